@@ -1,0 +1,17 @@
+//! The lab: workload -> target -> record -> analysis -> verdict -> report.
+//!
+//! The same stream of commands runs on a modelled drive in virtual time and on a real file or
+//! block device; everything after the target is the same code for both.
+
+pub mod analysis;
+pub mod catalogue;
+pub mod error;
+pub mod export;
+pub mod host;
+pub mod qualify;
+pub mod record;
+pub mod report;
+pub mod target;
+pub mod workload;
+
+pub use error::LabError;
