@@ -161,8 +161,7 @@ impl Stream {
         self.left = left;
         let offset = self.base + self.place.next(&mut self.place_rng, op, size);
         let write = op == Op::Write;
-        // Wraps harmlessly where nobody flushes.
-        self.unflushed = self.unflushed.wrapping_add(u32::from(write));
+        self.unflushed += u32::from(write);
         Some(Command {
             offset,
             len: size.bytes,
@@ -195,7 +194,7 @@ impl Place {
                     *position = *wrap;
                 }
                 let start = (*position).min(*end - len);
-                *position = start.saturating_add(if *stride == 0 { len } else { *stride });
+                *position = start + if *stride == 0 { len } else { *stride };
                 start
             }
             Place::Once {

@@ -181,7 +181,7 @@ static OPTIONS: &[OptionHelp] = &[
         &["io_limit"],
         draft::io_size,
         "size or % of size",
-        "all of size",
+        "size",
         "bytes to transfer",
     ),
     value(
