@@ -247,10 +247,10 @@ impl DriveConfig {
         let per_superblock = dies * u64::from(s.pages_per_block) * unit;
         let media = per_superblock.saturating_mul(s.blocks_per_plane.into());
         require(
-            media <= MEDIA_SLOTS_MAX,
+            media < MEDIA_SLOTS_MAX,
             "raw capacity",
             Bytes(media.saturating_mul(slot)),
-            "at most 4,278,190,080 mapping units; a larger mapping_unit allows more bytes",
+            "fewer than 4,278,190,080 mapping units; a larger mapping_unit allows more bytes",
         )?;
         let slc = u64::from(self.ftl.slc_superblocks);
         let native = u64::from(s.blocks_per_plane).saturating_sub(slc);

@@ -121,7 +121,10 @@ fn cases(usual: u32) -> ProptestConfig {
     if std::env::var_os("PROPTEST_CASES").is_some() {
         return config;
     }
-    ProptestConfig { cases: usual, ..config }
+    ProptestConfig {
+        cases: usual,
+        ..config
+    }
 }
 
 proptest! {

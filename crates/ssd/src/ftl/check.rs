@@ -1,6 +1,6 @@
 //! The translation layer checks itself: map, reverse map, valid slots and superblocks agree.
 
-use super::{BUFFERED, Ftl, NONE, State};
+use super::{BUFFERED, Ftl, State, UNMAPPED};
 
 impl Ftl {
     /// Walks everything and reports the first contradiction. Costs a pass over the map.
@@ -19,11 +19,11 @@ impl Ftl {
         let mut on_media = 0;
         let mut buffered = 0;
         for (lpn, &value) in self.map.iter().enumerate() {
-            if value == NONE {
+            if value == UNMAPPED {
                 continue;
             }
             if value < BUFFERED {
-                self.check_slot(lpn as u32, value)?;
+                self.check_slot(lpn as u32, value - 1)?;
                 on_media += 1;
             } else {
                 buffered += 1;
@@ -38,8 +38,8 @@ impl Ftl {
                     entry.lpn
                 ));
             }
-            if entry.old != NONE {
-                self.check_slot(entry.lpn, entry.old)?;
+            if entry.old != UNMAPPED {
+                self.check_slot(entry.lpn, entry.old - 1)?;
                 on_media += 1;
             }
         }
@@ -93,7 +93,12 @@ impl Ftl {
                 return Err(format!("free superblock {superblock} holds valid slots"));
             }
         }
-        let open = self.host.open().into_iter().chain(self.relocation.open());
+        let host = self
+            .host_slc
+            .open()
+            .into_iter()
+            .chain(self.host_native.open());
+        let open = host.chain(self.relocation.open());
         for (superblock, _) in open {
             expected[superblock as usize] = State::Open;
         }

@@ -27,10 +27,13 @@ use crate::nand::{Mode, Nand};
 use crate::prefetch::prefetch;
 use frontier::{Frontier, Target};
 use reclaim::Mover;
-use ring::{NONE, Ring};
+use ring::Ring;
 use std::collections::VecDeque;
 
-/// Map values from here up (but [`NONE`]) are positions in the write buffer.
+/// The map's value for a slot that lies nowhere. Zero, so that a fresh map costs no memory until
+/// it is used; a slot on media at `ppn` has the value `ppn + 1`.
+const UNMAPPED: u32 = 0;
+/// Map values from here up are positions in the write buffer.
 const BUFFERED: u32 = MEDIA_SLOTS_MAX as u32;
 
 /// What a superblock is doing.
@@ -78,7 +81,10 @@ pub struct Ftl {
     mode: Vec<Mode>,
     free: VecDeque<u32>,
     free_slc: VecDeque<u32>,
-    host: Frontier,
+    /// The host's open superblock of the pSLC cache, used while there is one.
+    host_slc: Frontier,
+    /// The host's open superblock in native mode.
+    host_native: Frontier,
     relocation: Frontier,
     ring: Ring,
     reclaim: Mover,
@@ -124,8 +130,8 @@ impl Ftl {
         };
         let buffer_slots = (config.buffer.bytes / u64::from(config.shape.slot_bytes)) as usize;
         Ftl {
-            map: vec![NONE; (user_slots + journal.slots) as usize],
-            owner: vec![NONE; media],
+            map: vec![UNMAPPED; (user_slots + journal.slots) as usize],
+            owner: vec![0; media],
             valid: vec![0; media.div_ceil(64)],
             valid_count: vec![0; count],
             state: vec![State::Free; count],
@@ -134,7 +140,8 @@ impl Ftl {
                 .collect(),
             free: (slc..count).map(|s| s as u32).collect(),
             free_slc: (0..slc).map(|s| s as u32).collect(),
-            host: Frontier::default(),
+            host_slc: Frontier::default(),
+            host_native: Frontier::default(),
             relocation: Frontier::default(),
             ring: Ring::new(buffer_slots + 1),
             reclaim: Mover::new(Purpose::Relocation),
@@ -153,9 +160,9 @@ impl Ftl {
     #[inline(always)]
     pub fn find(&self, lpn: u32) -> Found {
         match self.map[lpn as usize] {
-            NONE => Found::Unmapped,
+            UNMAPPED => Found::Unmapped,
             value if value >= BUFFERED => Found::Buffered,
-            ppn => Found::Media(ppn),
+            value => Found::Media(value - 1),
         }
     }
 
@@ -199,8 +206,7 @@ impl Ftl {
     /// Whether the logical slot is in the buffer, so that a write to it coalesces.
     #[inline(always)]
     pub fn is_buffered(&self, lpn: u32) -> bool {
-        let value = self.map[lpn as usize];
-        value >= BUFFERED && value != NONE
+        self.map[lpn as usize] >= BUFFERED
     }
 
     /// Gives up the places of dead entries that are next in turn; returns how many.
@@ -223,7 +229,7 @@ impl Ftl {
     /// The slot's data is no longer needed.
     pub fn trim(&mut self, lpn: u32) {
         let value = self.map[lpn as usize];
-        if value == NONE {
+        if value == UNMAPPED {
             return;
         }
         let old = if value >= BUFFERED {
@@ -232,7 +238,7 @@ impl Ftl {
             value
         };
         self.invalidate(old);
-        self.map[lpn as usize] = NONE;
+        self.map[lpn as usize] = UNMAPPED;
         self.journal_change(1);
     }
 
@@ -240,7 +246,7 @@ impl Ftl {
     /// media that it replaces.
     fn take_from_buffer(&mut self, lpn: u32) -> u32 {
         let value = self.map[lpn as usize];
-        if value >= BUFFERED && value != NONE {
+        if value >= BUFFERED {
             let old = self.ring.kill(value - BUFFERED).old;
             self.map[lpn as usize] = old;
             return old;
@@ -249,10 +255,11 @@ impl Ftl {
     }
 
     #[inline(always)]
-    fn invalidate(&mut self, ppn: u32) {
-        if ppn == NONE {
+    fn invalidate(&mut self, value: u32) {
+        if value == UNMAPPED {
             return;
         }
+        let ppn = value - 1;
         let bit = 1 << (ppn % 64);
         let word = &mut self.valid[ppn as usize / 64];
         assert!(*word & bit != 0, "slot {ppn} invalidated twice");
@@ -267,27 +274,31 @@ impl Ftl {
 
     /// When the die that the next host unit goes to will be free.
     pub fn host_die_free_at(&mut self, now: u64, from: u64) -> u64 {
-        self.prepare_host_unit(now, from);
-        self.nand.die_free_at(self.host.next_die(&self.nand))
+        let die = match self.prepare_host_unit(now, from) {
+            Mode::Slc => self.host_slc.next_die(&self.nand),
+            Mode::Native => self.host_native.next_die(&self.nand),
+        };
+        self.nand.die_free_at(die)
     }
 
     /// Opens a superblock for the host if needed, and does the reclaim work that one host unit
-    /// must pay for when room is scarce. Idempotent until the unit is programmed.
-    fn prepare_host_unit(&mut self, now: u64, from: u64) {
-        if self.host.open().is_none() {
-            let (superblock, mode) = match self.free_slc.pop_front() {
-                Some(superblock) => (superblock, Mode::Slc),
-                None => {
-                    let superblock = self.take_free();
-                    (superblock, Mode::Native)
-                }
-            };
+    /// must pay for when room is scarce. Idempotent until the unit is programmed. Returns where
+    /// that unit will go: the pSLC cache while it has room.
+    fn prepare_host_unit(&mut self, now: u64, from: u64) -> Mode {
+        if self.host_slc.open().is_some() {
+            return Mode::Slc;
+        }
+        if let Some(superblock) = self.free_slc.pop_front() {
             self.state[superblock as usize] = State::Open;
-            self.host.start(superblock, mode, &self.nand);
+            self.host_slc.start(superblock, Mode::Slc, &self.nand);
+            return Mode::Slc;
         }
-        if matches!(self.host.open(), Some((_, Mode::Native))) {
-            self.earn_credits(now, from);
+        if self.host_native.open().is_none() {
+            let superblock = self.take_free();
+            self.host_native.start(superblock, Mode::Native, &self.nand);
         }
+        self.earn_credits(now, from);
+        Mode::Native
     }
 
     fn take_free(&mut self) -> u32 {
@@ -299,8 +310,8 @@ impl Ftl {
         superblock
     }
 
-    fn spend_credits(&mut self, mode: Mode) {
-        if mode == Mode::Native && self.free.len() <= self.free_low {
+    fn spend_credits(&mut self) {
+        if self.free.len() <= self.free_low {
             self.credits -= i64::from(self.nand.geometry.slots_per_unit);
         }
     }
@@ -340,10 +351,10 @@ impl Ftl {
                 let old = self.take_from_buffer(lpn);
                 batch.push((lpn, old));
             }
-            let (die, done) = self.program_host_unit(now, from, &batch, Purpose::Host);
+            let (at, done) = self.program_host_unit(now, from, &batch, Purpose::Host);
             self.journal_change(batch.len() as u32);
             self.batch = batch;
-            end = end.max(done).max(self.close_word_line(now, done, die));
+            end = end.max(done).max(self.close_word_line(now, done, at));
             next = last;
         }
         end
@@ -361,21 +372,26 @@ impl Ftl {
     /// Programs everything buffered as a commit must: word lines begun are filled up.
     pub fn commit_buffered(&mut self, now: u64, from: u64) -> u64 {
         let mut end = self.program_all_buffered(now, from);
-        if let Some((superblock, Mode::Native)) = self.host.open() {
-            for die in 0..self.nand.geometry.die_count {
-                if self.host.open() == Some((superblock, Mode::Native)) {
-                    end = end.max(self.close_word_line(now, from, die));
-                }
-            }
+        let Some((superblock, mode)) = self.host_native.open() else {
+            return end;
+        };
+        for die in 0..self.nand.geometry.die_count {
+            let at = Target {
+                superblock,
+                row: 0,
+                die,
+                mode,
+            };
+            end = end.max(self.close_word_line(now, from, at));
         }
         end
     }
 
     /// Programs one page of map journal for a commit; returns when it is on media.
     pub fn program_commit_journal(&mut self, now: u64, from: u64) -> u64 {
-        let (die, end) = self.program_journal_page(now, from);
+        let (at, end) = self.program_journal_page(now, from);
         self.journal.pending = 0;
-        end.max(self.close_word_line(now, end, die))
+        end.max(self.close_word_line(now, end, at))
     }
 
     fn program_due_journal(&mut self, now: u64, from: u64) {
@@ -390,7 +406,7 @@ impl Ftl {
         self.journal.pending = self.journal.pending.saturating_add(entries);
     }
 
-    fn program_journal_page(&mut self, now: u64, from: u64) -> (u32, u64) {
+    fn program_journal_page(&mut self, now: u64, from: u64) -> (Target, u64) {
         self.prepare_host_unit(now, from);
         let mut batch = std::mem::take(&mut self.batch);
         batch.clear();
@@ -404,47 +420,54 @@ impl Ftl {
         done
     }
 
-    /// Programs one unit at the host frontier; returns its die and end.
+    /// Programs one unit at the host frontier; returns where it went and when it ends.
     fn program_host_unit(
         &mut self,
         now: u64,
         from: u64,
         batch: &[(u32, u32)],
         purpose: Purpose,
-    ) -> (u32, u64) {
-        let target = self.host.take(&self.nand);
-        self.spend_credits(target.mode);
+    ) -> (Target, u64) {
+        let slc = self.host_slc.open().is_some();
+        let target = if slc {
+            self.host_slc.take(&self.nand)
+        } else {
+            self.spend_credits();
+            self.host_native.take(&self.nand)
+        };
         let end = self.program(now, from, target, batch, purpose);
-        if let Some(full) = self.host.close_if_full() {
+        let frontier = if slc {
+            &mut self.host_slc
+        } else {
+            &mut self.host_native
+        };
+        if let Some(full) = frontier.close_if_full() {
             self.state[full as usize] = State::Full;
         }
-        (target.die, end)
+        (target, end)
     }
 
-    /// Fills up the word line last programmed on `die` at the host frontier, if it is in native
-    /// mode and half done; returns the end of the last program (`from` when there was none).
-    fn close_word_line(&mut self, now: u64, from: u64, die: u32) -> u64 {
+    /// Fills up the word line that a unit `at` a die of the host's native superblock began, if
+    /// it is half done; returns the end of the last program (`from` when there was none).
+    fn close_word_line(&mut self, now: u64, from: u64, at: Target) -> u64 {
         let mut end = from;
-        while self.close_word_lines {
-            let Some((superblock, Mode::Native)) = self.host.open() else {
-                break;
-            };
-            let row = self.nand.next_row(superblock, die);
+        while self.close_word_lines && self.host_native.open() == Some((at.superblock, at.mode)) {
+            let row = self.nand.next_row(at.superblock, at.die);
             if self.nand.geometry.page_kind(row) == 0 {
                 break;
             }
             self.earn_credits(now, from);
-            let target = self.host.take_on(die, &self.nand);
-            self.spend_credits(target.mode);
+            self.spend_credits();
+            let target = self.host_native.take_on(at.die, &self.nand);
             end = self.program(now, from, target, &[], Purpose::Host);
-            if let Some(full) = self.host.close_if_full() {
+            if let Some(full) = self.host_native.close_if_full() {
                 self.state[full as usize] = State::Full;
             }
         }
         end
     }
 
-    /// Programs `batch` (logical slot, the copy it replaces) as one unit and maps it.
+    /// Programs `batch` (logical slot, map value of the copy it replaces) as one unit, maps it.
     fn program(
         &mut self,
         now: u64,
@@ -463,9 +486,9 @@ impl Ftl {
             let value = self.map[lpn as usize];
             if moved && value != old {
                 // Newer data waits in the buffer; this copy is what it will replace.
-                self.ring.set_old(value - BUFFERED, old, ppn);
+                self.ring.set_old(value - BUFFERED, old, ppn + 1);
             } else {
-                self.map[lpn as usize] = ppn;
+                self.map[lpn as usize] = ppn + 1;
             }
             self.owner[ppn as usize] = lpn;
             self.valid[ppn as usize / 64] |= 1 << (ppn % 64);
@@ -494,7 +517,7 @@ impl Ftl {
 
     /// Forgets everything and erases the media; returns when that is done.
     pub fn secure_erase(&mut self, from: u64) -> u64 {
-        self.map.fill(NONE);
+        self.map.fill(UNMAPPED);
         self.valid.fill(0);
         self.valid_count.fill(0);
         self.state.fill(State::Free);
@@ -502,7 +525,8 @@ impl Ftl {
         let slc = self.mode.iter().filter(|&&mode| mode == Mode::Slc).count() as u32;
         self.free_slc = (0..slc).collect();
         self.free = (slc..count).collect();
-        self.host = Frontier::default();
+        self.host_slc = Frontier::default();
+        self.host_native = Frontier::default();
         self.relocation = Frontier::default();
         while self.ring.pop().is_some() {}
         self.reclaim = Mover::new(Purpose::Relocation);

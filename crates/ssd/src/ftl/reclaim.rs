@@ -15,7 +15,7 @@ pub(super) struct Mover {
     victim: Option<u32>,
     /// Next unit of the victim to look at.
     unit: u32,
-    /// Valid slots read but not yet programmed: logical slot and where it still lies.
+    /// Valid slots read but not yet programmed: logical slot and map value of where it lies.
     moving: Vec<(u32, u32)>,
     /// When the slots in `moving` are in the controller.
     read_end: u64,
@@ -129,7 +129,7 @@ impl Ftl {
             if self.is_valid(ppn) {
                 let lpn = self.owner[ppn as usize];
                 prefetch(&self.map, lpn as usize);
-                mover.moving.push((lpn, ppn));
+                mover.moving.push((lpn, ppn + 1));
             }
         }
         let found = (mover.moving.len() - before) as u32;
@@ -162,7 +162,7 @@ impl Ftl {
         if mover.purpose == Purpose::Fold {
             // Folded data is new to the native superblocks, so it pays like a host's.
             self.earn_credits(now, now);
-            self.spend_credits(Mode::Native);
+            self.spend_credits();
         }
         self.drop_overwritten(mover);
         let count = mover
@@ -194,7 +194,7 @@ impl Ftl {
     /// Slots overwritten or trimmed since they were read need not be moved any more.
     fn drop_overwritten(&mut self, mover: &mut Mover) {
         let before = mover.moving.len();
-        mover.moving.retain(|&(_, ppn)| self.is_valid(ppn));
+        mover.moving.retain(|&(_, value)| self.is_valid(value - 1));
         if mover.purpose == Purpose::Relocation {
             self.credits += (before - mover.moving.len()) as i64;
         }

@@ -4,15 +4,15 @@
 //! (coalescing) and a read hit cost no search. The copy on media that the buffered data will
 //! replace stays valid until then: after a power cut it is what is left.
 
-/// "No slot": unmapped, or a dead entry.
-pub(crate) const NONE: u32 = u32::MAX;
+/// The logical slot of a dead entry.
+const DEAD: u32 = u32::MAX;
 
 /// One buffered slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    /// Logical slot, or [`NONE`] when trimmed or taken out of turn.
+    /// Logical slot, or [`DEAD`] when trimmed or taken out of turn.
     pub lpn: u32,
-    /// Where its older copy is on media, or [`NONE`].
+    /// The map's value before: where its older copy is on media, if anywhere.
     pub old: u32,
 }
 
@@ -30,13 +30,7 @@ impl Ring {
     pub fn new(slots: usize) -> Ring {
         let size = slots.next_power_of_two();
         Ring {
-            entries: vec![
-                Entry {
-                    lpn: NONE,
-                    old: NONE
-                };
-                size
-            ],
+            entries: vec![Entry { lpn: DEAD, old: 0 }; size],
             head: 0,
             tail: 0,
             live: 0,
@@ -77,7 +71,7 @@ impl Ring {
         while self.head < self.tail {
             let entry = self.entries[self.index(self.head)];
             self.head += 1;
-            if entry.lpn != NONE {
+            if entry.lpn != DEAD {
                 self.live -= 1;
                 return Some(entry);
             }
@@ -88,7 +82,7 @@ impl Ring {
     /// Drops dead entries at the head; returns how many.
     pub fn purge(&mut self) -> u32 {
         let before = self.head;
-        while self.head < self.tail && self.entries[self.index(self.head)].lpn == NONE {
+        while self.head < self.tail && self.entries[self.index(self.head)].lpn == DEAD {
             self.head += 1;
         }
         (self.head - before) as u32
@@ -97,8 +91,8 @@ impl Ring {
     /// Takes an entry out of turn; its place stays dead until its turn.
     pub fn kill(&mut self, index: u32) -> Entry {
         let entry = self.entries[index as usize];
-        assert_ne!(entry.lpn, NONE, "buffer entry {index} is dead");
-        self.entries[index as usize].lpn = NONE;
+        assert_ne!(entry.lpn, DEAD, "buffer entry {index} is dead");
+        self.entries[index as usize].lpn = DEAD;
         self.live -= 1;
         entry
     }
@@ -119,6 +113,6 @@ impl Ring {
                     self.entries[self.index(position)],
                 )
             })
-            .filter(|(_, entry)| entry.lpn != NONE)
+            .filter(|(_, entry)| entry.lpn != DEAD)
     }
 }
