@@ -5,6 +5,11 @@
 //! copy of one job into commands: the same job, seed and target size give the same commands on
 //! every target, whenever they are asked for.
 
+pub mod diskspd;
+pub mod distribution;
+pub mod fio;
+pub mod permutation;
+pub mod quantity;
 pub mod stream;
 
 use serde::Serialize;
@@ -38,9 +43,24 @@ pub enum Language {
     Diskspd {
         /// The words of the command line, the program's name left out.
         args: Vec<String>,
+        /// What the user wants to be told, and how.
+        output: DiskspdOutput,
     },
     /// One of our own procedures.
     Ssdlab,
+}
+
+/// What a DISKSPD command line asks of the report.
+#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+pub struct DiskspdOutput {
+    /// `-D`: report IOPS per so many milliseconds; `None` when not asked for.
+    pub bucket_ms: Option<u32>,
+    /// `-L`: report latencies.
+    pub latency: bool,
+    /// `-Rxml` rather than `-Rtext`.
+    pub xml: bool,
+    /// `-Rp...`: print the profile in that format and do not run.
+    pub profile_only: bool,
 }
 
 /// One job: `copies` streams of commands with the same description.
@@ -62,6 +82,8 @@ pub struct JobSpec {
     pub offset: u64,
     /// Bytes of the region; `None`: to the end of the target.
     pub region: Option<u64>,
+    /// Sizes that were given in per cent; they take the place of the fields they name.
+    pub shares: Shares,
     /// Bytes to transfer per copy before the stream ends, unless `time.time_based`.
     /// `None`: the region's size.
     pub io_limit: Option<u64>,
@@ -82,6 +104,54 @@ pub struct JobSpec {
     pub direct: bool,
     /// Seed of the job's random streams; copies fork it by number.
     pub seed: u64,
+}
+
+/// Sizes in per cent, which only a target's capacity turns into bytes.
+#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+pub struct Shares {
+    /// [`JobSpec::offset`] in per cent of the capacity.
+    pub offset: Option<u8>,
+    /// [`JobSpec::region`] in per cent of the capacity, at most what lies after the offset.
+    pub region: Option<u8>,
+    /// [`JobSpec::io_limit`] in per cent of the region.
+    pub io_limit: Option<u8>,
+}
+
+impl Default for JobSpec {
+    /// Sequential 4 KiB reads of the whole target, one at a time, past the page cache.
+    fn default() -> JobSpec {
+        let block = vec![BlockSize {
+            bytes: 4096,
+            percent: 100,
+        }];
+        JobSpec {
+            name: String::new(),
+            target: None,
+            options: Vec::new(),
+            mix: Mix::Read,
+            order: Order::Sequential {
+                stride: None,
+                start_step: 0,
+                split_positions: false,
+            },
+            block_sizes: [block.clone(), block.clone(), block],
+            offset: 0,
+            region: None,
+            shares: Shares::default(),
+            io_limit: None,
+            depth: 1,
+            copies: 1,
+            time: Time::default(),
+            durability: Durability::default(),
+            pace: Pace::default(),
+            data: Data {
+                compress_pct: 0,
+                refill: false,
+            },
+            direct: true,
+            seed: 0,
+        }
+    }
 }
 
 /// Which operations, in what share.
@@ -110,6 +180,9 @@ pub enum Order {
         /// Bytes by which each copy starts further on than the one before (DISKSPD `-T`;
         /// fio's `offset_increment` is another thing). 0: all start at the region's first byte.
         start_step: u64,
+        /// The reads and the writes of a mix keep a position each, as in fio; otherwise they
+        /// share one, as in DISKSPD.
+        split_positions: bool,
     },
     /// Anywhere on a multiple of `align`.
     Random {
@@ -139,7 +212,7 @@ pub enum Distribution {
     },
     /// Zones in order of address: share of accesses, share of the region, both in per cent.
     Zoned {
-        /// Sums of both columns are at most 100; the rest goes to the last zone.
+        /// Sums of both columns are at most 100; the rest goes to the last zone. Not empty.
         zones: Vec<(u8, u8)>,
     },
 }

@@ -1,0 +1,1 @@
+//! DISKSPD command lines.
