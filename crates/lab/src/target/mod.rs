@@ -1,5 +1,9 @@
 //! Where commands go: one trait for a modelled drive, a file, a block device and nothing at all.
 
+mod modelled;
+
+pub use modelled::ModelledTarget;
+
 use crate::LabError;
 use serde::{Deserialize, Serialize};
 use ssdlab_ssd::{Command, Nanos, Op};
