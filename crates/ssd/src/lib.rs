@@ -3,11 +3,31 @@
 //! Three modules with one-way imports, `nand` <- `ftl` <- `drive`. Everything here is pure:
 //! no I/O, no clock, no threads, no dependencies. The same build, configuration and seed give
 //! the same bytes. Time is integer nanoseconds and is always passed in.
+//!
+//! ```
+//! use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos};
+//!
+//! let mut drive = Drive::new(DriveConfig::tiny()).unwrap();
+//! drive.submit(0, &Command::write_fua(4096, 4096), Nanos::ZERO);
+//! let done = drive.pop_completion(Nanos::MAX).unwrap();
+//! assert!(done.done > done.submitted);
+//! drive.check().unwrap();
+//! ```
 #![deny(unsafe_code)]
 
 pub mod command;
+pub mod config;
+pub mod counters;
+pub mod drive;
+pub mod ftl;
+pub mod geometry;
+pub mod nand;
+mod prefetch;
 pub mod rng;
 pub mod units;
 
 pub use command::{Command, Op};
+pub use config::{ConfigError, DriveConfig};
+pub use counters::DriveCounters;
+pub use drive::{Completion, Drive};
 pub use units::{Bytes, Nanos};

@@ -1,5 +1,13 @@
 //! From a record to statements: steady state, write cliff, statistics.
 
+pub mod change;
+pub mod series;
+pub mod stats;
+pub mod steady;
+
+pub use change::write_cliff;
+pub use steady::{steady_state, steady_state_all};
+
 use serde::{Deserialize, Serialize};
 
 /// Outcome of the SNIA PTS steady-state test over a window of five rounds.

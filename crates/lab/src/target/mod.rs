@@ -1,6 +1,10 @@
 //! Where commands go: one trait for a modelled drive, a file, a block device and nothing at all.
 
+mod modelled;
 pub mod null;
+
+pub use modelled::ModelledTarget;
+pub use null::NullTarget;
 
 use crate::LabError;
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,94 @@
+//! Plain counters, and the few ratios made of them.
+
+/// Everything a drive counts. All are since the drive was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DriveCounters {
+    /// Read commands completed.
+    pub host_reads: u64,
+    /// Write commands completed (FUA included).
+    pub host_writes: u64,
+    /// Write commands with FUA.
+    pub host_fua_writes: u64,
+    /// FLUSH commands completed.
+    pub host_flushes: u64,
+    /// TRIM and write-zeroes commands completed.
+    pub host_trims: u64,
+    /// Bytes read by the host.
+    pub host_bytes_read: u64,
+    /// Bytes written by the host.
+    pub host_bytes_written: u64,
+    /// Host slots that replaced one still in the write buffer: never programmed.
+    pub slots_coalesced: u64,
+    /// Slots programmed with host data.
+    pub slots_host: u64,
+    /// Slots programmed with data relocated by reclaim.
+    pub slots_relocated: u64,
+    /// Slots programmed with data folded out of the pSLC cache.
+    pub slots_folded: u64,
+    /// Slots programmed with map journal.
+    pub slots_map: u64,
+    /// Slots programmed with nothing: the rest of a unit that could not wait, or of a word line.
+    pub slots_padding: u64,
+    /// Of all programmed slots, those written in SLC mode.
+    pub slots_slc_mode: u64,
+    /// Unit programs.
+    pub nand_programs: u64,
+    /// Unit reads for the host.
+    pub nand_reads_host: u64,
+    /// Unit reads for reclaim, folding and read-modify-write.
+    pub nand_reads_internal: u64,
+    /// Block erases (one per die and superblock).
+    pub nand_erases: u64,
+    /// Superblocks reclaimed.
+    pub superblocks_reclaimed: u64,
+    /// Superblocks folded out of the pSLC cache.
+    pub superblocks_folded: u64,
+    /// Commits: FLUSH or FUA that had to reach media.
+    pub commits: u64,
+}
+
+impl DriveCounters {
+    /// Slots programmed, whatever for.
+    pub fn slots_programmed(&self) -> u64 {
+        self.slots_host
+            + self.slots_relocated
+            + self.slots_folded
+            + self.slots_map
+            + self.slots_padding
+    }
+
+    /// Write amplification factor = NAND bytes programmed / host bytes written, over the span
+    /// from `earlier` to `self`; `None` when the host wrote nothing.
+    pub fn waf_since(&self, earlier: &DriveCounters, slot_bytes: u32) -> Option<f64> {
+        let host = self.host_bytes_written - earlier.host_bytes_written;
+        let nand = (self.slots_programmed() - earlier.slots_programmed()) * u64::from(slot_bytes);
+        (host > 0).then(|| nand as f64 / host as f64)
+    }
+
+    /// Every counter by its glossary name, for reports.
+    pub fn named(&self) -> [(&'static str, u64); 21] {
+        [
+            ("host_reads", self.host_reads),
+            ("host_writes", self.host_writes),
+            ("host_fua_writes", self.host_fua_writes),
+            ("host_flushes", self.host_flushes),
+            ("host_trims", self.host_trims),
+            ("host_bytes_read", self.host_bytes_read),
+            ("host_bytes_written", self.host_bytes_written),
+            ("slots_coalesced", self.slots_coalesced),
+            ("slots_host", self.slots_host),
+            ("slots_relocated", self.slots_relocated),
+            ("slots_folded", self.slots_folded),
+            ("slots_map", self.slots_map),
+            ("slots_padding", self.slots_padding),
+            ("slots_slc_mode", self.slots_slc_mode),
+            ("nand_programs", self.nand_programs),
+            ("nand_reads_host", self.nand_reads_host),
+            ("nand_reads_internal", self.nand_reads_internal),
+            ("nand_erases", self.nand_erases),
+            ("superblocks_reclaimed", self.superblocks_reclaimed),
+            ("superblocks_folded", self.superblocks_folded),
+            ("commits", self.commits),
+        ]
+    }
+}

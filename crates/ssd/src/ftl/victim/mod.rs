@@ -1,0 +1,5 @@
+//! Which superblock to reclaim next. One policy a file.
+
+mod greedy;
+
+pub use greedy::greedy;

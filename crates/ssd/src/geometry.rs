@@ -1,0 +1,239 @@
+//! The shape of the NAND array and the arithmetic of addresses.
+//!
+//! ```text
+//! superblock = block b of every plane of every die          (reclaimed as one)
+//!   row      = page r of all those blocks
+//!     unit   = page r of all planes of one die               (programmed as one)
+//!       slot = one mapping unit, 4 KiB unless configured     (what the map points to)
+//!
+//! Ppn = superblock * slots_per_superblock + (row * dies + die) * slots_per_unit + slot
+//! ```
+//! Consecutive units lie on consecutive dies, and consecutive dies on consecutive channels, so
+//! that sequential data is striped over everything.
+
+/// A division by a number known only at run time, as a multiplication.
+///
+/// Exact for all 32-bit operands (D. Lemire, O. Kaser, N. Kurz, "Faster remainder by direct
+/// computation", 2019).
+#[derive(Clone, Copy, Debug)]
+pub struct Divisor {
+    value: u32,
+    reciprocal: u64,
+}
+
+impl Divisor {
+    /// Prepares divisions by `value`.
+    ///
+    /// # Panics
+    /// When `value` is zero.
+    pub fn new(value: u32) -> Divisor {
+        assert!(value > 0, "division by zero");
+        // A divisor of 1 would overflow the reciprocal; `div` treats it apart.
+        let reciprocal = if value == 1 {
+            0
+        } else {
+            u64::MAX / u64::from(value) + 1
+        };
+        Divisor { value, reciprocal }
+    }
+
+    /// `n / value`.
+    #[inline(always)]
+    pub fn div(self, n: u32) -> u32 {
+        if self.value == 1 {
+            return n;
+        }
+        ((u128::from(self.reciprocal) * u128::from(n)) >> 64) as u32
+    }
+
+    /// Quotient and remainder.
+    #[inline(always)]
+    pub fn div_rem(self, n: u32) -> (u32, u32) {
+        let quotient = self.div(n);
+        (quotient, n - quotient * self.value)
+    }
+}
+
+/// Counts of everything in the array, as configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Independent buses between controller and dies.
+    pub channel_count: u32,
+    /// Dies on each channel.
+    pub dies_per_channel: u32,
+    /// Planes of a die; programmed and read together.
+    pub planes_per_die: u32,
+    /// Blocks of a plane: the number of superblocks.
+    pub blocks_per_plane: u32,
+    /// Pages of a block in its native mode.
+    pub pages_per_block: u32,
+    /// Bytes of a page, spare area left out.
+    pub page_bytes: u32,
+    /// Bytes per entry of the map.
+    pub slot_bytes: u32,
+    /// Bits stored in a cell: 1 SLC, 2 MLC, 3 TLC, 4 QLC. Pages of a word line.
+    pub bits_per_cell: u32,
+}
+
+/// A shape with every derived number.
+#[derive(Clone, Debug)]
+pub struct Geometry {
+    /// As configured.
+    pub shape: Shape,
+    /// All dies.
+    pub die_count: u32,
+    /// Slots of a unit.
+    pub slots_per_unit: u32,
+    /// Slots of a superblock in native mode.
+    pub slots_per_superblock: u32,
+    /// Superblocks.
+    pub superblock_count: u32,
+    per_superblock: Divisor,
+    per_unit: Divisor,
+    per_row: Divisor,
+    per_channel: Divisor,
+    per_word_line: Divisor,
+}
+
+/// Where a slot lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Superblock number.
+    pub superblock: u32,
+    /// Unit within the superblock: `row * die_count + die`.
+    pub unit: u32,
+    /// Page number within the blocks.
+    pub row: u32,
+    /// Die, over all channels.
+    pub die: u32,
+}
+
+impl Geometry {
+    /// Derives everything from `shape`, which [`crate::DriveConfig`] has checked.
+    pub fn new(shape: Shape) -> Geometry {
+        let die_count = shape.channel_count * shape.dies_per_channel;
+        let slots_per_unit = shape.planes_per_die * (shape.page_bytes / shape.slot_bytes);
+        let slots_per_superblock = die_count * shape.pages_per_block * slots_per_unit;
+        Geometry {
+            shape,
+            die_count,
+            slots_per_unit,
+            slots_per_superblock,
+            superblock_count: shape.blocks_per_plane,
+            per_superblock: Divisor::new(slots_per_superblock),
+            per_unit: Divisor::new(slots_per_unit),
+            per_row: Divisor::new(die_count),
+            per_channel: Divisor::new(shape.channel_count),
+            per_word_line: Divisor::new(shape.bits_per_cell),
+        }
+    }
+
+    /// Bytes of the whole array, before anything is set aside.
+    pub fn raw_bytes(&self) -> u64 {
+        u64::from(self.superblock_count) * self.superblock_bytes()
+    }
+
+    /// Bytes of a superblock in native mode.
+    pub fn superblock_bytes(&self) -> u64 {
+        u64::from(self.slots_per_superblock) * u64::from(self.shape.slot_bytes)
+    }
+
+    /// Bytes programmed at once.
+    pub fn unit_bytes(&self) -> u64 {
+        u64::from(self.slots_per_unit) * u64::from(self.shape.slot_bytes)
+    }
+
+    /// Units of a superblock in native mode.
+    pub fn units_per_superblock(&self) -> u32 {
+        self.die_count * self.shape.pages_per_block
+    }
+
+    /// The superblock of a slot.
+    #[inline(always)]
+    pub fn superblock_of(&self, ppn: u32) -> u32 {
+        self.per_superblock.div(ppn)
+    }
+
+    /// Where a slot lies.
+    #[inline(always)]
+    pub fn place(&self, ppn: u32) -> Place {
+        let (superblock, in_superblock) = self.per_superblock.div_rem(ppn);
+        let unit = self.per_unit.div(in_superblock);
+        let (row, die) = self.per_row.div_rem(unit);
+        Place {
+            superblock,
+            unit,
+            row,
+            die,
+        }
+    }
+
+    /// The first slot of a unit.
+    #[inline(always)]
+    pub fn first_slot(&self, superblock: u32, row: u32, die: u32) -> u32 {
+        superblock * self.slots_per_superblock + (row * self.die_count + die) * self.slots_per_unit
+    }
+
+    /// The channel of a die.
+    #[inline(always)]
+    pub fn channel_of(&self, die: u32) -> u32 {
+        self.per_channel.div_rem(die).1
+    }
+
+    /// Which page of its word line a row is: 0 is the fast (lower) one.
+    #[inline(always)]
+    pub fn page_kind(&self, row: u32) -> u32 {
+        self.per_word_line.div_rem(row).1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn division_by_multiplication_is_exact() {
+        let numbers = [
+            0,
+            1,
+            2,
+            3,
+            7,
+            255,
+            256,
+            196_607,
+            196_608,
+            1 << 31,
+            u32::MAX - 1,
+            u32::MAX,
+        ];
+        for value in [1, 2, 3, 7, 8, 64, 384, 196_608, u32::MAX] {
+            let divisor = Divisor::new(value);
+            for n in numbers {
+                assert_eq!(divisor.div_rem(n), (n / value, n % value), "{n} / {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_slot_has_one_place_and_back() {
+        let geometry = Geometry::new(Shape {
+            channel_count: 2,
+            dies_per_channel: 3,
+            planes_per_die: 2,
+            blocks_per_plane: 5,
+            pages_per_block: 9,
+            page_bytes: 16384,
+            slot_bytes: 4096,
+            bits_per_cell: 3,
+        });
+        let total = geometry.superblock_count * geometry.slots_per_superblock;
+        for ppn in 0..total {
+            let at = geometry.place(ppn);
+            let first = geometry.first_slot(at.superblock, at.row, at.die);
+            assert!(ppn >= first && ppn < first + geometry.slots_per_unit);
+            assert_eq!(geometry.superblock_of(ppn), at.superblock);
+        }
+        assert_eq!(geometry.raw_bytes(), u64::from(total) * 4096);
+    }
+}
