@@ -1,5 +1,6 @@
 //! Where commands go: one trait for a modelled drive, a file, a block device and nothing at all.
 
+pub mod device;
 mod modelled;
 pub mod null;
 
