@@ -5,19 +5,27 @@
 
 pub mod mechanisms;
 pub mod names;
+pub mod procedures;
 pub mod readings;
 pub mod roles;
 pub mod verdict;
 
+mod extract;
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]
 mod mechanism_tests;
+mod plans;
+#[cfg(test)]
+mod procedure_tests;
 mod show;
 #[cfg(test)]
 mod verdict_tests;
 
 pub use mechanisms::explain;
+pub use procedures::{
+    Precondition, Profile, Progress, Settings, Silent, Step, expected_s, measure,
+};
 pub use roles::{Measure, Requirement, Role, role, roles};
 pub use verdict::judge;
 
