@@ -3,10 +3,64 @@
 //! Procedures measure [`Evidence`] on any target; a role's requirements (`roles.toml`, each with
 //! its citation) are held against it and give a [`Verdict`].
 
+pub mod mechanisms;
+pub mod names;
+pub mod procedures;
+pub mod readings;
+pub mod roles;
+pub mod verdict;
+
+mod extract;
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod mechanism_tests;
+mod plans;
+#[cfg(test)]
+mod procedure_tests;
+mod show;
+#[cfg(test)]
+mod verdict_tests;
+
+pub use mechanisms::explain;
+pub use procedures::{
+    Precondition, Profile, Progress, Settings, Silent, Step, expected_s, measure,
+};
+pub use roles::{Measure, Requirement, Role, role, roles};
+pub use verdict::judge;
+
 use crate::analysis::{SteadyState, WriteCliff};
 use crate::record::Second;
 use crate::target::TargetFacts;
 use serde::{Deserialize, Serialize};
+
+impl Evidence {
+    /// Evidence of a target on which nothing has been measured yet.
+    pub fn none(facts: TargetFacts) -> Evidence {
+        Evidence {
+            facts,
+            probes: Vec::new(),
+            flush_by_dirty: Vec::new(),
+            sustained: Vec::new(),
+            rests_on: Vec::new(),
+            region_bytes: 0,
+            precondition: String::new(),
+            incomplete: Vec::new(),
+        }
+    }
+
+    /// The probe of this method with so many writers.
+    pub fn probe(&self, method: &str, writers: u32) -> Option<&Probe> {
+        self.probes
+            .iter()
+            .find(|p| p.method == method && p.writers == writers)
+    }
+
+    /// The sustained run of this name (see [`names`]).
+    pub fn run(&self, name: &str) -> Option<&Sustained> {
+        self.sustained.iter().find(|s| s.name == name)
+    }
+}
 
 /// The outcome of one requirement, and of a whole verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +91,7 @@ pub enum Grade {
 }
 
 /// Latency and rate of one small experiment.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
 pub struct Probe {
     /// `plain`, `fua`, `write_flush`.
     pub method: String,
@@ -47,7 +101,9 @@ pub struct Probe {
     pub writers: u32,
     /// Durable (or plain) writes completed per second, all writers together.
     pub per_second: f64,
-    /// Time from submission until durable, ns.
+    /// Time from submission until durable, ns. For `write_flush` that is write and flush
+    /// together: the mean is exact, the percentiles combine the two histograms as if they were
+    /// independent, and the longest is the sum of both longest.
     pub mean_ns: f64,
     /// Median, ns.
     pub p50_ns: u64,
@@ -57,6 +113,9 @@ pub struct Probe {
     pub p999_ns: u64,
     /// Longest, ns.
     pub max_ns: u64,
+    /// 99th percentile of the flush alone, ns: what fdatasync takes. `None` unless `write_flush`.
+    #[serde(default)]
+    pub flush_p99_ns: Option<u64>,
     /// Writes measured.
     pub count: u64,
     /// Writes, FUA writes and flushes that reached the device per durable write; `None` =
@@ -84,9 +143,9 @@ pub struct FlushPoint {
 }
 
 /// A load kept up for a while.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
 pub struct Sustained {
-    /// `random_write_4k_qd32`, `durable_write_4k_qd1`, `mixed_70_30_4k_qd8`...
+    /// One of [`names`]: `random_write_4k_qd32`, `durable_write_4k_qd1`, `mixed_70_30_4k_qd8`...
     pub name: String,
     /// What a person calls it.
     pub title: String,
@@ -98,8 +157,14 @@ pub struct Sustained {
     pub cliff: Option<WriteCliff>,
     /// Mean IOPS over the last fifth of the run, all kinds.
     pub iops_end: f64,
-    /// 99th percentile of write latency over the whole run, ns.
+    /// 99th percentile of write latency over the whole run, ns; 0 without writes.
     pub write_p99_ns: u64,
+    /// Median of read latency over the whole run, ns; 0 without reads.
+    #[serde(default)]
+    pub read_p50_ns: u64,
+    /// 99th percentile of read latency over the whole run, ns; 0 without reads.
+    #[serde(default)]
+    pub read_p99_ns: u64,
     /// NAND bytes per host byte written, when the target tells.
     pub waf: Option<f64>,
 }
@@ -118,6 +183,15 @@ pub struct Evidence {
     /// Calibrated or assumed values of the model that these numbers rest on; empty for a real
     /// target.
     pub rests_on: Vec<String>,
+    /// Bytes of the region that was measured (whole-drive steps say so in their titles).
+    #[serde(default)]
+    pub region_bytes: u64,
+    /// What was done to the region before measuring, in a sentence.
+    #[serde(default)]
+    pub precondition: String,
+    /// Steps that were left out or cut short, and why.
+    #[serde(default)]
+    pub incomplete: Vec<String>,
 }
 
 /// One requirement held against the evidence.

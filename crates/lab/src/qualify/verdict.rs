@@ -1,0 +1,281 @@
+//! A role's requirements held against evidence: per requirement a finding, over all an answer.
+//!
+//! The outcome is FAIL when a hard requirement fails, UNKNOWN when none fails but one is unknown,
+//! else PASS; soft requirements that fail are named in the answer and change nothing else.
+
+use super::readings::{self, Reading};
+use super::roles::{Measure, Requirement, Role};
+use super::{Evidence, Finding, Grade, Mechanism, Outcome, Verdict, mechanisms, show};
+
+/// Holds `evidence` against `role`.
+pub fn judge(role: &Role, evidence: &Evidence) -> Verdict {
+    let findings: Vec<Finding> = role
+        .requirements
+        .iter()
+        .map(|r| find(r, role, evidence))
+        .collect();
+    let mechanisms = mechanisms::explain(evidence);
+    let outcome = overall(&findings);
+    let answer = match outcome {
+        Outcome::Fail => answer_no(role, evidence, &findings, &mechanisms),
+        Outcome::Unknown => answer_unknown(role, evidence, &findings),
+        Outcome::Pass => answer_yes(role, evidence, &findings),
+    };
+    Verdict {
+        role: role.name.clone(),
+        outcome,
+        answer,
+        findings,
+        mechanisms,
+    }
+}
+
+fn overall(findings: &[Finding]) -> Outcome {
+    let any = |outcome| findings.iter().any(|f| f.hard && f.outcome == outcome);
+    if any(Outcome::Fail) {
+        Outcome::Fail
+    } else if any(Outcome::Unknown) {
+        Outcome::Unknown
+    } else {
+        Outcome::Pass
+    }
+}
+
+// ---- one requirement --------------------------------------------------------------------------
+
+struct Judged {
+    outcome: Outcome,
+    value: String,
+    grade: Grade,
+    why: String,
+}
+
+fn weigh(reading: Reading, at_least: Option<f64>, at_most: Option<f64>, unit: &str) -> Judged {
+    match reading {
+        Reading::Unknown { grade, why } => Judged {
+            outcome: Outcome::Unknown,
+            value: "unknown".into(),
+            grade,
+            why,
+        },
+        Reading::Fact { holds, grade, why } => Judged {
+            outcome: if holds { Outcome::Pass } else { Outcome::Fail },
+            value: if holds { "yes" } else { "no" }.into(),
+            grade,
+            why,
+        },
+        Reading::Number { value, grade, why } => {
+            let met = at_least.is_none_or(|l| value >= l) && at_most.is_none_or(|l| value <= l);
+            Judged {
+                outcome: if met { Outcome::Pass } else { Outcome::Fail },
+                value: show::with_unit(value, unit),
+                grade,
+                why,
+            }
+        }
+    }
+}
+
+fn limit_text(at_least: Option<f64>, at_most: Option<f64>, unit: &str) -> String {
+    match (at_least, at_most) {
+        (Some(l), _) => format!(">= {}", show::limit(l, unit)),
+        (_, Some(l)) => format!("<= {}", show::limit(l, unit)),
+        (None, None) => "yes".into(),
+    }
+}
+
+fn find(r: &Requirement, role: &Role, e: &Evidence) -> Finding {
+    let reading = readings::read(r.measure, role.durable_method, e);
+    let mut judged = weigh(reading, r.at_least, r.at_most, &r.unit);
+    let mut limit = limit_text(r.at_least, r.at_most, &r.unit);
+    if let Some(or) = &r.or {
+        let reading = readings::read(or.measure, role.durable_method, e);
+        let other = weigh(reading, or.at_least, or.at_most, &or.unit);
+        judged = either(judged, other);
+        limit = format!(
+            "{limit} or {}",
+            limit_text(or.at_least, or.at_most, &or.unit)
+        );
+    }
+    Finding {
+        id: r.id.clone(),
+        title: r.title.clone(),
+        hard: r.hard,
+        outcome: judged.outcome,
+        value: judged.value,
+        limit,
+        grade: judged.grade,
+        why: judged.why,
+        source: r.source.clone(),
+    }
+}
+
+/// Two ways to meet one requirement: one that is met is enough, and both must fail for a failure.
+fn either(a: Judged, b: Judged) -> Judged {
+    use Outcome::{Fail, Pass, Unknown};
+    match (a.outcome, b.outcome) {
+        (Pass, _) => a,
+        (_, Pass) => b,
+        (Unknown, _) => a,
+        (_, Unknown) => b,
+        (Fail, Fail) => Judged {
+            value: format!("{}, {}", a.value, b.value),
+            ..a
+        },
+    }
+}
+
+// ---- the answer -------------------------------------------------------------------------------
+
+fn measure_of(role: &Role, finding: &Finding) -> Option<Measure> {
+    let requirement = role.requirements.iter().find(|r| r.id == finding.id);
+    requirement.map(|r| r.measure)
+}
+
+/// "a durable 4 KiB write takes 15.2 ms (66 a second)"
+fn durable_clause(role: &Role, e: &Evidence) -> Option<String> {
+    let p = e.probe(role.durable_method.probe(), 1)?;
+    Some(format!(
+        "a durable 4 KiB write takes {} ({} a second)",
+        show::time(p.p50_ns),
+        show::rate(p.per_second)
+    ))
+}
+
+/// What a failed finding says inside the answer.
+fn clause(role: &Role, e: &Evidence, f: &Finding) -> String {
+    use Measure::*;
+    let durable = || durable_clause(role, e);
+    let named = || {
+        format!(
+            "{}: {} (required {})",
+            lower_first(&f.title),
+            f.value,
+            f.limit
+        )
+    };
+    match measure_of(role, f) {
+        Some(PowerLossProtection) => "it has no power-loss protection".into(),
+        Some(DurableWriteP50 | DurableWritesPerSecond) => durable().unwrap_or_else(named),
+        Some(FlushP99) => format!(
+            "one flush in a hundred takes longer than {} (required {})",
+            f.value, f.limit
+        ),
+        _ => named(),
+    }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    let acronym = text.chars().nth(1).is_some_and(|c| !c.is_lowercase());
+    match chars.next() {
+        Some(first) if !acronym => first.to_lowercase().chain(chars).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+fn join(mut clauses: Vec<String>) -> String {
+    clauses.dedup();
+    match clauses.pop() {
+        None => String::new(),
+        Some(last) if clauses.is_empty() => last,
+        Some(last) => format!("{}, and {last}", clauses.join(", ")),
+    }
+}
+
+fn because(e: &Evidence, mechanisms: &[Mechanism], clauses: &str) -> &'static str {
+    let forced = mechanisms
+        .iter()
+        .any(|m| m.id == "volatile_buffer_forced_to_media");
+    match readings::known_protection(e) {
+        _ if !forced || !clauses.ends_with("a second)") => "",
+        Some(_) => " because the volatile buffer is forced to media on each one",
+        None => ", as when a volatile buffer is forced to media on each one",
+    }
+}
+
+fn answer_no(role: &Role, e: &Evidence, findings: &[Finding], m: &[Mechanism]) -> String {
+    // The durable rate goes last, so that its cause can follow it.
+    let mut failed: Vec<&Finding> = findings
+        .iter()
+        .filter(|f| f.hard && f.outcome == Outcome::Fail)
+        .collect();
+    failed.sort_by_key(|f| measure_of(role, f) == Some(Measure::DurableWritesPerSecond));
+    let clauses = join(failed.iter().map(|f| clause(role, e, f)).collect());
+    let cause = because(e, m, &clauses);
+    format!("No: not a good choice as {}: {clauses}{cause}.", role.as_a)
+}
+
+/// Soft requirements with this outcome, as a list of titles.
+fn soft(findings: &[Finding], outcome: Outcome) -> String {
+    let titles: Vec<String> = findings
+        .iter()
+        .filter(|f| !f.hard && f.outcome == outcome)
+        .map(|f| match outcome {
+            Outcome::Fail => format!("{} ({}, {})", lower_first(&f.title), f.value, f.limit),
+            _ => lower_first(&f.title),
+        })
+        .collect();
+    titles.join("; ")
+}
+
+fn shortcomings(findings: &[Finding]) -> String {
+    let mut text = String::new();
+    let failed = soft(findings, Outcome::Fail);
+    let unknown = soft(findings, Outcome::Unknown);
+    if !failed.is_empty() {
+        text += &format!(" Falls short in: {failed}.");
+    }
+    if !unknown.is_empty() {
+        text += &format!(" Not known: {unknown}.");
+    }
+    text
+}
+
+fn answer_yes(role: &Role, e: &Evidence, findings: &[Finding]) -> String {
+    let shows = durable_clause(role, e).unwrap_or_else(|| "every hard requirement is met".into());
+    let protected = match readings::known_protection(e) {
+        Some(true) => " and the buffer is power-protected",
+        _ => "",
+    };
+    let good = if soft(findings, Outcome::Fail).is_empty() {
+        "a good choice"
+    } else {
+        "usable"
+    };
+    format!(
+        "Yes: {good} as {}: {shows}{protected}.{}",
+        role.as_a,
+        shortcomings(findings)
+    )
+}
+
+fn answer_unknown(role: &Role, e: &Evidence, findings: &[Finding]) -> String {
+    let unknown: Vec<String> = findings
+        .iter()
+        .filter(|f| f.hard && f.outcome == Outcome::Unknown)
+        .map(|f| match measure_of(role, f) {
+            Some(Measure::Durability) => "whether flushed writes survive a power cut".into(),
+            Some(Measure::PowerLossProtection) => "whether its buffer is power-protected".into(),
+            _ => lower_first(&f.title),
+        })
+        .collect();
+    let unknown = join(unknown);
+    let measured = match durable_clause(role, e) {
+        Some(clause) => format!("{clause}, but "),
+        None => String::new(),
+    };
+    let suspicious = mechanisms::explain(e)
+        .iter()
+        .any(|m| m.id == "implausibly_fast_flush");
+    let suspicious = if suspicious {
+        ", and that is suspiciously fast"
+    } else {
+        ""
+    };
+    format!(
+        "Unknown whether it is a good choice as {}: {measured}not known: {unknown}{suspicious}.{}",
+        role.as_a,
+        shortcomings(findings)
+    )
+}
