@@ -3,6 +3,8 @@
 pub mod device;
 mod modelled;
 pub mod null;
+pub mod safety;
+pub mod signature;
 
 pub use modelled::ModelledTarget;
 pub use null::NullTarget;
