@@ -338,16 +338,13 @@ fn commands_of_a_seed_stay_what_they_are() {
     assert_eq!(blocks, [117_571, 233_811, 160_791, 165_314]);
 }
 
-#[test]
-fn what_cannot_be_is_refused_with_a_hint() {
+/// Jobs no stream can be made of on 1 MiB, with the message.
+fn impossible_jobs() -> Vec<(JobSpec, &'static str)> {
     let base = JobSpec {
         name: "j".to_owned(),
         ..JobSpec::default()
     };
-    let zoned = Distribution::Zoned {
-        zones: vec![(60, 50), (50, 50)],
-    };
-    let cases = [
+    let mut cases = vec![
         (
             JobSpec {
                 offset: 100,
@@ -404,6 +401,17 @@ fn what_cannot_be_is_refused_with_a_hint() {
             },
             "job `j`: its limit of 512 B is less than one block of 4 KiB",
         ),
+    ];
+    cases.extend(impossible_orders(&base));
+    cases
+}
+
+/// The same, of random orders.
+fn impossible_orders(base: &JobSpec) -> Vec<(JobSpec, &'static str)> {
+    let zoned = Distribution::Zoned {
+        zones: vec![(60, 50), (50, 50)],
+    };
+    vec![
         (
             JobSpec {
                 order: random(1000, Distribution::Uniform, true),
@@ -439,8 +447,12 @@ fn what_cannot_be_is_refused_with_a_hint() {
             },
             "job `j`: a share of reads above 100 %",
         ),
-    ];
-    for (job, message) in cases {
+    ]
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_a_hint() {
+    for (job, message) in impossible_jobs() {
         let error = Stream::new(&job, 0, MIB).unwrap_err();
         assert_eq!(error.to_string(), message);
         assert!(!error.hint().is_empty(), "{message}");
