@@ -146,6 +146,51 @@ impl Default for OpStats {
 }
 
 impl OpStats {
+    /// Counts one finished command.
+    #[inline]
+    pub fn record(&mut self, latency: Nanos, bytes: u32) {
+        let ns = latency.0;
+        self.count += 1;
+        self.bytes += u64::from(bytes);
+        self.latency_ns_sum += u128::from(ns);
+        self.latency_ns_sum_squares += ns as f64 * ns as f64;
+        self.latency_ns_min = self.latency_ns_min.min(ns);
+        self.latency_ns_max = self.latency_ns_max.max(ns);
+        // Latencies below 1 ns or above 1 h are put into the outermost buckets; the exact sums,
+        // minimum and maximum above are not affected.
+        self.latencies.saturating_record(ns);
+    }
+
+    /// Adds everything `other` has counted.
+    pub fn merge(&mut self, other: &OpStats) {
+        self.errors += other.errors;
+        if other.count == 0 {
+            return;
+        }
+        self.count += other.count;
+        self.bytes += other.bytes;
+        self.latency_ns_sum += other.latency_ns_sum;
+        self.latency_ns_sum_squares += other.latency_ns_sum_squares;
+        self.latency_ns_min = self.latency_ns_min.min(other.latency_ns_min);
+        self.latency_ns_max = self.latency_ns_max.max(other.latency_ns_max);
+        merge_latencies(&mut self.latencies, &other.latencies);
+    }
+
+    /// Back to nothing, keeping the histogram's memory.
+    pub fn clear(&mut self) {
+        self.errors = 0;
+        if self.count == 0 {
+            return;
+        }
+        self.count = 0;
+        self.bytes = 0;
+        self.latency_ns_sum = 0;
+        self.latency_ns_sum_squares = 0.0;
+        self.latency_ns_min = u64::MAX;
+        self.latency_ns_max = 0;
+        self.latencies.reset();
+    }
+
     /// Mean latency in ns; 0 when nothing completed.
     pub fn mean_ns(&self) -> f64 {
         if self.count == 0 {
@@ -153,5 +198,97 @@ impl OpStats {
         } else {
             self.latency_ns_sum as f64 / self.count as f64
         }
+    }
+
+    /// Standard deviation of latency in ns (of the sample, n - 1); 0 below two commands.
+    pub fn stddev_ns(&self) -> f64 {
+        if self.count < 2 {
+            return 0.0;
+        }
+        let n = self.count as f64;
+        let mean = self.mean_ns();
+        let variance = (self.latency_ns_sum_squares - n * mean * mean) / (n - 1.0);
+        variance.max(0.0).sqrt()
+    }
+
+    /// Latency in ns that the share `quantile` (0 to 1) of commands does not exceed, to within
+    /// the histogram's 1 % and never beyond the exact extremes; 0 when nothing completed.
+    pub fn quantile_ns(&self, quantile: f64) -> u64 {
+        if self.count == 0 {
+            return 0;
+        }
+        self.latencies
+            .value_at_quantile(quantile)
+            .clamp(self.latency_ns_min, self.latency_ns_max)
+    }
+}
+
+/// Adds `from` to `to`; both must come from [`latencies`].
+///
+/// # Panics
+/// When their bounds differ.
+pub fn merge_latencies(to: &mut Latencies, from: &Latencies) {
+    to.add(from)
+        .expect("every histogram of a run has the same bounds");
+}
+
+impl RunRecord {
+    /// The self-checks that failed, as `name: what`; empty when the numbers can be believed.
+    pub fn failed_checks(&self) -> Vec<String> {
+        self.checks
+            .iter()
+            .filter_map(|(name, what)| what.as_ref().map(|what| format!("{name}: {what}")))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stats(values: &[u64]) -> OpStats {
+        let mut stats = OpStats::default();
+        for &ns in values {
+            stats.record(Nanos(ns), 512);
+        }
+        stats
+    }
+
+    #[test]
+    fn merging_equals_recording_all() {
+        let mut left = stats(&[10, 2_000, 300_000]);
+        left.merge(&stats(&[5, 70_000_000]));
+        let both = stats(&[10, 2_000, 300_000, 5, 70_000_000]);
+        assert_eq!((left.count, left.bytes), (both.count, both.bytes));
+        assert_eq!(left.latency_ns_sum, both.latency_ns_sum);
+        assert_eq!((left.latency_ns_min, left.latency_ns_max), (5, 70_000_000));
+        assert_eq!(left.latencies, both.latencies);
+        assert!((left.stddev_ns() - both.stddev_ns()).abs() < 1e-3);
+    }
+
+    #[test]
+    fn clearing_leaves_nothing() {
+        let mut some = stats(&[10, 20]);
+        some.errors = 3;
+        some.clear();
+        assert_eq!((some.count, some.errors, some.latencies.len()), (0, 0, 0));
+        assert_eq!(
+            (some.mean_ns(), some.stddev_ns(), some.quantile_ns(0.5)),
+            (0.0, 0.0, 0)
+        );
+    }
+
+    #[test]
+    fn standard_deviation_is_the_samples() {
+        assert!((stats(&[2, 4, 4, 4, 5, 5, 7, 9]).stddev_ns() - 2.138).abs() < 1e-3);
+        assert_eq!(stats(&[7]).stddev_ns(), 0.0);
+    }
+
+    #[test]
+    fn out_of_range_latencies_stay_in_the_exact_sums() {
+        let long = stats(&[7_200_000_000_000]);
+        assert_eq!(long.latency_ns_max, 7_200_000_000_000);
+        assert_eq!(long.latencies.len(), 1);
+        assert_eq!(stats(&[0]).quantile_ns(0.5), 0);
     }
 }

@@ -1,5 +1,11 @@
 //! Where commands go: one trait for a modelled drive, a file, a block device and nothing at all.
 
+mod modelled;
+pub mod null;
+
+pub use modelled::ModelledTarget;
+pub use null::NullTarget;
+
 use crate::LabError;
 use serde::{Deserialize, Serialize};
 use ssdlab_ssd::{Command, Nanos, Op};
@@ -112,6 +118,31 @@ pub struct TargetFacts {
     pub file_system: Option<String>,
     /// Anything else that a reader of the report should know.
     pub notes: Vec<String>,
+}
+
+impl TargetFacts {
+    /// A target of which only this is known; capacity 0, blocks of 512 bytes.
+    pub fn unknown(name: String, kind: TargetKind) -> TargetFacts {
+        TargetFacts {
+            name,
+            kind,
+            capacity: 0,
+            block_size: 512,
+            model: None,
+            serial: None,
+            interface: None,
+            write_cache: None,
+            fua: None,
+            power_loss_protection: None,
+            power_loss_protection_source: None,
+            rated_bytes_written: None,
+            warranty_years: None,
+            rotational: None,
+            virtualised: None,
+            file_system: None,
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// What reached the device, from its own counters; `None` = the target cannot tell.

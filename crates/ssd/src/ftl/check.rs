@@ -77,12 +77,29 @@ impl Ftl {
                     "superblock {superblock}: {valid} valid, counted {counted}"
                 ));
             }
-            total += valid as u64;
+            total += u64::from(valid);
         }
         if total != on_media {
             return Err(format!("{total} slots are valid, {on_media} are mapped"));
         }
         Ok(())
+    }
+
+    /// Valid slots from `first` up to `last`, a word at a time.
+    fn count_valid(&self, first: u32, last: u32) -> u32 {
+        let word = |ppn: u32| ppn as usize / 64;
+        let below = |ppn: u32| (1_u64 << (ppn % 64)) - 1;
+        if word(first) == word(last) {
+            return (self.valid[word(first)] & below(last) & !below(first)).count_ones();
+        }
+        let head = (self.valid[word(first)] & !below(first)).count_ones();
+        let middle = &self.valid[word(first) + 1..word(last)];
+        let whole: u32 = middle.iter().map(|bits| bits.count_ones()).sum();
+        let tail = self
+            .valid
+            .get(word(last))
+            .map_or(0, |bits| (bits & below(last)).count_ones());
+        head + whole + tail
     }
 
     fn check_superblocks(&self) -> Result<(), String> {

@@ -1,0 +1,189 @@
+//! When a lane may issue its next command: rates and pauses.
+//!
+//! A rate is a schedule of due times from the lane's start, `issued / rate`, in integers: it does
+//! not drift, and a lane held up by a slow device catches up at once (fio's `rate_process=linear`).
+//! In a mix, commands keep their order: a write that is not yet due holds back the reads behind
+//! it. A pause begins once every command issued before it has completed, as in fio.
+
+use crate::workload;
+use ssdlab_ssd::{Command, Nanos, Op};
+
+/// What was issued of one kind of command, and its limits.
+#[derive(Clone, Copy, Debug, Default)]
+struct Schedule {
+    bytes_per_s: u64,
+    per_s: u64,
+    bytes: u64,
+    count: u64,
+}
+
+impl Schedule {
+    /// Time since the lane's start at which the next command is due.
+    fn due(&self) -> Nanos {
+        let at = |issued: u64, rate: u64| {
+            if rate == 0 {
+                0
+            } else {
+                u128::from(issued) * 1_000_000_000 / u128::from(rate)
+            }
+        };
+        let ns = at(self.bytes, self.bytes_per_s).max(at(self.count, self.per_s));
+        Nanos(u64::try_from(ns).unwrap_or(u64::MAX))
+    }
+}
+
+/// May the lane issue?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// At once.
+    Now,
+    /// Not before this time.
+    At(Nanos),
+    /// Not before its outstanding commands have completed.
+    WhenIdle,
+}
+
+/// Rates and pauses of one lane.
+#[derive(Clone, Debug)]
+pub(super) struct Pace {
+    start: Nanos,
+    schedules: [Schedule; 3],
+    think: Nanos,
+    think_blocks: u32,
+    since_pause: u32,
+    resume: Nanos,
+}
+
+impl Pace {
+    /// `None` when nothing is limited.
+    pub fn new(pace: &workload::Pace) -> Option<Pace> {
+        let limited = pace
+            .rate_bytes
+            .iter()
+            .chain(&pace.rate_iops)
+            .any(|&r| r > 0);
+        if !limited && pace.think == Nanos::ZERO {
+            return None;
+        }
+        let mut schedules = [Schedule::default(); 3];
+        for (i, schedule) in schedules.iter_mut().enumerate() {
+            schedule.bytes_per_s = pace.rate_bytes[i];
+            schedule.per_s = pace.rate_iops[i];
+        }
+        Some(Pace {
+            start: Nanos::ZERO,
+            schedules,
+            think: pace.think,
+            think_blocks: pace.think_blocks.max(1),
+            since_pause: 0,
+            resume: Nanos::ZERO,
+        })
+    }
+
+    /// Schedules count from `now`.
+    pub fn begin(&mut self, now: Nanos) {
+        self.start = now;
+    }
+
+    /// Whether `command` may go at `now`, with `outstanding` commands of this lane under way.
+    pub fn leave(&mut self, command: &Command, now: Nanos, outstanding: u32) -> Leave {
+        if self.think > Nanos::ZERO && self.since_pause >= self.think_blocks {
+            if outstanding > 0 {
+                return Leave::WhenIdle;
+            }
+            self.since_pause = 0;
+            self.resume = now.saturating_add(self.think);
+        }
+        let due = match schedule_of(command.op) {
+            Some(i) => self.start.saturating_add(self.schedules[i].due()),
+            None => Nanos::ZERO,
+        };
+        let due = due.max(self.resume);
+        if due <= now {
+            Leave::Now
+        } else {
+            Leave::At(due)
+        }
+    }
+
+    /// `command` was issued.
+    pub fn issued(&mut self, command: &Command) {
+        if let Some(i) = schedule_of(command.op) {
+            self.schedules[i].bytes += u64::from(command.len);
+            self.schedules[i].count += 1;
+            self.since_pause += 1;
+        }
+    }
+}
+
+/// Flushes are neither limited nor counted towards a pause.
+fn schedule_of(op: Op) -> Option<usize> {
+    match op {
+        Op::Read => Some(0),
+        Op::Write | Op::WriteZeroes => Some(1),
+        Op::Trim => Some(2),
+        Op::Flush => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pace(change: impl FnOnce(&mut workload::Pace)) -> Pace {
+        let mut spec = workload::Pace::default();
+        change(&mut spec);
+        Pace::new(&spec).expect("limited")
+    }
+
+    #[test]
+    fn nothing_limited_is_no_pace() {
+        assert!(Pace::new(&workload::Pace::default()).is_none());
+    }
+
+    #[test]
+    fn a_rate_that_does_not_divide_a_second_does_not_drift() {
+        let mut pace = pace(|p| p.rate_iops[1] = 3);
+        pace.begin(Nanos(1_000));
+        let write = Command::write(0, 4096);
+        for _ in 0..3_000_000u64 {
+            pace.issued(&write);
+        }
+        let due = Nanos(1_000 + 1_000_000 * 1_000_000_000);
+        assert_eq!(pace.leave(&write, Nanos(due.0 - 1), 0), Leave::At(due));
+        assert_eq!(pace.leave(&write, due, 0), Leave::Now);
+    }
+
+    #[test]
+    fn the_tighter_of_two_rates_holds() {
+        let mut pace = pace(|p| {
+            p.rate_iops[0] = 1_000;
+            p.rate_bytes[0] = 4096 * 10;
+        });
+        pace.issued(&Command::read(0, 4096));
+        let due = Nanos::from_millis(100);
+        assert_eq!(
+            pace.leave(&Command::read(0, 4096), Nanos(1), 0),
+            Leave::At(due)
+        );
+        assert_eq!(
+            pace.leave(&Command::write(0, 4096), Nanos(1), 0),
+            Leave::Now
+        );
+    }
+
+    #[test]
+    fn a_pause_waits_for_what_is_outstanding() {
+        let mut pace = pace(|p| {
+            p.think = Nanos(500);
+            p.think_blocks = 2;
+        });
+        let read = Command::read(0, 512);
+        pace.issued(&read);
+        assert_eq!(pace.leave(&read, Nanos(10), 1), Leave::Now);
+        pace.issued(&read);
+        assert_eq!(pace.leave(&read, Nanos(20), 1), Leave::WhenIdle);
+        assert_eq!(pace.leave(&read, Nanos(30), 0), Leave::At(Nanos(530)));
+        assert_eq!(pace.leave(&read, Nanos(530), 0), Leave::Now);
+    }
+}
