@@ -1,6 +1,7 @@
 //! From a record to statements: steady state, write cliff, statistics.
 
 pub mod change;
+pub mod latency;
 pub mod series;
 pub mod stats;
 pub mod steady;

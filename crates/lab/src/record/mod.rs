@@ -1,5 +1,9 @@
 //! What happened: per second and per job, with full latency histograms.
 
+pub mod run_dir;
+#[cfg(test)]
+pub(crate) mod testing;
+
 use crate::target::{Counters, TargetFacts};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};

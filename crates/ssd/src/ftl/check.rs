@@ -69,10 +69,8 @@ impl Ftl {
         let mut total = 0;
         for (superblock, &counted) in self.valid_count.iter().enumerate() {
             let first = superblock as u32 * per_superblock;
-            let valid = (first..first + per_superblock)
-                .filter(|&p| self.is_valid(p))
-                .count();
-            if valid != counted as usize {
+            let valid = self.count_valid(first, first + per_superblock);
+            if valid != counted {
                 return Err(format!(
                     "superblock {superblock}: {valid} valid, counted {counted}"
                 ));
