@@ -213,10 +213,9 @@ impl<'a, T: Target> Engine<'a, T> {
         let lane = &mut self.lanes[at];
         lane.outstanding -= 1;
         // The common case, written out: no limits, and more to do.
-        if refill && lane.open && lane.pace.is_none() {
-            if let Some(command) = lane.take() {
-                return self.submit(at, done.tag, &command);
-            }
+        let free = refill && lane.open && lane.pace.is_none();
+        if let Some(command) = free.then(|| lane.take()).flatten() {
+            return self.submit(at, done.tag, &command);
         }
         self.lanes[at].idle.push(done.tag);
         if refill {

@@ -4,6 +4,7 @@ mod modelled;
 pub mod null;
 
 pub use modelled::ModelledTarget;
+pub use null::NullTarget;
 
 use crate::LabError;
 use serde::{Deserialize, Serialize};

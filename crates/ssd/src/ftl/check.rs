@@ -93,7 +93,10 @@ impl Ftl {
         let head = (self.valid[word(first)] & !below(first)).count_ones();
         let middle = &self.valid[word(first) + 1..word(last)];
         let whole: u32 = middle.iter().map(|bits| bits.count_ones()).sum();
-        let tail = self.valid.get(word(last)).map_or(0, |bits| (bits & below(last)).count_ones());
+        let tail = self
+            .valid
+            .get(word(last))
+            .map_or(0, |bits| (bits & below(last)).count_ones());
         head + whole + tail
     }
 
