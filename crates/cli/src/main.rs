@@ -1,2 +1,52 @@
 //! The `ssdlab` command: arguments to a lab plan to an exit code.
-fn main() {}
+
+mod args;
+mod clock;
+mod commands;
+mod failure;
+mod output;
+mod progress;
+mod target;
+
+use args::{Cli, Command};
+use clap::Parser;
+use failure::Failure;
+use std::process::ExitCode;
+
+#[global_allocator]
+static MEMORY: ssdlab_lab::huge_pages::HugePages = ssdlab_lab::huge_pages::HugePages;
+
+/// Outcome of a command that ran to its end, as an exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done, or the drive passes.
+    Good = 0,
+    /// The drive fails the role.
+    Fails = 1,
+    /// A self-check failed or the target broke; results were kept.
+    Error = 2,
+    /// The evidence does not tell.
+    Unknown = 3,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match cli.command {
+        Command::Qualify(args) => commands::qualify::qualify(&args),
+        Command::Run(args) => commands::run::run(&args),
+        Command::Drives(args) => commands::drives::drives(&args.action),
+        Command::Report(args) => commands::report::report(&args),
+        Command::Compare(args) => commands::report::compare(&args),
+        Command::Options { language } => commands::generate::options(language),
+        Command::Completions { shell } => commands::generate::completions(shell),
+        Command::Man { directory } => commands::generate::man(&directory),
+    };
+    match outcome {
+        Ok(exit) => ExitCode::from(exit as u8),
+        Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -8,6 +8,7 @@ pub mod catalogue;
 pub mod error;
 pub mod export;
 pub mod host;
+pub mod huge_pages;
 pub mod qualify;
 pub mod record;
 pub mod report;

@@ -145,3 +145,39 @@ pub fn sustained(record: &RunRecord, name: &str, title: &str) -> Option<Sustaine
         seconds: record.seconds.clone(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qualify::fixtures::second;
+
+    #[test]
+    fn the_sum_of_two_constants_is_their_sum_and_tails_add_as_often_as_they_meet() {
+        let mut write = latencies();
+        write.record_n(1_000, 99).unwrap();
+        write.record_n(100_000, 1).unwrap();
+        let mut flush = latencies();
+        flush.record_n(2_000, 100).unwrap();
+        let sum = sum_of(&write, &flush);
+        assert_eq!(sum.len(), 10_000);
+        let near = |q, ns: u64| sum.value_at_quantile(q).abs_diff(ns) <= ns / 64;
+        assert!(near(0.5, 3_000) && near(0.99, 3_000) && near(0.995, 102_000));
+    }
+
+    #[test]
+    fn the_end_is_the_last_fifth_without_the_ramp_and_without_flushes() {
+        let mut seconds: Vec<_> = (-2..10).map(|t| second(t, Op::Write, 100)).collect();
+        seconds[10].ops[Op::Write as usize].count = 40;
+        seconds[11].ops[Op::Write as usize].count = 20;
+        seconds[11].ops[Op::Flush as usize].count = 900;
+        assert_eq!(iops_end(&seconds), 30.0);
+        assert_eq!(iops_end(&[]), 0.0);
+    }
+
+    #[test]
+    fn rounds_are_whole_minutes() {
+        let minutes = |s| rounds(&(0..s).map(|t| second(t, Op::Write, 7)).collect::<Vec<_>>());
+        assert_eq!(minutes(300), [7.0; 5]);
+        assert_eq!(minutes(299).len(), 4);
+    }
+}

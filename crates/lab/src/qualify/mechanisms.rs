@@ -277,8 +277,8 @@ fn implausibly_fast_flush(e: &Evidence) -> Option<Mechanism> {
         "Implausibly fast flush",
         format!(
             "A durable write takes {} although the cache is write-back and the flush or FUA \
-             reached the device: too fast for NAND, and faster than the fastest protected drive known \
-             to us (12 us). The flush may be ignored; only power cuts can tell.",
+             reached the device: too fast for NAND, and faster than the fastest protected drive \
+             known to us (12 us). The flush may be ignored; only power cuts can tell.",
             show::time(p.p50_ns)
         ),
     )

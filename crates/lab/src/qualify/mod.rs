@@ -19,14 +19,14 @@ mod plans;
 #[cfg(test)]
 mod procedure_tests;
 mod show;
+mod steps;
 #[cfg(test)]
 mod verdict_tests;
 
 pub use mechanisms::explain;
-pub use procedures::{
-    Precondition, Profile, Progress, Settings, Silent, Step, expected_s, measure,
-};
+pub use procedures::{Precondition, Progress, Settings, Silent, Step, expected_s, measure};
 pub use roles::{Measure, Requirement, Role, role, roles};
+pub use steps::Profile;
 pub use verdict::judge;
 
 use crate::analysis::{SteadyState, WriteCliff};

@@ -30,6 +30,7 @@ pub(crate) fn job(name: &str, mix: Mix) -> JobSpec {
         }),
         offset: 0,
         region: None,
+        shares: crate::workload::Shares::default(),
         io_limit: None,
         depth: 8,
         copies: 2,

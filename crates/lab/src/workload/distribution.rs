@@ -271,6 +271,17 @@ mod tests {
     }
 
     #[test]
+    fn zipf_ends_and_stays_in_range_at_the_ends_of_theta() {
+        for theta in [f64::MIN_POSITIVE, 1e-9, 1.0, 1.0 + 1e-12, 1e3, f64::MAX] {
+            for n in [1, 2, 1 << 40] {
+                let mut rng = Rng::new(n);
+                let zipf = Zipf::new(n, theta, &mut rng);
+                assert!((0..1000).all(|_| zipf.slot(&mut rng) < n), "{theta} {n}");
+            }
+        }
+    }
+
+    #[test]
     fn pareto_follows_its_distribution_function() {
         // Kolmogorov-Smirnov against P(rank < k) = (k / (n - 1))^(1/p); 1.95/sqrt(draws) is
         // exceeded once in a thousand.

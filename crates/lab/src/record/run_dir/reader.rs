@@ -154,11 +154,10 @@ fn read_rows(
         let whole = bytes.pop_if(|last| *last == b'\n').is_some();
         let line = String::from_utf8_lossy(&bytes);
         place.line = Some(number);
-        let first = number == 1;
-        if !whole && !(first && !header.starts_with(&*line)) {
+        if !whole && (number > 1 || header.starts_with(&*line)) {
             break;
         }
-        if !first {
+        if number > 1 {
             each(&line, &place)?;
         } else if line != header {
             return Err(csv::bad(

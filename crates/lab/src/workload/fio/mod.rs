@@ -161,3 +161,5 @@ pub fn notes(plan: &Plan) -> Vec<String> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_bad;

@@ -1,5 +1,7 @@
+use super::super::{BlockSize, Data, DiskspdOutput, JobSpec, Mix, Order};
 use super::*;
 use proptest::prelude::{prop, proptest};
+use ssdlab_ssd::Nanos;
 
 fn plan(line: &str) -> Result<Plan, LabError> {
     let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
@@ -181,87 +183,90 @@ fn seeds_and_reports() {
     assert!(output("-Rpxml x").profile_only && output("-Rpxml x").xml);
 }
 
+/// A line, the message, the hint.
+const BAD: &[(&str, &str, &str)] = &[
+    (
+        "-b4K -Q x",
+        "DISKSPD command line, word 2: DISKSPD option `-Q` is not supported",
+        "leave it out; see the list of supported options",
+    ),
+    (
+        "diskspd -rs50 x",
+        "DISKSPD command line, word 2: DISKSPD option `-rs50` is not supported",
+        "use -r or leave it out: a mix of random and sequential is not supported",
+    ),
+    (
+        "-c1G x",
+        "DISKSPD command line, word 1: DISKSPD option `-c1G` is not supported",
+        "create the file first, then name it as the target",
+    ),
+    (
+        "-b 4K x",
+        "DISKSPD command line, word 1: `-b` cannot be ``: a size is a number with K, M, G, T \
+             or b (blocks), such as 4K",
+        "write the value without a blank before it",
+    ),
+    (
+        "-o0 x",
+        "DISKSPD command line, word 1: `-o` cannot be `0`: it is a whole number from 1 to \
+             65536",
+        "",
+    ),
+    (
+        "-b4000 x",
+        "DISKSPD command line, word 1: `-b` cannot be `4000`: it is a multiple of 512 bytes",
+        "",
+    ),
+    (
+        "-d10 #1",
+        "DISKSPD command line, word 2: `target` cannot be `#1`: a target is the path of a \
+             file or a block device",
+        "drives have names such as /dev/nvme0n1 or /dev/sda here",
+    ),
+    (
+        "x -d10",
+        "DISKSPD command line, word 2: `-d` cannot be `10`: it stands after a target",
+        "options come before targets",
+    ),
+    (
+        "-Sbu x",
+        "DISKSPD command line, word 1: `-S` cannot be `bu`: caching has been said before",
+        "say it once, such as -Suw",
+    ),
+    (
+        "-Sm x",
+        "DISKSPD command line, word 1: DISKSPD option `-Sm` is not supported",
+        "use -Su or -Sh: memory-mapped I/O is not supported",
+    ),
+    (
+        "-z x",
+        "DISKSPD command line, word 1: `-z` cannot be ``: it is a number",
+        "a seed from the clock cannot be repeated: write -z1",
+    ),
+    (
+        "-r -s8K x",
+        "DISKSPD command line: -r and -s contradict each other",
+        "use one of them",
+    ),
+    (
+        "-b4K",
+        "DISKSPD command line: no target is named",
+        "end the line with a file or a device such as /dev/nvme0n1",
+    ),
+    (
+        "-",
+        "DISKSPD command line, word 1: DISKSPD option `-` is not supported",
+        "leave it out; see the list of supported options",
+    ),
+];
+
 #[test]
 fn bad_lines_say_what_and_where() {
-    for (line, message, hint) in [
-        (
-            "-b4K -Q x",
-            "DISKSPD command line, word 2: DISKSPD option `-Q` is not supported",
-            "leave it out; see the list of supported options",
-        ),
-        (
-            "diskspd -rs50 x",
-            "DISKSPD command line, word 2: DISKSPD option `-rs50` is not supported",
-            "use -r or leave it out: a mix of random and sequential is not supported",
-        ),
-        (
-            "-c1G x",
-            "DISKSPD command line, word 1: DISKSPD option `-c1G` is not supported",
-            "create the file first, then name it as the target",
-        ),
-        (
-            "-b 4K x",
-            "DISKSPD command line, word 1: `-b` cannot be ``: a size is a number with K, M, G, T \
-             or b (blocks), such as 4K",
-            "write the value without a blank before it",
-        ),
-        (
-            "-o0 x",
-            "DISKSPD command line, word 1: `-o` cannot be `0`: it is a whole number from 1 to \
-             65536",
-            "",
-        ),
-        (
-            "-b4000 x",
-            "DISKSPD command line, word 1: `-b` cannot be `4000`: it is a multiple of 512 bytes",
-            "",
-        ),
-        (
-            "-d10 #1",
-            "DISKSPD command line, word 2: `target` cannot be `#1`: a target is the path of a \
-             file or a block device",
-            "drives have names such as /dev/nvme0n1 or /dev/sda here",
-        ),
-        (
-            "x -d10",
-            "DISKSPD command line, word 2: `-d` cannot be `10`: it stands after a target",
-            "options come before targets",
-        ),
-        (
-            "-Sbu x",
-            "DISKSPD command line, word 1: `-S` cannot be `bu`: caching has been said before",
-            "say it once, such as -Suw",
-        ),
-        (
-            "-Sm x",
-            "DISKSPD command line, word 1: DISKSPD option `-Sm` is not supported",
-            "use -Su or -Sh: memory-mapped I/O is not supported",
-        ),
-        (
-            "-z x",
-            "DISKSPD command line, word 1: `-z` cannot be ``: it is a number",
-            "a seed from the clock cannot be repeated: write -z1",
-        ),
-        (
-            "-r -s8K x",
-            "DISKSPD command line: -r and -s contradict each other",
-            "use one of them",
-        ),
-        (
-            "-b4K",
-            "DISKSPD command line: no target is named",
-            "end the line with a file or a device such as /dev/nvme0n1",
-        ),
-        (
-            "-",
-            "DISKSPD command line, word 1: DISKSPD option `-` is not supported",
-            "leave it out; see the list of supported options",
-        ),
-    ] {
+    for (line, message, hint) in BAD {
         let error = plan(line).unwrap_err();
         assert_eq!(
             (error.to_string().as_str(), error.hint()),
-            (message, hint),
+            (*message, *hint),
             "{line}"
         );
     }

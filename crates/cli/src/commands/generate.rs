@@ -1,0 +1,80 @@
+//! Texts made from the program's own tables: options, completions, man pages.
+
+use crate::Exit;
+use crate::args::{Cli, WorkloadLanguage};
+use crate::failure::Failure;
+use crate::output::print;
+use clap::CommandFactory;
+use ssdlab_lab::LabError;
+use ssdlab_lab::workload::{diskspd, fio};
+use std::path::Path;
+
+/// Lists the options of a workload language.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn options(language: WorkloadLanguage) -> Result<Exit, Failure> {
+    match language {
+        WorkloadLanguage::Fio => {
+            for o in fio::supported_options() {
+                let names: Vec<&str> =
+                    std::iter::once(o.name).chain(o.aliases.iter().copied()).collect();
+                entry(&names.join(", "), o.unit, o.what, o.default)?;
+            }
+        }
+        WorkloadLanguage::Diskspd => {
+            for o in diskspd::supported_options() {
+                entry(&format!("-{}", o.letter), o.unit, o.what, o.default)?;
+            }
+        }
+    }
+    Ok(Exit::Good)
+}
+
+fn entry(name: &str, unit: &str, what: &str, default: &str) -> Result<(), Failure> {
+    let head = if unit.is_empty() { name.to_owned() } else { format!("{name}  {unit}") };
+    let default = if default.is_empty() { String::new() } else { format!(" [default: {default}]") };
+    print(&format!("{head}"))?;
+    for line in wrap(&format!("{what}{default}"), 74) {
+        print(&format!("      {line}"))?;
+    }
+    Ok(())
+}
+
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("never empty");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+/// Prints a shell's completions.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "ssdlab", &mut text);
+    print(&String::from_utf8_lossy(&text))?;
+    Ok(Exit::Good)
+}
+
+/// Writes the man pages.
+///
+/// # Errors
+/// When the directory cannot be written.
+pub fn man(directory: &Path) -> Result<Exit, Failure> {
+    std::fs::create_dir_all(directory)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), directory))
+        .map_err(|error| LabError::file("writing", directory, error))?;
+    Ok(Exit::Good)
+}

@@ -1,0 +1,47 @@
+//! Why a command could not be carried out, as the user sees it.
+
+use ssdlab_lab::LabError;
+use std::fmt;
+use std::io;
+
+/// An error for the user.
+#[derive(Debug)]
+pub enum Failure {
+    /// From the lab: message and hint.
+    Lab(LabError),
+    /// Standard output could not be written.
+    Output(io::Error),
+    /// The reader of standard output went away: not an error.
+    BrokenPipe,
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Failure {
+        Failure::Lab(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
+            _ => Failure::Output(error),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Lab(error) => {
+                write!(f, "error: {error}")?;
+                if !error.hint().is_empty() {
+                    write!(f, "\n\nhint: {}", error.hint())?;
+                }
+                Ok(())
+            }
+            Failure::Output(error) => write!(f, "error: writing to standard output: {error}"),
+            Failure::BrokenPipe => f.write_str("error: broken pipe"),
+        }
+    }
+}

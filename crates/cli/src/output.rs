@@ -1,0 +1,83 @@
+//! Where results go: data to standard output, talk to standard error, files to a run directory.
+
+use crate::args::OutputArgs;
+use crate::clock::Utc;
+use crate::failure::Failure;
+use ssdlab_lab::LabError;
+use ssdlab_lab::record::run_dir::Existing;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The run directory that the user named, or a new one with the date in its name.
+pub fn run_dir(args: &OutputArgs, name: &str, now: Utc) -> (PathBuf, Existing) {
+    let existing = if args.replace { Existing::Replace } else { Existing::Refuse };
+    let path = match &args.out {
+        Some(path) => path.clone(),
+        None => {
+            let safe = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+            let name: String = name.chars().map(safe).take(40).collect();
+            let base = Path::new("ssdlab-runs").join(format!("{}-{name}", now.compact()));
+            // Two runs in one second each get their own.
+            (2..)
+                .map(|n| PathBuf::from(format!("{}-{n}", base.display())))
+                .fold_until_free(base)
+        }
+    };
+    (path, existing)
+}
+
+trait UntilFree: Iterator<Item = PathBuf> + Sized {
+    fn fold_until_free(mut self, first: PathBuf) -> PathBuf {
+        let mut path = first;
+        while path.exists() {
+            match self.next() {
+                Some(next) => path = next,
+                None => break,
+            }
+        }
+        path
+    }
+}
+
+impl<I: Iterator<Item = PathBuf>> UntilFree for I {}
+
+/// Prints data; a reader that went away is not an error.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        out.write_all(b"\n")?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Prints a value as indented JSON.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))?;
+    print(&text)
+}
+
+/// Writes a file of the run directory, whole or not at all.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    let temporary = path.with_extension("part");
+    std::fs::write(&temporary, text)
+        .and_then(|()| std::fs::rename(&temporary, path))
+        .map_err(|error| LabError::file("writing", path, error).into())
+}
+
+/// Says something to the person, unless they asked for quiet.
+pub fn say(quiet: bool, text: &str) {
+    if !quiet {
+        eprintln!("{text}");
+    }
+}

@@ -1,0 +1,204 @@
+//! What is refused, by its exact message.
+
+use super::parse;
+
+/// Lines of a section, the message without its place, the hint.
+const BAD: &[(&str, &str, &str)] = &[
+    (
+        "rw=read:8",
+        "`rw` cannot be `read:8`: it is read, write, trim, rw, readwrite, randread, randwrite, \
+      randtrim or randrw",
+        "a count after the colon, which changes the order of addresses, is not supported: write \
+      rw=read",
+    ),
+    (
+        "rw=trimwrite",
+        "`rw` cannot be `trimwrite`: it is read, write, trim, rw, readwrite, randread, randwrite, \
+      randtrim or randrw",
+        "trims followed by writes are not supported: use two jobs",
+    ),
+    (
+        "bs=4KiB",
+        "`bs` cannot be `4KiB`: a block is a multiple of 512 bytes and less than 4 GiB",
+        "fio reads 4KiB as 4000 bytes; write 4K",
+    ),
+    (
+        "bs=4.0k",
+        "`bs` cannot be `4.0k`: a size is a number with k, m, g, t or p, such as 4k or 10g",
+        "",
+    ),
+    (
+        "bs=0",
+        "`bs` cannot be `0`: a block is a multiple of 512 bytes and less than 4 GiB",
+        "drives are addressed in blocks of 512 bytes",
+    ),
+    ("bs", "`bs` cannot be ``: it needs a value", "write bs=..."),
+    (
+        "bs=1k,2k,3k,4k",
+        "`bs` cannot be `1k,2k,3k,4k`: at most three values: read,write,trim",
+        "",
+    ),
+    (
+        "bssplit=4k/50:8k/40",
+        "`bssplit` cannot be `4k/50:8k/40`: its shares add up to 90 %, not 100",
+        "leave one share empty to give it the rest: 4k/60:64k/",
+    ),
+    (
+        "bssplit=4k/50:8k/60",
+        "`bssplit` cannot be `4k/50:8k/60`: its shares add up to 110 %, not \
+      100",
+        "leave one share empty to give it the rest: 4k/60:64k/",
+    ),
+    (
+        "bssplit=4k/x",
+        "`bssplit` cannot be `4k/x`: a share is a whole number from 0 to 100",
+        "",
+    ),
+    (
+        "size=0",
+        "`size` cannot be `0`: a job needs a region to work on",
+        "leave size out for all of it",
+    ),
+    (
+        "size=101%",
+        "`size` cannot be `101%`: a share is 0% to 100%",
+        "",
+    ),
+    (
+        "offset=100",
+        "`offset` cannot be `100`: it is a multiple of 512 bytes",
+        "",
+    ),
+    (
+        "iodepth=0",
+        "`iodepth` cannot be `0`: it is a whole number from 1 to 65536",
+        "",
+    ),
+    (
+        "rwmixread=101",
+        "`rwmixread` cannot be `101`: it is a whole number from 0 to 100",
+        "",
+    ),
+    (
+        "runtime=5x",
+        "`runtime` cannot be `5x`: a time is a whole number of seconds, or one with d, \
+      h, m, s, ms or us",
+        "",
+    ),
+    ("direct=yes", "`direct` cannot be `yes`: it is 0 or 1", ""),
+    (
+        "sync=2",
+        "`sync` cannot be `2`: it is none, sync, dsync, 0 or 1",
+        "",
+    ),
+    (
+        "ioengine=mmap",
+        "`ioengine` cannot be `mmap`: it is io_uring, libaio, posixaio, psync, sync \
+      or null",
+        "write ioengine=io_uring: it is the engine used in any case",
+    ),
+    (
+        "random_distribution=zipf:1.0",
+        "`random_distribution` cannot be `zipf:1.0`: zipf's theta is \
+      above 0 and not 1",
+        "for theta 1 use 1.001",
+    ),
+    (
+        "random_distribution=zipf:NaN",
+        "`random_distribution` cannot be `zipf:NaN`: zipf's theta is \
+      above 0 and not 1",
+        "for theta 1 use 1.001",
+    ),
+    (
+        "random_distribution=pareto:1",
+        "`random_distribution` cannot be `pareto:1`: pareto's h lies \
+      between 0 and 1",
+        "",
+    ),
+    (
+        "random_distribution=zoned:50/5:30/15",
+        "`random_distribution` cannot be \
+      `zoned:50/5:30/15`: accesses add up to 80 % and sizes to 20 %, not 100",
+        "for example zoned:50/5:30/15:20/80",
+    ),
+    (
+        "random_distribution=normal:1",
+        "`random_distribution` cannot be `normal:1`: it is random, \
+      zipf:theta, pareto:h or zoned:accesses/size:...",
+        "",
+    ),
+    (
+        "filename=a:b",
+        "`filename` cannot be `a:b`: one file or device is supported",
+        "use one job per file, or write \\: for a colon in a name",
+    ),
+    (
+        "size=${SIZE}",
+        "`size` cannot be `${SIZE}`: `$` has no meaning here",
+        "variables and keywords are not expanded: write the value itself",
+    ),
+    (
+        "name=\"x",
+        "`name` cannot be `\"x`: its quote is not closed",
+        "end it as it begins",
+    ),
+    (
+        "gtod_reduce=1",
+        "`gtod_reduce` cannot be `1`: only 0 is supported",
+        "leave gtod_reduce out",
+    ),
+    (
+        "iodeph=4",
+        "fio option `iodeph` is not supported",
+        "did you mean `iodepth`?",
+    ),
+    (
+        "Group_Reporting",
+        "fio option `Group_Reporting` is not supported",
+        "did you mean `group_reporting`?",
+    ),
+    (
+        "end_fsync=1",
+        "fio option `end_fsync` is not supported",
+        "use fsync= or fdatasync= to count flushes while the job runs",
+    ),
+    (
+        "steadystate=iops:5%",
+        "fio option `steadystate` is not supported",
+        "leave it out: the lab judges steady state itself, over the whole window",
+    ),
+    (
+        "include other.fio",
+        "fio option `include other.fio` is not supported",
+        "copy the included file's lines into this one",
+    ),
+    (
+        "quite_unheard_of=1",
+        "fio option `quite_unheard_of` is not supported",
+        "leave it out if the result does not depend on it; see the list of supported options",
+    ),
+    (
+        "two words",
+        "`line` cannot be `two words`: a line is name=value, or a name alone",
+        "",
+    ),
+    (
+        "[",
+        "`line` cannot be `[`: a section is a name in brackets: [job1]",
+        "",
+    ),
+];
+
+#[test]
+fn bad_lines_say_what_where_and_what_to_do() {
+    for (line, message, hint) in BAD {
+        let error = parse(&format!("[j]\n{line}\n"), "job.fio").unwrap_err();
+        let text = error.to_string();
+        let expected = format!("job.fio:2: {message}");
+        assert_eq!(
+            (text.as_str(), error.hint()),
+            (expected.as_str(), *hint),
+            "{line}"
+        );
+    }
+}
