@@ -68,7 +68,7 @@ impl Bar {
         let count: u64 = second.ops.iter().map(|op| op.count).sum();
         self.bar.set_position((self.seconds * 1000.0) as u64);
         let rate = count as f64 / second.length_s.max(1e-9);
-        self.bar.set_message(format!("{} IOPS", ssdlab_lab::report::rate(rate)));
+        self.bar.set_message(format!("{} IOPS", ssdlab_lab::report::units::rate(rate)));
     }
 
     /// Position for work that is counted in bytes.

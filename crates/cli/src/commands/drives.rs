@@ -7,7 +7,7 @@ use crate::output::{print, print_json};
 use comfy_table::{ContentArrangement, Table, presets};
 use ssdlab_lab::LabError;
 use ssdlab_lab::catalogue::{self, CatalogueDrive, Kind, derived};
-use ssdlab_lab::report::bytes_decimal;
+use ssdlab_lab::report::units::decimal_bytes;
 
 /// Lists or shows drives.
 ///
@@ -45,7 +45,7 @@ fn list(json: bool) -> Result<(), Failure> {
         let protected = if d.file.documented.power_loss_protection.value { "yes" } else { "no" };
         table.add_row([
             d.file.name.clone(),
-            bytes_decimal(d.config.user_bytes as f64),
+            decimal_bytes(d.config.user_bytes as f64),
             protected.to_owned(),
             d.file.documented.rated_writes.value.clone(),
             d.file.title.clone(),
