@@ -1,7 +1,10 @@
 //! Where commands go: one trait for a modelled drive, a file, a block device and nothing at all.
 
+pub mod device;
 mod modelled;
 pub mod null;
+pub mod safety;
+pub mod signature;
 
 pub use modelled::ModelledTarget;
 pub use null::NullTarget;
