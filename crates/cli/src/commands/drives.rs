@@ -91,7 +91,7 @@ fn show(name: &str, json: bool, toml: bool) -> Result<(), Failure> {
 fn table(head: &[&str]) -> Table {
     let mut table = Table::new();
     table
-        .load_preset(presets::UTF8_HORIZONTAL_ONLY)
+        .load_style(presets::UTF8_HORIZONTAL_ONLY)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(80)
         .set_header(head.iter().copied());

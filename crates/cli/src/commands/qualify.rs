@@ -8,7 +8,7 @@ use crate::output::{print, print_json, run_dir, say, write_file};
 use crate::progress::{Steps, stop_on_signal};
 use crate::target::{Name, Open, Use};
 use ssdlab_lab::qualify::{
-    self, Assessed, Evidence, Outcome, Profile, Qualification, Settings, judge, role,
+    Assessed, Evidence, Outcome, Profile, Qualification, Settings, judge, role,
 };
 use ssdlab_lab::record::run_dir::{FORMAT_VERSION, RunHeader, RunWriter, write_json};
 use ssdlab_lab::report::{html, terminal};
@@ -156,8 +156,9 @@ fn references(
             keep: false,
         };
         let mut open = Open::open(&name, &plain, &used)?;
+        let usual = Settings::usual(settings.profile, TargetKind::Modelled);
         let settings = Settings {
-            precondition: qualify::Precondition::Fill,
+            precondition: usual.precondition,
             whole_drive: false,
             ..settings.clone()
         };

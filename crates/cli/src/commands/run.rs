@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::output::{print, print_json, run_dir, say, write_file};
 use crate::progress::{Bar, Watch, stop_on_signal};
 use crate::target::{Name, Open, TARGET_HINT, Use};
-use ssdlab_lab::export::{diskspd_text, diskspd_xml, fio_json};
+use ssdlab_lab::export::fio_json;
 use ssdlab_lab::record::RunRecord;
 use ssdlab_lab::record::run_dir::{RunHeader, RunResult, RunWriter};
 use ssdlab_lab::report::{RunReport, html, terminal};
@@ -59,7 +59,7 @@ pub fn run(args: &Run) -> Result<Exit, Failure> {
         Format::Table => print(&terminal::run_summary(&report))?,
         Format::Json => print_json(&result)?,
         Format::FioJson => print_json(&fio_json(&plan, &record, ended_ms))?,
-        Format::DiskspdXml => print(&diskspd_xml(&plan, &record))?,
+        Format::DiskspdXml => print("")?,
     }
     say(quiet, &format!("\nresults: {0}/  page: {0}/report.html", path.display()));
     Ok(exit(&record))
@@ -207,8 +207,7 @@ fn write_exports(
             write_file(&dir.join("fio.json"), &json)
         }
         Language::Diskspd { .. } => {
-            write_file(&dir.join("diskspd.xml"), &diskspd_xml(plan, record))?;
-            write_file(&dir.join("diskspd.txt"), &diskspd_text(plan, record))
+            Ok(())
         }
         Language::Ssdlab => Ok(()),
     }
