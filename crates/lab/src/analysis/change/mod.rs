@@ -6,7 +6,7 @@
 //! 1. The series is cut into at most 240 blocks of equal length and each is replaced by its
 //!    median.
 //! 2. The blocks get the best piecewise-constant fit in least absolute deviations
-//!    ([`segments`]), with segments of at least max(10 s, 5 % of the run) and a BIC-like penalty
+//!    (`segments.rs`), with segments of at least max(10 s, 5 % of the run) and a BIC-like penalty
 //!    of 3 mean absolute deviations x ln(blocks) per segment. The noise is measured around a
 //!    running median, so that a sawtooth counts as noise; it is taken to be at least 1 % of the
 //!    level. Dips shorter than the shortest segment vanish here.
