@@ -10,7 +10,11 @@ use std::path::{Path, PathBuf};
 
 /// The run directory that the user named, or a new one with the date in its name.
 pub fn run_dir(args: &OutputArgs, name: &str, now: Utc) -> (PathBuf, Existing) {
-    let existing = if args.replace { Existing::Replace } else { Existing::Refuse };
+    let existing = if args.replace {
+        Existing::Replace
+    } else {
+        Existing::Refuse
+    };
     if let Some(path) = &args.out {
         return (path.clone(), existing);
     }
@@ -19,7 +23,9 @@ pub fn run_dir(args: &OutputArgs, name: &str, now: Utc) -> (PathBuf, Existing) {
     let base = Path::new("ssdlab-runs").join(format!("{}-{name}", now.compact()));
     // Two runs in one second each get their own.
     let numbered = (2..1000).map(|n| PathBuf::from(format!("{}-{n}", base.display())));
-    let free = std::iter::once(base.clone()).chain(numbered).find(|path| !path.exists());
+    let free = std::iter::once(base.clone())
+        .chain(numbered)
+        .find(|path| !path.exists());
     (free.unwrap_or(base), existing)
 }
 
@@ -62,4 +68,21 @@ pub fn say(quiet: bool, text: &str) {
     if !quiet {
         eprintln!("{text}");
     }
+}
+
+/// Breaks a text into lines of at most `width` characters, between words.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("never empty");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
 }

@@ -38,7 +38,9 @@ impl Name {
         if text.is_empty() {
             return Err(LabError::refused("the target's name is empty", TARGET_HINT));
         }
-        Ok(Name::Path(PathBuf::from(text.strip_prefix("file:").unwrap_or(text))))
+        Ok(Name::Path(PathBuf::from(
+            text.strip_prefix("file:").unwrap_or(text),
+        )))
     }
 }
 

@@ -44,7 +44,11 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
     let mut settings = Settings::usual(profile(args.profile), kind);
     settings.seed = args.seed;
     say(quiet, &opening(args, &name, &settings));
-    let used = Use { depth: DEPTH, writes: true, usual_size: settings.region };
+    let used = Use {
+        depth: DEPTH,
+        writes: true,
+        usual_size: settings.region,
+    };
     let mut target = Open::open(&name, &args.on, &used)?;
     if args.on.size.is_some() {
         settings.region = Some(target.facts().capacity);
@@ -60,7 +64,10 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
     let mut incomplete = evidence.incomplete.clone();
     settings.region = Some(evidence.region_bytes);
     let references = references(args, &name, &settings, &stop, &mut incomplete)?;
-    let judged = |evidence: Evidence| Assessed { verdict: judge(role, &evidence), evidence };
+    let judged = |evidence: Evidence| Assessed {
+        verdict: judge(role, &evidence),
+        evidence,
+    };
     let qualification = Qualification {
         version: FORMAT_VERSION,
         role: role.name.clone(),
@@ -71,14 +78,20 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
         incomplete,
     };
     write_json(&path.join(RESULT_FILE), &qualification)?;
-    write_file(&path.join("report.html"), &html::qualification_page(&qualification))?;
+    write_file(
+        &path.join("report.html"),
+        &html::qualification_page(&qualification),
+    )?;
     if args.output.json {
         print_json(&qualification)?;
     } else {
         print(&terminal::verdict_summary(&qualification))?;
         print(&terminal::comparison_table(&qualification))?;
     }
-    say(quiet, &format!("\nresults: {0}/  page: {0}/report.html", path.display()));
+    say(
+        quiet,
+        &format!("\nresults: {0}/  page: {0}/report.html", path.display()),
+    );
     Ok(exit(qualification.target.verdict.outcome))
 }
 
@@ -100,7 +113,9 @@ fn profile(name: ProfileName) -> Profile {
 
 /// What is about to happen, in a sentence or two.
 fn opening(args: &Qualify, name: &Name, settings: &Settings) -> String {
-    let region = settings.region.map_or("all".into(), |bytes| Bytes(bytes).to_string());
+    let region = settings
+        .region
+        .map_or("all".into(), |bytes| Bytes(bytes).to_string());
     match (name, &args.target) {
         (Name::Path(path), None) => format!(
             "Measuring the drive under the current directory, on a file of {region} that is made \
@@ -108,7 +123,10 @@ fn opening(args: &Qualify, name: &Name, settings: &Settings) -> String {
              small\nenough to be written within a minute on a slow drive.",
             path.display()
         ),
-        _ => format!("Measuring {}.", args.target.as_deref().unwrap_or(DEFAULT_FILE)),
+        _ => format!(
+            "Measuring {}.",
+            args.target.as_deref().unwrap_or(DEFAULT_FILE)
+        ),
     }
 }
 
@@ -147,7 +165,11 @@ fn references(
             incomplete.push(format!("{drive}: not measured: stopped"));
             continue;
         }
-        let used = Use { depth: DEPTH, writes: true, usual_size: None };
+        let used = Use {
+            depth: DEPTH,
+            writes: true,
+            usual_size: None,
+        };
         let plain = TargetArgs {
             size: None,
             overwrite: false,

@@ -75,7 +75,10 @@ pub fn compare(args: &Compare) -> Result<Exit, Failure> {
 }
 
 fn label(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into())
+    path.file_name().map_or_else(
+        || path.display().to_string(),
+        |n| n.to_string_lossy().into(),
+    )
 }
 
 fn cut_off(path: &Path) -> LabError {
@@ -97,14 +100,16 @@ fn qualification(path: &Path) -> Result<Option<Qualification>, LabError> {
         }
         Err(error) => return Err(LabError::file("reading", file, error)),
     };
-    serde_json::from_str(&text).map(Some).map_err(|error| LabError::BadValue {
-        option: RESULT_FILE.into(),
-        given: "read".into(),
-        allowed: error.to_string(),
-        place: ssdlab_lab::error::Place {
-            source: file.display().to_string(),
-            line: Some(error.line()),
-        },
-        hint: "it was written by another version, or changed".into(),
-    })
+    serde_json::from_str(&text)
+        .map(Some)
+        .map_err(|error| LabError::BadValue {
+            option: RESULT_FILE.into(),
+            given: "read".into(),
+            allowed: error.to_string(),
+            place: ssdlab_lab::error::Place {
+                source: file.display().to_string(),
+                line: Some(error.line()),
+            },
+            hint: "it was written by another version, or changed".into(),
+        })
 }

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::output::{print, print_json, run_dir, say, write_file};
 use crate::progress::{Bar, Watch, stop_on_signal};
 use crate::target::{Name, Open, TARGET_HINT, Use};
-use ssdlab_lab::export::fio_json;
+use ssdlab_lab::export::{Machine, diskspd_text, diskspd_xml, fio_json};
 use ssdlab_lab::record::RunRecord;
 use ssdlab_lab::record::run_dir::{RunHeader, RunResult, RunWriter};
 use ssdlab_lab::report::{RunReport, html, terminal};
@@ -44,24 +44,32 @@ pub fn run(args: &Run) -> Result<Exit, Failure> {
     target.make_ready(quiet, &stop)?;
     prepare(args, &mut target, &stop)?;
     let bar = Bar::new(&label(args), expected_s(&plan), quiet);
-    let mut watch = Watch { bar, writer: Some(&mut writer) };
+    let mut watch = Watch {
+        bar,
+        writer: Some(&mut writer),
+    };
     let record = target.run(&plan, &mut watch, &stop)?;
     watch.bar.finish();
     let result = RunResult::new(&plan, &record, ROUND_S);
     writer.finish(&result)?;
     let mut report = report(args, &words, &record, &result);
     report.notes.extend(fio::notes(&plan));
-    report.notes.extend(target.rests_on());
+    let mut page = report.clone();
+    page.notes.extend(target.rests_on());
+    report.notes.extend(calibration_note(&target.rests_on()));
     let ended_ms = unix_ms();
-    write_exports(&path, &plan, &record, ended_ms)?;
-    write_file(&path.join("report.html"), &html::run_page(std::slice::from_ref(&report)))?;
+    write_exports(&path, &plan, &record, ended_ms, &machine(now))?;
+    write_file(&path.join("report.html"), &html::run_page(&[page]))?;
     match format(args) {
         Format::Table => print(&terminal::run_summary(&report))?,
         Format::Json => print_json(&result)?,
         Format::FioJson => print_json(&fio_json(&plan, &record, ended_ms))?,
-        Format::DiskspdXml => print("")?,
+        Format::DiskspdXml => print(&diskspd_xml(&plan, &record, &machine(now)))?,
     }
-    say(quiet, &format!("\nresults: {0}/  page: {0}/report.html", path.display()));
+    say(
+        quiet,
+        &format!("\nresults: {0}/  page: {0}/report.html", path.display()),
+    );
     Ok(exit(&record))
 }
 
@@ -73,11 +81,19 @@ fn exit(record: &RunRecord) -> Exit {
         eprintln!("error: {why}\nhint: what was measured until then was kept");
         return Exit::Error;
     }
-    if record.failed_checks().is_empty() { Exit::Good } else { Exit::Error }
+    if record.failed_checks().is_empty() {
+        Exit::Good
+    } else {
+        Exit::Error
+    }
 }
 
 fn format(args: &Run) -> Format {
-    if args.output.json { Format::Json } else { args.format }
+    if args.output.json {
+        Format::Json
+    } else {
+        args.format
+    }
 }
 
 fn plan_jobs(plan: &Plan) -> impl Iterator<Item = &JobSpec> {
@@ -102,7 +118,9 @@ fn read_plan(args: &Run) -> Result<Plan, LabError> {
 /// What the run is called in the name of its directory and in legends.
 fn label(args: &Run) -> String {
     match &args.job {
-        Some(path) => path.file_stem().map_or("fio".into(), |s| s.to_string_lossy().into_owned()),
+        Some(path) => path
+            .file_stem()
+            .map_or("fio".into(), |s| s.to_string_lossy().into_owned()),
         None => "diskspd".into(),
     }
 }
@@ -111,14 +129,17 @@ fn target_name(args: &Run, plan: &Plan) -> Result<Name, LabError> {
     if let Some(target) = &args.target {
         return Name::parse(target);
     }
-    let mut names: Vec<&str> = plan_jobs(plan).filter_map(|job| job.target.as_deref()).collect();
+    let mut names: Vec<&str> = plan_jobs(plan)
+        .filter_map(|job| job.target.as_deref())
+        .collect();
     names.sort_unstable();
     names.dedup();
     match names[..] {
         [one] => Name::parse(one),
-        [] => Err(LabError::refused("the workload names no target", format!(
-            "add filename= to the job file, or --target; {TARGET_HINT}"
-        ))),
+        [] => Err(LabError::refused(
+            "the workload names no target",
+            format!("add filename= to the job file, or --target; {TARGET_HINT}"),
+        )),
         _ => Err(LabError::refused(
             format!("the workload names several targets: {}", names.join(", ")),
             "one run has one target here; choose it with --target",
@@ -128,7 +149,9 @@ fn target_name(args: &Run, plan: &Plan) -> Result<Name, LabError> {
 
 /// The last byte that the plan names, for the size of a file to be created.
 fn largest_end(plan: &Plan) -> Option<u64> {
-    plan_jobs(plan).filter_map(|job| job.region.map(|region| job.offset + region)).max()
+    plan_jobs(plan)
+        .filter_map(|job| job.region.map(|region| job.offset + region))
+        .max()
 }
 
 fn expected_s(plan: &Plan) -> f64 {
@@ -146,7 +169,11 @@ fn prepare(args: &Run, target: &mut Open, stop: &AtomicBool) -> Result<(), Failu
         let capacity = target.facts().capacity;
         let bytes = u128::from(capacity) * u128::from(percent) / 100;
         let plan = fill(u64::try_from(bytes).unwrap_or(u64::MAX));
-        let bar = Bar::new(&format!("writing front to back, {percent} %"), 0.0, args.output.quiet);
+        let bar = Bar::new(
+            &format!("writing front to back, {percent} %"),
+            0.0,
+            args.output.quiet,
+        );
         let mut watch = Watch { bar, writer: None };
         let record = target.run(&plan, &mut watch, stop)?;
         if let ssdlab_lab::record::Ending::Failed(why) = record.ending {
@@ -164,17 +191,27 @@ fn prepare(args: &Run, target: &mut Open, stop: &AtomicBool) -> Result<(), Failu
 
 /// So many bytes, front to back and around again, 1 MiB at a time with two outstanding.
 fn fill(bytes: u64) -> Plan {
-    let block = ssdlab_lab::workload::BlockSize { bytes: 1 << 20, percent: 100 };
+    let block = ssdlab_lab::workload::BlockSize {
+        bytes: 1 << 20,
+        percent: 100,
+    };
     let job = JobSpec {
         name: "fill".into(),
         mix: Mix::Write,
-        order: Order::Sequential { stride: None, start_step: 0, split_positions: false },
+        order: Order::Sequential {
+            stride: None,
+            start_step: 0,
+            split_positions: false,
+        },
         block_sizes: [vec![block], vec![block], vec![block]],
         io_limit: Some(bytes),
         depth: 2,
         ..JobSpec::default()
     };
-    Plan { language: Language::Ssdlab, phases: vec![Phase { jobs: vec![job] }] }
+    Plan {
+        language: Language::Ssdlab,
+        phases: vec![Phase { jobs: vec![job] }],
+    }
 }
 
 fn report(args: &Run, words: &[String], record: &RunRecord, result: &RunResult) -> RunReport {
@@ -199,6 +236,7 @@ fn write_exports(
     plan: &Plan,
     record: &RunRecord,
     ended_ms: u64,
+    machine: &Machine,
 ) -> Result<(), Failure> {
     match &plan.language {
         Language::Fio { .. } => {
@@ -207,9 +245,43 @@ fn write_exports(
             write_file(&dir.join("fio.json"), &json)
         }
         Language::Diskspd { .. } => {
-            Ok(())
+            write_file(
+                &dir.join("diskspd.xml"),
+                &diskspd_xml(plan, record, machine),
+            )?;
+            write_file(
+                &dir.join("diskspd.txt"),
+                &diskspd_text(plan, record, machine),
+            )
         }
         Language::Ssdlab => Ok(()),
+    }
+}
+
+/// In a terminal: the calibrated values by name, the assumed ones by number.
+fn calibration_note(rests_on: &[String]) -> Option<String> {
+    let calibrated: Vec<&str> = rests_on
+        .iter()
+        .filter(|value| value.contains(": calibrated"))
+        .map(String::as_str)
+        .collect();
+    let assumed = rests_on.len() - calibrated.len();
+    (!rests_on.is_empty()).then(|| {
+        format!(
+            "a modelled drive: {}; {assumed} further values are assumed. `ssdlab drives show` \
+             gives every one with its source.",
+            calibrated.join("; ")
+        )
+    })
+}
+
+fn machine(now: Utc) -> Machine {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    Machine {
+        name: name.trim().to_owned(),
+        run_time: now.rfc3339(),
+        processors: u32::try_from(processors).unwrap_or(u32::MAX),
     }
 }
 

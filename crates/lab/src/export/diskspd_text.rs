@@ -18,7 +18,7 @@ const RULER: &str = "-------------------------------------------";
 /// The record as DISKSPD's text.
 pub fn diskspd_text(plan: &Plan, record: &RunRecord, machine: &Machine) -> String {
     let mut text = Text::default();
-    if let Language::Diskspd { args } = &plan.language {
+    if let Language::Diskspd { args, .. } = &plan.language {
         text.line(format_args!("\nCommand Line: {}", args.join(" ")));
     }
     for (number, span) in spans(plan, record).iter().enumerate() {

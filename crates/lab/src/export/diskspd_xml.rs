@@ -110,7 +110,9 @@ fn profile_target(xml: &mut Xml, job: &JobSpec) {
     xml.text("ParallelAsyncIO", false);
     match &job.order {
         Order::Random { align, .. } => xml.text("Random", align),
-        Order::Sequential { stride, start_step } => {
+        Order::Sequential {
+            stride, start_step, ..
+        } => {
             xml.text("StrideSize", stride.unwrap_or(block));
             xml.text("InterlockedSequential", false);
             xml.text("ThreadStride", start_step);

@@ -22,7 +22,10 @@ impl RunReport {
             cliff: None,
             ending: Ending::Interrupted,
             checks: Vec::new(),
-            notes: vec![format!("started at {}, seed {}", dir.header.started_at, dir.header.seed)],
+            notes: vec![format!(
+                "started at {}, seed {}",
+                dir.header.started_at, dir.header.seed
+            )],
         };
         match &dir.result {
             Some(result) => report.take(result),
@@ -35,8 +38,16 @@ impl RunReport {
 
     fn take(&mut self, result: &RunResult) {
         self.ending = result.ending.clone();
-        self.checks = result.checks.iter().map(|c| (c.name.clone(), c.detail.clone())).collect();
-        self.counters = result.phases.iter().filter_map(|p| p.counters.clone()).collect();
+        self.checks = result
+            .checks
+            .iter()
+            .map(|c| (c.name.clone(), c.detail.clone()))
+            .collect();
+        self.counters = result
+            .phases
+            .iter()
+            .filter_map(|p| p.counters.clone())
+            .collect();
         if let Some(phase) = result.phases.last() {
             self.analysed_phase = phase.phase;
             self.steady.clone_from(&phase.steady_state);
@@ -53,9 +64,15 @@ impl RunReport {
     /// Adds a job's totals to its phase's. Percentiles of several jobs cannot be added: the
     /// largest is shown, which bounds the joint one from above.
     fn add(&mut self, job: &JobResult, result: &OpResult) {
-        let Some(op) = Op::ALL.into_iter().find(|op| op.name() == result.op) else { return };
+        let Some(op) = Op::ALL.into_iter().find(|op| op.name() == result.op) else {
+            return;
+        };
         let percentile = |percent: f64| {
-            let found = result.latency.percentiles.iter().find(|p| p.percent == percent);
+            let found = result
+                .latency
+                .percentiles
+                .iter()
+                .find(|p| p.percent == percent);
             found.map_or(0, |p| p.ns)
         };
         let more = OpTotals {
@@ -71,11 +88,16 @@ impl RunReport {
             p999_ns: percentile(99.9),
             max_ns: result.latency.max_ns,
         };
-        match self.totals.iter_mut().find(|t| t.phase == job.phase && t.op == op) {
+        match self
+            .totals
+            .iter_mut()
+            .find(|t| t.phase == job.phase && t.op == op)
+        {
             None => self.totals.push(more),
             Some(all) => {
                 let count = (all.count + more.count).max(1) as f64;
-                all.mean_ns = (all.mean_ns * all.count as f64 + more.mean_ns * more.count as f64) / count;
+                all.mean_ns =
+                    (all.mean_ns * all.count as f64 + more.mean_ns * more.count as f64) / count;
                 all.count += more.count;
                 all.bytes += more.bytes;
                 all.errors += more.errors;

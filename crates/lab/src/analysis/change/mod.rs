@@ -86,11 +86,12 @@ pub struct Drop {
     pub signal_to_noise: f64,
 }
 
-/// The write cliff of one phase: the largest lasting drop in write IOPS over the whole seconds
-/// of its counted part. `at_s` counts from the start of the counted part, `after_bytes` also has
+/// The write cliff of one phase: the largest lasting drop in IOPS of all kinds together over the
+/// whole seconds of its counted part; in a mixed load the reads fall with the writes, and their
+/// sum is what the published curves show. `at_s` counts from the start of the counted part, `after_bytes` also has
 /// what the ramp wrote. `None` when there is none, or the run is shorter than 20 s.
 pub fn write_cliff(seconds: &[Second], phase: usize) -> Option<WriteCliff> {
-    let rates = series::iops(seconds, phase, &[Op::Write]);
+    let rates = series::iops(seconds, phase, &Op::ALL);
     let found = drop_for_good(&rates)?;
     let at_s = series::whole_seconds(seconds, phase).nth(found.at)?.t_s;
     let before = |s: &&Second| s.phase == phase && s.t_s < at_s;
