@@ -33,7 +33,14 @@ impl Name {
             return Ok(Name::Drive(drive.to_owned()));
         }
         if let Some(size) = text.strip_prefix("null:") {
-            return Ok(Name::Null(parse_size(size)?));
+            let bytes = parse_size(size)?;
+            if bytes == 0 {
+                return Err(LabError::refused(
+                    "a null target of 0 bytes",
+                    "try null:1GiB",
+                ));
+            }
+            return Ok(Name::Null(bytes));
         }
         if text.is_empty() {
             return Err(LabError::refused("the target's name is empty", TARGET_HINT));
@@ -90,6 +97,18 @@ impl Open {
             Open::Modelled(target, _) => target.facts(),
             Open::Null(target) => target.facts(),
         }
+    }
+
+    /// Whether a plan fits it, before anything is written.
+    ///
+    /// # Errors
+    /// What [`host::check`] finds.
+    pub fn check(&self, plan: &Plan) -> Result<(), LabError> {
+        let depth_max = match self {
+            Open::Modelled(target, _) => target.depth_max(),
+            Open::Null(target) => target.depth_max(),
+        };
+        host::check(plan, self.facts(), depth_max)
     }
 
     /// Calibrated and assumed values that a modelled drive's figures rest on.

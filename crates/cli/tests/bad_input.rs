@@ -19,7 +19,10 @@ fn ssdlab(dir: &Path, args: &[&str]) -> Outcome {
         .expect("runs");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
-    Outcome { code: output.status.code(), stderr }
+    Outcome {
+        code: output.status.code(),
+        stderr,
+    }
 }
 
 /// Runs in an empty directory with `files`; nothing else may be there afterwards.
@@ -31,12 +34,26 @@ fn refused(files: &[(&str, &str)], args: &[&str], expected: &[&str]) {
     let outcome = ssdlab(dir.path(), args);
     assert_eq!(outcome.code, Some(2), "{args:?}: {}", outcome.stderr);
     for text in expected {
-        assert!(outcome.stderr.contains(text), "{args:?}: `{text}` not in: {}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains(text),
+            "{args:?}: `{text}` not in: {}",
+            outcome.stderr
+        );
     }
-    assert!(outcome.stderr.contains("hint: "), "{args:?}: {}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("hint: "),
+        "{args:?}: {}",
+        outcome.stderr
+    );
     let left: Vec<String> = fs::read_dir(dir.path())
         .expect("readable")
-        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
         .filter(|name| !files.iter().any(|(file, _)| file == name))
         .collect();
     assert!(left.is_empty(), "{args:?} left {left:?}");
@@ -46,22 +63,62 @@ const JOB: &str = "[j]\nrw=randwrite\nbs=4k\nsize=1m\nfilename=t\ndirect=1\nrunt
 
 #[test]
 fn targets_that_cannot_be() {
-    refused(&[("j.fio", "[j]\nrw=read\nsize=1m\n")], &["run", "j.fio"], &["names no target"]);
-    refused(&[("j.fio", JOB)], &["run", "j.fio", "--target", "drive:nonesuch"], &["nonesuch"]);
-    refused(&[("j.fio", JOB)], &["run", "j.fio", "--target", "/no/such/dir/f"], &["/no/such/dir"]);
-    refused(&[("j.fio", JOB)], &["run", "j.fio", "--target", "/dev/no-such-disk"], &["/dev/no-such"]);
-    refused(&[("j.fio", JOB)], &["run", "j.fio", "--target", "."], &["directory"]);
-    refused(&[("j.fio", JOB)], &["run", "j.fio", "--target", "/dev/null"], &["/dev/null"]);
-    refused(&[("t", "precious"), ("j.fio", JOB)], &["run", "j.fio"], &["not empty"]);
+    refused(
+        &[("j.fio", "[j]\nrw=read\nsize=1m\n")],
+        &["run", "j.fio"],
+        &["names no target"],
+    );
+    refused(
+        &[("j.fio", JOB)],
+        &["run", "j.fio", "--target", "drive:nonesuch"],
+        &["nonesuch"],
+    );
+    refused(
+        &[("j.fio", JOB)],
+        &["run", "j.fio", "--target", "/no/such/dir/f"],
+        &["/no/such/dir"],
+    );
+    refused(
+        &[("j.fio", JOB)],
+        &["run", "j.fio", "--target", "/dev/no-such-disk"],
+        &["/dev/no-such"],
+    );
+    refused(
+        &[("j.fio", JOB)],
+        &["run", "j.fio", "--target", "."],
+        &["directory"],
+    );
+    refused(
+        &[("j.fio", JOB)],
+        &["run", "j.fio", "--target", "/dev/null"],
+        &["/dev/null"],
+    );
+    refused(
+        &[("t", "precious"), ("j.fio", JOB)],
+        &["run", "j.fio"],
+        &["not empty"],
+    );
     refused(&[("t", "precious")], &["qualify", "t"], &["not empty"]);
 }
 
 #[test]
 fn job_files_that_cannot_be_read() {
     refused(&[], &["run", "no.fio", "--target", "t"], &["no.fio"]);
-    refused(&[("j.fio", "[j]\nrw=write\nfrobnicate=1\n")], &["run", "j.fio"], &["frobnicate", "j.fio:3"]);
-    refused(&[("j.fio", "[j]\nrw=write\nverify=crc32c\n")], &["run", "j.fio"], &["verify", "j.fio:3"]);
-    refused(&[("j.fio", "\u{0}\u{1}garbage")], &["run", "j.fio"], &["j.fio:1"]);
+    refused(
+        &[("j.fio", "[j]\nrw=write\nfrobnicate=1\n")],
+        &["run", "j.fio"],
+        &["frobnicate", "j.fio:3"],
+    );
+    refused(
+        &[("j.fio", "[j]\nrw=write\nverify=crc32c\n")],
+        &["run", "j.fio"],
+        &["verify", "j.fio:3"],
+    );
+    refused(
+        &[("j.fio", "\u{0}\u{1}garbage")],
+        &["run", "j.fio"],
+        &["j.fio:1"],
+    );
     refused(&[], &["run", "--", "diskspd", "-b4k", "-Q7", "t"], &["-Q7"]);
     refused(&[], &["run"], &["nothing to run"]);
 }
@@ -74,11 +131,22 @@ fn sizes_that_cannot_be() {
     refused(&[("j.fio", &odd)], &["run", "j.fio"], &["1000"]);
     let empty = JOB.replace("size=1m", "size=0");
     refused(&[("j.fio", &empty)], &["run", "j.fio"], &["j.fio:4"]);
-    refused(&[("j.fio", JOB)], &["run", "j.fio", "--target", "null:0"], &["0"]);
+    refused(
+        &[("j.fio", JOB)],
+        &["run", "j.fio", "--target", "null:0"],
+        &["0"],
+    );
     refused(&[("j.fio", JOB)], &["run", "j.fio", "--size", "0"], &["0"]);
     refused(
         &[("j.fio", JOB)],
-        &["run", "j.fio", "--target", "drive:consumer-sata-1tb", "--size", "5TB"],
+        &[
+            "run",
+            "j.fio",
+            "--target",
+            "drive:consumer-sata-1tb",
+            "--size",
+            "5TB",
+        ],
         &["931.5 GiB"],
     );
     refused(&[], &["qualify", "--size", "many"], &["many"]);
@@ -92,18 +160,47 @@ fn drives_that_cannot_be() {
         text.replacen(from, to, 1)
     };
     let more_user = toml("1000204886016 B", "2 TB");
-    refused(&[("x.toml", &more_user)], &["drives", "show", "x.toml"], &["user capacity", "raw capacity is"]);
-    refused(&[("x.toml", &more_user)], &["qualify", "drive:x.toml"], &["raw capacity is"]);
+    refused(
+        &[("x.toml", &more_user)],
+        &["drives", "show", "x.toml"],
+        &["user capacity", "raw capacity is"],
+    );
+    refused(
+        &[("x.toml", &more_user)],
+        &["qualify", "drive:x.toml"],
+        &["raw capacity is"],
+    );
     let zero = toml("channels = { value = 8", "channels = { value = 0");
-    refused(&[("x.toml", &zero)], &["drives", "show", "x.toml"], &["channels", "0"]);
+    refused(
+        &[("x.toml", &zero)],
+        &["drives", "show", "x.toml"],
+        &["channels", "0"],
+    );
     let unknown = toml("channels =", "chanels =");
-    refused(&[("x.toml", &unknown)], &["drives", "show", "x.toml"], &["chanels"]);
-    refused(&[("x.toml", "\u{0}")], &["drives", "show", "x.toml"], &["x.toml"]);
+    refused(
+        &[("x.toml", &unknown)],
+        &["drives", "show", "x.toml"],
+        &["chanels"],
+    );
+    refused(
+        &[("x.toml", "\u{0}")],
+        &["drives", "show", "x.toml"],
+        &["x.toml"],
+    );
 }
 
 #[test]
 fn roles_and_run_directories_that_are_none() {
-    refused(&[], &["qualify", "drive:consumer-sata-1tb", "--role", "paperweight"], &["paperweight", "slog"]);
+    refused(
+        &[],
+        &[
+            "qualify",
+            "drive:consumer-sata-1tb",
+            "--role",
+            "paperweight",
+        ],
+        &["paperweight", "slog"],
+    );
     refused(&[], &["report", "nothing-here"], &["nothing-here"]);
     refused(&[("f", "x")], &["report", "f"], &["f"]);
     refused(&[("run.json", "{")], &["report", "."], &["run.json"]);
@@ -120,5 +217,8 @@ fn a_used_result_directory_is_refused() {
     let outcome = ssdlab(dir.path(), &args);
     assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("out"), "{}", outcome.stderr);
-    assert_eq!(fs::read_dir(dir.path().join("out")).expect("there").count(), 1);
+    assert_eq!(
+        fs::read_dir(dir.path().join("out")).expect("there").count(),
+        1
+    );
 }
