@@ -4,7 +4,8 @@
 
 use ssdlab_lab::host::{Unobserved, depth_needed, run};
 use ssdlab_lab::record::RunRecord;
-use ssdlab_lab::target::null::NullTarget;
+use ssdlab_lab::target::NullTarget;
+use ssdlab_lab::target::open::{Needs, OpenOptions, open};
 use ssdlab_lab::workload::fio;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -29,7 +30,12 @@ fn go(job: &Path, target: &str) -> Result<(), ssdlab_lab::LabError> {
         let mut null = NullTarget::new(1 << 40, depth);
         run(&plan, &mut null, &mut Unobserved, &stop)?
     } else {
-        return Err(ssdlab_lab::LabError::refused("only `null` so far", ""));
+        let needs = Needs::of(&plan)?;
+        let mut options = OpenOptions::default();
+        options.write.allow_overwrite = true;
+        let mut silent = |_, _| {};
+        let mut file = open(Path::new(target), &needs, &options, &mut silent, &stop)?;
+        run(&plan, &mut file, &mut Unobserved, &stop)?
     };
     print(&record);
     Ok(())

@@ -20,7 +20,7 @@ mod lane;
 mod ledger;
 mod pace;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::LabError;
 use crate::record::{Ending, RunRecord, Second};

@@ -3,8 +3,12 @@
 pub mod device;
 mod modelled;
 pub mod null;
+pub mod open;
+mod payload;
 pub mod safety;
 pub mod signature;
+mod slab;
+pub mod uring;
 
 pub use modelled::ModelledTarget;
 pub use null::NullTarget;
