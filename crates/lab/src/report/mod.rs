@@ -9,6 +9,7 @@ pub mod terminal;
 pub mod units;
 
 mod compare;
+mod of_dir;
 mod series;
 mod spark;
 
