@@ -85,8 +85,9 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
     if args.output.json {
         print_json(&qualification)?;
     } else {
-        print(&terminal::verdict_summary(&qualification))?;
         print(&terminal::comparison_table(&qualification))?;
+        print("")?;
+        print(&terminal::verdict_summary(&qualification))?;
     }
     say(
         quiet,
@@ -145,9 +146,9 @@ fn opening(args: &Qualify, name: &Name, settings: &Settings) -> String {
         .map_or("all".into(), |bytes| Bytes(bytes).to_string());
     match (name, &args.target) {
         (Name::Path(path), None) => format!(
-            "Measuring the drive under the current directory, on a file of {region} that is made \
-             here\n({}) and removed afterwards: large enough that a flush has real work to do, \
-             small\nenough to be written within a minute on a slow drive.",
+            "Measuring the drive under the current directory on a file of {region}, made here\n\
+             ({}) and removed afterwards: large enough that a flush has real\n\
+             work to do, small enough to be written within a minute on a slow drive.",
             path.display()
         ),
         _ => format!(
