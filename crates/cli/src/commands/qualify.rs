@@ -14,6 +14,7 @@ use ssdlab_lab::record::run_dir::{FORMAT_VERSION, RunHeader, RunWriter, write_js
 use ssdlab_lab::report::{html, terminal};
 use ssdlab_lab::target::open::Needs;
 use ssdlab_lab::target::{TargetFacts, TargetKind};
+use ssdlab_lab::workload::quantity::parse_size;
 use ssdlab_lab::{Bytes, LabError, catalogue};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,6 +38,7 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
         Some(target) => Name::parse(target)?,
         None => Name::Path(PathBuf::from(DEFAULT_FILE)),
     };
+    args.on.size.as_deref().map(parse_size).transpose()?;
     let now = Utc::now();
     let stop = stop_on_signal()?;
     let quiet = args.output.quiet;

@@ -151,7 +151,7 @@ fn existing_file(
     if meta.len() > 0 && !options.allow_overwrite {
         return Err(LabError::refused(
             format!("{name} exists and holds {} bytes", meta.len()),
-            "name a file that does not exist, or allow this one to be overwritten",
+            "name a file that does not exist, or allow this one to be overwritten (--overwrite)",
         ));
     }
     Ok(Permission {
