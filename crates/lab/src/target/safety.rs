@@ -224,7 +224,7 @@ fn confirm(
     };
     Err(LabError::refused(
         format!("{name} would be overwritten and {holds}; {given}"),
-        format!("to confirm, give exactly {asked}"),
+        format!("to confirm, give exactly {asked} with --serial"),
     ))
 }
 
