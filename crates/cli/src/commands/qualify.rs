@@ -169,7 +169,10 @@ fn header(args: &Qualify, target: &Open, now: Utc) -> RunHeader {
         seed: args.seed,
         target: target.facts().clone(),
         plan: serde_json::json!({
-            "qualify": { "role": args.role, "profile": format!("{:?}", args.profile).to_lowercase() }
+            "qualify": {
+                "role": args.role,
+                "profile": format!("{:?}", args.profile).to_lowercase(),
+            }
         }),
     }
 }

@@ -3,8 +3,8 @@
 //! ```text
 //! submit -> queue depth -> controller -> link -> buffer -> acknowledged      (write)
 //!                                                  |
-//!                                                  +-> drained a unit at a time, when its die is free
-//!                             FUA on a volatile buffer, FLUSH -> commit: data, then map, one at a time
+//!                                                  +-> drained by the unit, when its die is free
+//!                       FUA on a volatile buffer, FLUSH -> commit: data, then map, one at a time
 //!           read: map -> buffer, or die and channel -> link -> completed
 //! ```
 //! Durability (see the contract in `docs/model.md`). A protected buffer makes every acknowledged
