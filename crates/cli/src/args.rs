@@ -112,8 +112,13 @@ pub struct Qualify {
     /// removed.
     pub target: Option<String>,
     /// What the drive is to be used for.
-    #[arg(long, short, value_name = "ROLE", default_value = "general",
-          help = "What the drive is to be used for: slog, s2d-cache, ceph-wal, db-wal or general")]
+    #[arg(
+        long,
+        short,
+        value_name = "ROLE",
+        default_value = "general",
+        help = "What the drive is to be used for: slog, s2d-cache, ceph-wal, db-wal or general"
+    )]
     pub role: String,
     /// How thoroughly: quick (a minute), standard (a quarter of an hour), full (hours).
     #[arg(long, short, value_enum, default_value = "quick")]

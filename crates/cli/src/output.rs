@@ -10,36 +10,65 @@ use std::path::{Path, PathBuf};
 
 /// The run directory that the user named, or a new one with the date in its name.
 pub fn run_dir(args: &OutputArgs, name: &str, now: Utc) -> (PathBuf, Existing) {
-    let existing = if args.replace { Existing::Replace } else { Existing::Refuse };
-    let path = match &args.out {
-        Some(path) => path.clone(),
-        None => {
-            let safe = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-            let name: String = name.chars().map(safe).take(40).collect();
-            let base = Path::new("ssdlab-runs").join(format!("{}-{name}", now.compact()));
-            // Two runs in one second each get their own.
-            (2..)
-                .map(|n| PathBuf::from(format!("{}-{n}", base.display())))
-                .fold_until_free(base)
-        }
+    let existing = if args.replace {
+        Existing::Replace
+    } else {
+        Existing::Refuse
     };
-    (path, existing)
+    if let Some(path) = &args.out {
+        return (path.clone(), existing);
+    }
+    let safe = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let name: String = name.chars().map(safe).take(40).collect();
+    let base = Path::new("ssdlab-runs").join(format!("{}-{name}", now.compact()));
+    // Two runs in one second each get their own.
+    let numbered = (2..1000).map(|n| PathBuf::from(format!("{}-{n}", base.display())));
+    let free = std::iter::once(base.clone())
+        .chain(numbered)
+        .find(|path| !path.exists());
+    (free.unwrap_or(base), existing)
 }
 
-trait UntilFree: Iterator<Item = PathBuf> + Sized {
-    fn fold_until_free(mut self, first: PathBuf) -> PathBuf {
-        let mut path = first;
-        while path.exists() {
-            match self.next() {
-                Some(next) => path = next,
-                None => break,
-            }
+/// A directory made before a run starts, so that a place that cannot be written is found at once.
+/// Whatever of it is still empty in the end is removed again.
+pub struct Reserved {
+    made: Vec<PathBuf>,
+}
+
+impl Reserved {
+    /// Makes the directory, its parents too.
+    ///
+    /// # Errors
+    /// When it cannot be made, or has something in it that may not be replaced.
+    pub fn new(path: &Path, existing: Existing) -> Result<Reserved, LabError> {
+        let missing = path
+            .ancestors()
+            .take_while(|p| !p.as_os_str().is_empty() && !p.exists());
+        let made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        std::fs::create_dir_all(path).map_err(|error| LabError::file("creating", path, error))?;
+        let reserved = Reserved { made };
+        let used = std::fs::read_dir(path)
+            .map_err(|error| LabError::file("reading", path, error))?
+            .next()
+            .is_some();
+        if used && existing == Existing::Refuse {
+            return Err(LabError::refused(
+                format!("{} already has something in it", path.display()),
+                "choose another --out, or --replace the results in it",
+            ));
         }
-        path
+        Ok(reserved)
     }
 }
 
-impl<I: Iterator<Item = PathBuf>> UntilFree for I {}
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        for path in &self.made {
+            // Fails, as it should, when there is something in it.
+            let _ = std::fs::remove_dir(path);
+        }
+    }
+}
 
 /// Prints data; a reader that went away is not an error.
 ///
@@ -80,4 +109,21 @@ pub fn say(quiet: bool, text: &str) {
     if !quiet {
         eprintln!("{text}");
     }
+}
+
+/// Breaks a text into lines of at most `width` characters, between words.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("never empty");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
 }

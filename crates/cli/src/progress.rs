@@ -37,24 +37,21 @@ pub struct Bar {
 impl Bar {
     /// A bar for `expected_s` seconds of the target's clock; 0 = not known.
     pub fn new(title: &str, expected_s: f64, quiet: bool) -> Bar {
-        let target =
-            if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
+        let target = if quiet {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(8)
+        };
         let length = (expected_s.max(0.0) * 1000.0) as u64;
         let bar = ProgressBar::with_draw_target((length > 0).then_some(length), target);
-        let template = if length > 0 {
-            "{prefix:38!} {bar:14} {percent:>3}% {msg:12} {eta:>4} left"
-        } else {
-            "{prefix:38!} {spinner} {msg}"
-        };
-        // The templates are constants that a test renders; a bad one falls back to the default.
-        bar.set_style(
-            ProgressStyle::with_template(template)
-                .unwrap_or_else(|_| ProgressStyle::default_bar())
-                .progress_chars("=> "),
-        );
+        bar.set_style(style(length > 0));
         bar.set_prefix(title.to_owned());
         bar.tick();
-        Bar { bar, seconds: 0.0, last_drawn: Instant::now() }
+        Bar {
+            bar,
+            seconds: 0.0,
+            last_drawn: Instant::now(),
+        }
     }
 
     /// Another second of the target's clock has passed.
@@ -68,12 +65,16 @@ impl Bar {
         let count: u64 = second.ops.iter().map(|op| op.count).sum();
         self.bar.set_position((self.seconds * 1000.0) as u64);
         let rate = count as f64 / second.length_s.max(1e-9);
-        self.bar.set_message(format!("{} IOPS", ssdlab_lab::report::rate(rate)));
+        self.bar
+            .set_message(format!("{} IOPS", ssdlab_lab::report::units::rate(rate)));
     }
 
     /// Position for work that is counted in bytes.
     pub fn bytes(&mut self, done: u64, total: u64) {
-        self.bar.set_length(total);
+        if self.bar.length() != Some(total) {
+            self.bar.set_length(total);
+            self.bar.set_style(style(true));
+        }
         self.bar.set_position(done);
     }
 
@@ -81,6 +82,19 @@ impl Bar {
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// With a known length, a bar and the time left; else what is being done and the rate.
+fn style(known_length: bool) -> ProgressStyle {
+    let template = if known_length {
+        "{prefix:38!} {bar:14} {percent:>3}% {msg:12} {eta:>4} left"
+    } else {
+        "{prefix:38!} {spinner} {msg}"
+    };
+    // Constants, so they parse; were one wrong, the default bar is better than none.
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("=> ")
 }
 
 impl Drop for Bar {
@@ -122,7 +136,12 @@ pub struct Steps<'a> {
 impl<'a> Steps<'a> {
     /// Steps of one target.
     pub fn new(label: &str, quiet: bool, writer: Option<&'a mut RunWriter>) -> Steps<'a> {
-        Steps { label: label.to_owned(), quiet, writer, bar: None }
+        Steps {
+            label: label.to_owned(),
+            quiet,
+            writer,
+            bar: None,
+        }
     }
 
     /// Removes the last bar.
@@ -134,7 +153,10 @@ impl<'a> Steps<'a> {
 impl qualify::Progress for Steps<'_> {
     fn step(&mut self, step: &qualify::Step) {
         self.bar = None;
-        let title = format!("{}{}/{} {}", self.label, step.number, step.count, step.title);
+        let title = format!(
+            "{}{}/{} {}",
+            self.label, step.number, step.count, step.title
+        );
         self.bar = Some(Bar::new(&title, step.expected_s, self.quiet));
     }
 
@@ -149,7 +171,10 @@ impl qualify::Progress for Steps<'_> {
         }
         match &mut self.writer {
             Some(writer) => {
-                let numbered = Second { phase: step.number, ..second.clone() };
+                let numbered = Second {
+                    phase: step.number,
+                    ..second.clone()
+                };
                 writer.second(&numbered, latencies)
             }
             None => Ok(()),

@@ -96,11 +96,19 @@ impl LabError {
     /// What the user can do, or an empty string.
     pub fn hint(&self) -> &str {
         match self {
-            LabError::UnknownOption { hint, .. }
-            | LabError::BadValue { hint, .. }
-            | LabError::Refused { hint, .. }
-            | LabError::File { hint, .. }
-            | LabError::Io { hint, .. } => hint,
+            LabError::UnknownOption { hint, .. } | LabError::Refused { hint, .. } => hint,
+            LabError::BadValue { hint, .. } if hint.is_empty() => {
+                "sizes are written 4KiB or 1.6TB, times 500ms or 30m; `ssdlab options fio` and \
+                 `ssdlab options diskspd` list what the workload languages take"
+            }
+            LabError::BadValue { hint, .. } => hint,
+            LabError::File { hint, source, .. } | LabError::Io { hint, source, .. } => {
+                if hint.is_empty() {
+                    usual_hint(source.kind())
+                } else {
+                    hint
+                }
+            }
             LabError::SelfCheck(_) => "keep the run directory and report the seed; this is a bug",
         }
     }
@@ -125,5 +133,18 @@ impl LabError {
             source,
             hint: String::new(),
         }
+    }
+}
+
+/// What usually helps when the system says no.
+fn usual_hint(kind: std::io::ErrorKind) -> &'static str {
+    use std::io::ErrorKind;
+    match kind {
+        ErrorKind::NotFound => "check the path; directories are not created on the way to a file",
+        ErrorKind::PermissionDenied => "run as a user who may, or choose another place",
+        ErrorKind::StorageFull => "make room, or choose another place; what was written is kept",
+        ErrorKind::IsADirectory => "name a file in it",
+        ErrorKind::InvalidData => "the file is not text",
+        _ => "see what the system said above",
     }
 }

@@ -16,3 +16,4 @@ pub mod target;
 pub mod workload;
 
 pub use error::LabError;
+pub use ssdlab_ssd::{Bytes, Nanos};

@@ -3,11 +3,11 @@
 use crate::Exit;
 use crate::args::DrivesAction;
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, wrap};
 use comfy_table::{ContentArrangement, Table, presets};
 use ssdlab_lab::LabError;
 use ssdlab_lab::catalogue::{self, CatalogueDrive, Kind, derived};
-use ssdlab_lab::report::bytes_decimal;
+use ssdlab_lab::report::units::decimal_bytes;
 
 /// Lists or shows drives.
 ///
@@ -22,8 +22,10 @@ pub fn drives(action: &DrivesAction) -> Result<Exit, Failure> {
 }
 
 fn list(json: bool) -> Result<(), Failure> {
-    let drives: Vec<CatalogueDrive> =
-        catalogue::names()?.iter().map(|name| catalogue::drive(name)).collect::<Result<_, _>>()?;
+    let drives: Vec<CatalogueDrive> = catalogue::names()?
+        .iter()
+        .map(|name| catalogue::drive(name))
+        .collect::<Result<_, _>>()?;
     if json {
         let rows: Vec<_> = drives
             .iter()
@@ -42,10 +44,14 @@ fn list(json: bool) -> Result<(), Failure> {
     }
     let mut table = table(&["name", "capacity", "PLP", "rated", "what it is"]);
     for d in &drives {
-        let protected = if d.file.documented.power_loss_protection.value { "yes" } else { "no" };
+        let protected = if d.file.documented.power_loss_protection.value {
+            "yes"
+        } else {
+            "no"
+        };
         table.add_row([
             d.file.name.clone(),
-            bytes_decimal(d.config.user_bytes as f64),
+            decimal_bytes(d.config.user_bytes as f64),
             protected.to_owned(),
             d.file.documented.rated_writes.value.clone(),
             d.file.title.clone(),
@@ -72,15 +78,16 @@ fn show(name: &str, json: bool, toml: bool) -> Result<(), Failure> {
         }));
     }
     print(&format!("{}\n{}\n", drive.file.name, drive.file.title))?;
-    let mut parameters = table(&["parameter", "value", "kind", "source"]);
     for p in drive.parameters() {
         let kind = match p.kind {
             Kind::Calibrated => format!("calibrated to {}", p.fitted_to.join(", ")),
             kind => format!("{kind:?}").to_lowercase(),
         };
-        parameters.add_row([p.key, p.value, kind, p.source]);
+        print(&format!("{} = {}  [{kind}]", p.key, p.value))?;
+        for line in wrap(&p.source, 74) {
+            print(&format!("      {line}"))?;
+        }
     }
-    print(&parameters.to_string())?;
     let mut arithmetic = table(&["follows from it", "value"]);
     for (name, value) in derived {
         arithmetic.add_row([name.to_owned(), value]);
@@ -91,7 +98,7 @@ fn show(name: &str, json: bool, toml: bool) -> Result<(), Failure> {
 fn table(head: &[&str]) -> Table {
     let mut table = Table::new();
     table
-        .load_preset(presets::UTF8_HORIZONTAL_ONLY)
+        .load_style(presets::UTF8_HORIZONTAL_ONLY)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(80)
         .set_header(head.iter().copied());

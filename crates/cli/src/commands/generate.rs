@@ -3,7 +3,7 @@
 use crate::Exit;
 use crate::args::{Cli, WorkloadLanguage};
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{print, wrap};
 use clap::CommandFactory;
 use ssdlab_lab::LabError;
 use ssdlab_lab::workload::{diskspd, fio};
@@ -17,8 +17,9 @@ pub fn options(language: WorkloadLanguage) -> Result<Exit, Failure> {
     match language {
         WorkloadLanguage::Fio => {
             for o in fio::supported_options() {
-                let names: Vec<&str> =
-                    std::iter::once(o.name).chain(o.aliases.iter().copied()).collect();
+                let names: Vec<&str> = std::iter::once(o.name)
+                    .chain(o.aliases.iter().copied())
+                    .collect();
                 entry(&names.join(", "), o.unit, o.what, o.default)?;
             }
         }
@@ -32,29 +33,21 @@ pub fn options(language: WorkloadLanguage) -> Result<Exit, Failure> {
 }
 
 fn entry(name: &str, unit: &str, what: &str, default: &str) -> Result<(), Failure> {
-    let head = if unit.is_empty() { name.to_owned() } else { format!("{name}  {unit}") };
-    let default = if default.is_empty() { String::new() } else { format!(" [default: {default}]") };
-    print(&format!("{head}"))?;
+    let head = if unit.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}  {unit}")
+    };
+    let default = if default.is_empty() {
+        String::new()
+    } else {
+        format!(" [default: {default}]")
+    };
+    print(&head)?;
     for line in wrap(&format!("{what}{default}"), 74) {
         print(&format!("      {line}"))?;
     }
     Ok(())
-}
-
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("never empty");
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            lines.push(word.to_owned());
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
 }
 
 /// Prints a shell's completions.

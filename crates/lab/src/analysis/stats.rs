@@ -14,7 +14,7 @@ pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Sample standard deviation (divisor n - 1, as fio and DISKSPD print it); 0 below two values.
+/// Sample standard deviation (divisor n - 1, as fio prints it); 0 below two values.
 pub fn standard_deviation(values: &[f64]) -> f64 {
     if values.len() < 2 {
         return 0.0;
@@ -22,6 +22,15 @@ pub fn standard_deviation(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
     (squares / (values.len() - 1) as f64).sqrt()
+}
+
+/// Population standard deviation (divisor n, as DISKSPD prints it); 0 for an empty slice.
+pub fn population_deviation(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    if values.len() < 2 {
+        return 0.0;
+    }
+    standard_deviation(values) * ((n - 1.0) / n).sqrt()
 }
 
 /// Sample standard deviation from a count, a sum and a sum of squares; 0 below two values.

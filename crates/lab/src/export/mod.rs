@@ -1,12 +1,14 @@
 //! Results in the formats of other tools, so that their users can keep their plots and scripts.
 
+mod diskspd_spans;
 pub mod diskspd_text;
 pub mod diskspd_xml;
 pub mod fio_json;
 pub mod fio_log;
 
-//pub use diskspd_text::diskspd_text;
-//pub use diskspd_xml::diskspd_xml;
+pub use diskspd_spans::Machine;
+pub use diskspd_text::diskspd_text;
+pub use diskspd_xml::diskspd_xml;
 pub use fio_json::fio_json;
 pub use fio_log::{LogFile, fio_logs};
 

@@ -24,7 +24,7 @@ pub(crate) mod tests;
 
 use crate::LabError;
 use crate::record::{Ending, RunRecord, Second};
-use crate::target::Target;
+use crate::target::{Target, TargetFacts};
 use crate::workload::{Phase, Plan};
 use lane::Lane;
 use std::sync::atomic::AtomicBool;
@@ -62,6 +62,34 @@ fn phase_depth(phase: &Phase) -> u64 {
     phase.jobs.iter().map(depth).sum()
 }
 
+/// Whether `plan` fits a target of these facts: what [`run`] checks before the first command.
+///
+/// # Errors
+/// When it keeps more commands outstanding than the target takes, or a job's region does not fit.
+pub fn check(plan: &Plan, facts: &TargetFacts, depth_max: u32) -> Result<(), LabError> {
+    lanes_of(plan, facts, depth_max).map(|_| ())
+}
+
+/// All lanes of all phases, before anything is written.
+fn lanes_of(plan: &Plan, facts: &TargetFacts, depth_max: u32) -> Result<Vec<Vec<Lane>>, LabError> {
+    let depth = depth_needed(plan);
+    if depth > u64::from(depth_max) {
+        return Err(LabError::refused(
+            format!(
+                "the plan keeps {depth} commands outstanding; {} takes {} at most",
+                facts.name, depth_max
+            ),
+            "lower iodepth or numjobs (-o or -t), or open the target with a larger depth",
+        ));
+    }
+    // All streams first: a plan that does not fit must not have written anything.
+    let capacity = facts.capacity;
+    plan.phases
+        .iter()
+        .map(|phase| lane::lanes(phase, capacity))
+        .collect()
+}
+
 /// Runs `plan` on `target` until it is done, `stop` is set, or the target fails. A failing target
 /// is not an `Err`: the record says how the run ended and keeps what was measured.
 ///
@@ -73,24 +101,7 @@ pub fn run<T: Target>(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<RunRecord, LabError> {
-    let depth = depth_needed(plan);
-    if depth > u64::from(target.depth_max()) {
-        return Err(LabError::refused(
-            format!(
-                "the plan keeps {depth} commands outstanding; {} takes {} at most",
-                target.facts().name,
-                target.depth_max()
-            ),
-            "lower iodepth or numjobs (-o or -t), or open the target with a larger depth",
-        ));
-    }
-    // All streams first: a plan that does not fit must not have written anything.
-    let capacity = target.facts().capacity;
-    let phases = plan
-        .phases
-        .iter()
-        .map(|phase| lane::lanes(phase, capacity))
-        .collect::<Result<Vec<Vec<Lane>>, LabError>>()?;
+    let phases = lanes_of(plan, target.facts(), target.depth_max())?;
     let mut record = RunRecord {
         facts: target.facts().clone(),
         ending: Ending::Complete,

@@ -19,6 +19,12 @@ pub fn errors(record: &RunRecord) -> u64 {
     jobs.flat_map(|job| &job.ops).map(|op| op.errors).sum()
 }
 
+/// A quantile in ns. A histogram answers with the upper end of its bucket, which may lie beyond
+/// the longest latency there was.
+fn quantile(latencies: &Latencies, q: f64, longest: u64) -> u64 {
+    latencies.value_at_quantile(q).min(longest)
+}
+
 fn delta(c: &PhaseCounters, pick: fn(&Counters) -> Option<u64>) -> Option<u64> {
     pick(&c.after)?.checked_sub(pick(&c.before)?)
 }
@@ -56,6 +62,7 @@ pub fn probe(record: &RunRecord, method: &str, writers: u32) -> Option<Probe> {
     );
     // With a flush after each write it is the flush that makes one durable.
     let count = flush.map_or(write.count, |flush| flush.count.min(write.count));
+    let longest = write.latency_ns_max + flush.map_or(0, |f| f.latency_ns_max);
     let counters = record.counters.first();
     let per_write =
         |pick| Some(delta(counters?, pick)? as f64 / count as f64).filter(|n| n.is_finite());
@@ -70,11 +77,11 @@ pub fn probe(record: &RunRecord, method: &str, writers: u32) -> Option<Probe> {
             0.0
         },
         mean_ns: write.mean_ns() + flush.map_or(0.0, OpStats::mean_ns),
-        p50_ns: whole.value_at_quantile(0.5),
-        p99_ns: whole.value_at_quantile(0.99),
-        p999_ns: whole.value_at_quantile(0.999),
-        max_ns: write.latency_ns_max + flush.map_or(0, |f| f.latency_ns_max),
-        flush_p99_ns: flush.map(|f| f.latencies.value_at_quantile(0.99)),
+        p50_ns: quantile(&whole, 0.5, longest),
+        p99_ns: quantile(&whole, 0.99, longest),
+        p999_ns: quantile(&whole, 0.999, longest),
+        max_ns: longest,
+        flush_p99_ns: flush.map(|f| quantile(&f.latencies, 0.99, f.latency_ns_max)),
         count,
         device_writes: per_write(|c| c.writes),
         device_fua: per_write(|c| c.fua_writes),
@@ -88,7 +95,7 @@ pub fn flush_point(record: &RunRecord, dirty_bytes: u64) -> Option<FlushPoint> {
     let flush = op(record, Op::Flush)?;
     Some(FlushPoint {
         dirty_bytes,
-        p50_ns: flush.latencies.value_at_quantile(0.5),
+        p50_ns: quantile(&flush.latencies, 0.5, flush.latency_ns_max),
         max_ns: flush.latency_ns_max,
         count: flush.count,
     })
@@ -125,7 +132,7 @@ pub fn rounds(seconds: &[Second]) -> Vec<f64> {
 
 /// A sustained load; `None` when nothing was counted.
 pub fn sustained(record: &RunRecord, name: &str, title: &str) -> Option<Sustained> {
-    let quantile = |kind, q| op(record, kind).map_or(0, |s| s.latencies.value_at_quantile(q));
+    let of = |kind, q| op(record, kind).map_or(0, |s| quantile(&s.latencies, q, s.latency_ns_max));
     if op(record, Op::Write).is_none() && op(record, Op::Read).is_none() {
         return None;
     }
@@ -138,9 +145,9 @@ pub fn sustained(record: &RunRecord, name: &str, title: &str) -> Option<Sustaine
             .then(|| change::write_cliff(&record.seconds, 0))
             .flatten(),
         iops_end: iops_end(&record.seconds),
-        write_p99_ns: quantile(Op::Write, 0.99),
-        read_p50_ns: quantile(Op::Read, 0.5),
-        read_p99_ns: quantile(Op::Read, 0.99),
+        write_p99_ns: of(Op::Write, 0.99),
+        read_p50_ns: of(Op::Read, 0.5),
+        read_p99_ns: of(Op::Read, 0.99),
         waf: waf(record),
         seconds: record.seconds.clone(),
     })

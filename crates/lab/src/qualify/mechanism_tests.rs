@@ -31,6 +31,20 @@ fn forced_to_media_needs_program_time_and_a_ratio() {
 }
 
 #[test]
+fn durable_writes_that_program_twice_the_bytes_wear_the_drive() {
+    let waf = |plain, durable| {
+        let mut e = consumer();
+        e.probes[0].waf = plain;
+        e.probes[1].waf = durable;
+        shown(&e, "durable_write_amplification")
+    };
+    let m = waf(Some(1.0), Some(72.0)).unwrap();
+    assert!(m.sentence.contains("72 times"), "{}", m.sentence);
+    assert!(waf(Some(1.5), Some(2.9)).is_none());
+    assert!(waf(None, Some(72.0)).is_none());
+}
+
+#[test]
 fn two_flushes_per_write_are_doubling() {
     let flushes = |n| {
         let mut e = protected();

@@ -7,17 +7,18 @@
 use super::readings::{flush_ends, is_implausible, known_protection};
 use super::{Evidence, Mechanism, Probe, names, show};
 use crate::target::TargetKind;
-use ssdlab_ssd::units::Bytes;
+use ssdlab_ssd::Bytes;
 
 /// A mechanism's test: the evidence in, the mechanism out when the evidence shows it.
 pub type Test = fn(&Evidence) -> Option<Mechanism>;
 
 /// Every mechanism, in the order reported: causes first, side effects after.
-pub const MECHANISMS: [(&str, Test); 10] = [
+pub const MECHANISMS: [(&str, Test); 11] = [
     (
         "volatile_buffer_forced_to_media",
         volatile_buffer_forced_to_media,
     ),
+    ("durable_write_amplification", durable_write_amplification),
     ("flush_doubling", flush_doubling),
     ("host_file_system_overhead", host_file_system_overhead),
     ("group_commit_absent", group_commit_absent),
@@ -38,6 +39,8 @@ pub fn explain(e: &Evidence) -> Vec<Mechanism> {
 const PROGRAM_NS: u64 = 200_000;
 /// A durable write this many times a plain one waits for something that the plain one does not.
 const FORCED_RATIO: f64 = 5.0;
+/// A durable write programming this many times what a plain one does costs lifetime.
+const WEAR_RATIO: f64 = 2.0;
 /// Device flushes per durable write from which there are practically two.
 const DOUBLED: f64 = 1.8;
 /// Device flushes per durable write up to which writers share them.
@@ -112,6 +115,24 @@ fn volatile_buffer_forced_to_media(e: &Evidence) -> Option<Mechanism> {
     )
 }
 
+fn durable_write_amplification(e: &Evidence) -> Option<Mechanism> {
+    let plain = e.probe(names::PLAIN, 1)?.waf.filter(|waf| *waf > 0.0)?;
+    let durable = durable(e).filter_map(|p| p.waf).max_by(f64::total_cmp)?;
+    if durable < WEAR_RATIO * plain {
+        return None;
+    }
+    mechanism(
+        "durable_write_amplification",
+        "Durable writes wear the drive out",
+        format!(
+            "Made durable one by one, 4 KiB writes program {} times their bytes into NAND, \
+             buffered {} times: the lifetime shrinks by as much.",
+            show::plain(durable),
+            show::plain(plain)
+        ),
+    )
+}
+
 fn flush_doubling(e: &Evidence) -> Option<Mechanism> {
     let (p, flushes) = durable(e)
         .filter_map(|p| Some((p, p.device_flushes?)))
@@ -178,9 +199,10 @@ fn group_commit_absent(e: &Evidence) -> Option<Mechanism> {
             "group_commit_absent",
             "Durable writes are done one by one",
             format!(
-                "Eight writers together complete {} durable writes a second, one alone {}: \
-                 committing in parallel gains nothing.",
+                "Eight writers together complete {} {} writes a second, one alone {}: committing \
+                 in parallel gains nothing.",
                 show::rate(many.per_second),
+                method_name(one),
                 show::rate(one.per_second)
             ),
         )

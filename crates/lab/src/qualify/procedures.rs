@@ -20,14 +20,15 @@ use crate::LabError;
 use crate::host::{self, Observer};
 use crate::record::{Ending, Latencies, RunRecord, Second};
 use crate::target::{Target, TargetFacts, TargetKind};
-use ssdlab_ssd::Nanos;
+use ssdlab_ssd::{Bytes, Nanos};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What precedes the first measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Precondition {
-    /// Write the region once, front to back.
-    Fill,
+    /// Write so many bytes once, front to back, from the region's start; at least the region and
+    /// at most the target.
+    Fill(u64),
     /// Nothing: the caller did it; the text says what, for the report.
     Done(String),
 }
@@ -49,12 +50,26 @@ pub struct Settings {
     pub whole_drive: bool,
 }
 
+/// What a modelled drive is filled with before a region of it is measured: the load file of
+/// article s2d. A new drive serves the first GiB from its fast cache, which a drive in use does
+/// not have to itself; this much is beyond the cache of the catalogue's consumer drive.
+const FILL_BYTES: u64 = 100 << 30;
+
 impl Settings {
     /// A profile's usual settings for a target of this kind: one GiB (quick), 8 GiB (standard) or
-    /// 32 GiB (full); modelled drives are filled first and measured whole as well, real targets
-    /// are taken to have just been written.
+    /// 32 GiB (full). Modelled drives are filled first and measured whole as well; a file is taken
+    /// to have just been written; a device is taken as it is.
     pub fn usual(profile: Profile, kind: TargetKind) -> Settings {
         let modelled = matches!(kind, TargetKind::Modelled | TargetKind::Null);
+        let precondition = match kind {
+            TargetKind::Modelled | TargetKind::Null => Precondition::Fill(FILL_BYTES),
+            TargetKind::File => {
+                Precondition::Done("the file was written once, front to back, when made".into())
+            }
+            TargetKind::BlockDevice => {
+                Precondition::Done("none: the device was measured as it was found".into())
+            }
+        };
         Settings {
             profile,
             seed: 1,
@@ -64,11 +79,7 @@ impl Settings {
                 Profile::Standard => 8 << 30,
                 Profile::Full => 32 << 30,
             }),
-            precondition: if modelled {
-                Precondition::Fill
-            } else {
-                Precondition::Done("the file was written once, front to back, when made".into())
-            },
+            precondition,
             whole_drive: modelled,
         }
     }
@@ -147,6 +158,19 @@ pub fn expected_s(settings: &Settings, facts: &TargetFacts) -> Result<f64, LabEr
     Ok(list.iter().map(|w| w.expected_s).sum())
 }
 
+/// What [`Precondition::Fill`] writes.
+pub(super) fn fill_of(settings: &Settings, region: Region, capacity: u64) -> Region {
+    let bytes = match settings.precondition {
+        Precondition::Fill(bytes) => bytes.max(region.bytes),
+        Precondition::Done(_) => region.bytes,
+    };
+    let room = capacity - region.offset;
+    Region {
+        bytes: bytes.min(room) / REGION_UNIT * REGION_UNIT,
+        ..region
+    }
+}
+
 struct Watch<'a> {
     step: &'a Step,
     progress: &'a mut dyn Progress,
@@ -210,7 +234,10 @@ pub fn measure<T: Target>(
 
 fn blank(facts: TargetFacts, settings: &Settings, region: Region) -> Evidence {
     let precondition = match &settings.precondition {
-        Precondition::Fill => "the region was written once, front to back".into(),
+        Precondition::Fill(_) => {
+            let bytes = Bytes(fill_of(settings, region, facts.capacity).bytes);
+            format!("{bytes} from the region's start were written once, front to back")
+        }
         Precondition::Done(what) => what.clone(),
     };
     Evidence {

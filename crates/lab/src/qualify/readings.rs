@@ -356,9 +356,9 @@ fn flush_growth(e: &Evidence) -> Reading {
         format!(
             "A flush took {} after {} of writes and {} after {}.{}",
             show::time(least.p50_ns),
-            ssdlab_ssd::units::Bytes(least.dirty_bytes),
+            ssdlab_ssd::Bytes(least.dirty_bytes),
             show::time(most.p50_ns),
-            ssdlab_ssd::units::Bytes(most.dirty_bytes),
+            ssdlab_ssd::Bytes(most.dirty_bytes),
             write_through_note(e)
         ),
     )

@@ -1,7 +1,7 @@
 //! The list of steps that a profile consists of.
 
 use super::plans::{self, Region};
-use super::procedures::{Precondition, Settings};
+use super::procedures::{Precondition, Settings, fill_of};
 use super::{extract, names};
 use crate::workload::{Durability, Mix, Plan};
 use serde::{Deserialize, Serialize};
@@ -188,7 +188,7 @@ fn flushes(region: Region, block_size: u32, d: &Durations, list: &mut Vec<Work>)
             continue;
         }
         list.push(work(
-            format!("flush after {} of writes", ssdlab_ssd::units::Bytes(dirty)),
+            format!("flush after {} of writes", ssdlab_ssd::Bytes(dirty)),
             d.flush,
             plans::flush_after(region, dirty, d.flush_repeats, d.flush),
             Yields::Flush(dirty),
@@ -281,8 +281,10 @@ fn long_steps(region: Region, whole: Option<Region>, d: &Durations, list: &mut V
 pub fn steps(settings: &Settings, region: Region, capacity: u64, block_size: u32) -> Vec<Work> {
     let d = settings.profile.durations();
     let mut list = Vec::new();
-    if settings.precondition == Precondition::Fill {
-        list.push(fill(region, "fill the region"));
+    if let Precondition::Fill(_) = settings.precondition {
+        let filled = fill_of(settings, region, capacity);
+        let title = format!("fill {}", ssdlab_ssd::Bytes(filled.bytes));
+        list.push(fill(filled, &title));
     }
     probes(region, &d, &mut list);
     flushes(region, block_size, &d, &mut list);

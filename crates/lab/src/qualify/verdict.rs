@@ -158,7 +158,7 @@ fn clause(role: &Role, e: &Evidence, f: &Finding) -> String {
         Some(PowerLossProtection) => "it has no power-loss protection".into(),
         Some(DurableWriteP50 | DurableWritesPerSecond) => durable().unwrap_or_else(named),
         Some(FlushP99) => format!(
-            "one flush in a hundred takes longer than {} (required {})",
+            "one flush in a hundred takes {} or more (required {})",
             f.value, f.limit
         ),
         _ => named(),
@@ -257,7 +257,7 @@ fn answer_unknown(role: &Role, e: &Evidence, findings: &[Finding]) -> String {
         .map(|f| match measure_of(role, f) {
             Some(Measure::Durability) => "whether flushed writes survive a power cut".into(),
             Some(Measure::PowerLossProtection) => "whether its buffer is power-protected".into(),
-            _ => lower_first(&f.title),
+            _ => format!("whether it meets `{}`", f.title),
         })
         .collect();
     let unknown = join(unknown);
@@ -269,12 +269,13 @@ fn answer_unknown(role: &Role, e: &Evidence, findings: &[Finding]) -> String {
         .iter()
         .any(|m| m.id == "implausibly_fast_flush");
     let suspicious = if suspicious {
-        ", and that is suspiciously fast"
+        "; the flush is suspiciously fast"
     } else {
         ""
     };
     format!(
-        "Unknown whether it is a good choice as {}: {measured}not known: {unknown}{suspicious}.{}",
+        "Unknown whether it is a good choice as {}: {measured}it is not known {unknown}\
+         {suspicious}.{}",
         role.as_a,
         shortcomings(findings)
     )

@@ -1,11 +1,11 @@
 //! A run directory: everything a run was and measured, in files that other tools can read.
 //!
-//! | file             | what                                                        | written     |
-//! |------------------|-------------------------------------------------------------|-------------|
-//! | `run.json`       | [`RunHeader`]: plan, target, seed, version, arguments        | before      |
-//! | `series.csv`     | one row per second, all jobs together ([`Second`])           | each second |
-//! | `histograms.csv` | every second's latency histograms, one row per used bucket   | each second |
-//! | `result.json`    | [`RunResult`]: totals, checks, steady state, cliff           | at the end  |
+//! | file             | what                                                     | written     |
+//! |------------------|----------------------------------------------------------|-------------|
+//! | `run.json`       | [`RunHeader`]: plan, target, seed, version, arguments    | before      |
+//! | `series.csv`     | one row per second, all jobs together ([`Second`])       | each second |
+//! | `histograms.csv` | each second's latency histograms, one row per bucket     | each second |
+//! | `result.json`    | [`RunResult`]: totals, checks, steady state, cliff       | at the end  |
 //!
 //! The first three exist before the first command is sent, so that an unwritable place is found
 //! in the first second. Rows are flushed every second: a killed run is readable up to its last

@@ -3,8 +3,8 @@
 //! ```text
 //! submit -> queue depth -> controller -> link -> buffer -> acknowledged      (write)
 //!                                                  |
-//!                                                  +-> drained a unit at a time, when its die is free
-//!                             FUA on a volatile buffer, FLUSH -> commit: data, then map, one at a time
+//!                                                  +-> drained by the unit, when its die is free
+//!                       FUA on a volatile buffer, FLUSH -> commit: data, then map, one at a time
 //!           read: map -> buffer, or die and channel -> link -> completed
 //! ```
 //! Durability (see the contract in `docs/model.md`). A protected buffer makes every acknowledged
@@ -144,7 +144,7 @@ impl Drive {
             "command ends at {end}, beyond the drive"
         );
         assert!(
-            (command.offset | u64::from(command.len)) % 512 == 0,
+            (command.offset | u64::from(command.len)).is_multiple_of(512),
             "not in whole blocks"
         );
         if tag as usize >= self.submitted.len() {
@@ -208,13 +208,19 @@ impl Drive {
 
     #[inline]
     fn finish(&mut self, done: u64) {
-        self.now = done;
+        self.now = self.now.max(done);
         self.outstanding -= 1;
         if self.outstanding == 0 {
             self.idle_at = done + self.config.ftl.idle_after.0;
         }
         if let Some((tag, command)) = self.held.pop_front() {
-            self.start(tag, &command, done);
+            // A host that takes completions late may have submitted it since.
+            let at = done.max(self.submitted[tag as usize]);
+            if at > done {
+                self.run_internal(at);
+                self.now = at;
+            }
+            self.start(tag, &command, at);
         }
     }
 

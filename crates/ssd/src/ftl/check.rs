@@ -1,5 +1,7 @@
 //! The translation layer checks itself: map, reverse map, valid slots and superblocks agree.
 
+use crate::prefetch::prefetch;
+
 use super::{BUFFERED, Ftl, State, UNMAPPED};
 
 impl Ftl {
@@ -19,6 +21,9 @@ impl Ftl {
         let mut on_media = 0;
         let mut buffered = 0;
         for (lpn, &value) in self.map.iter().enumerate() {
+            if let Some(&ahead) = self.map.get(lpn + 32).filter(|&&ahead| ahead != UNMAPPED) {
+                prefetch(&self.owner, ahead as usize - 1);
+            }
             if value == UNMAPPED {
                 continue;
             }

@@ -5,15 +5,18 @@
 //! latest reservation. The bus keeps the reserved spans still ahead and gives each request the
 //! earliest span that fits.
 
-use std::collections::VecDeque;
-
 /// Reserved spans still ahead, in order, never touching (touching ones are joined).
 #[derive(Clone, Debug, Default)]
 pub struct Bus {
-    reserved: VecDeque<(u64, u64)>,
+    /// Spans before `first` are past; they are dropped now and then, many at a time.
+    spans: Vec<(u64, u64)>,
+    first: usize,
     /// Total time reserved, ns: utilisation = busy / elapsed.
     pub busy_ns: u64,
 }
+
+/// Past spans kept before they are dropped together.
+const PAST_MAX: usize = 64;
 
 impl Bus {
     /// Reserves `length` ns at the earliest time not before `earliest`; returns the end.
@@ -21,14 +24,15 @@ impl Bus {
     #[inline]
     pub fn reserve(&mut self, now: u64, earliest: u64, length: u64) -> u64 {
         self.busy_ns += length;
-        while let Some(&(_, end)) = self.reserved.front() {
-            if end > now {
-                break;
-            }
-            self.reserved.pop_front();
+        while self.spans.get(self.first).is_some_and(|span| span.1 <= now) {
+            self.first += 1;
+        }
+        if self.first >= PAST_MAX {
+            self.spans.drain(..self.first);
+            self.first = 0;
         }
         // Most requests come after everything reserved.
-        let last_end = self.reserved.back().map_or(0, |span| span.1);
+        let last_end = self.spans.last().map_or(0, |span| span.1);
         if earliest >= last_end {
             return self.append(earliest, length);
         }
@@ -38,17 +42,17 @@ impl Bus {
     #[inline]
     fn append(&mut self, start: u64, length: u64) -> u64 {
         let end = start + length;
-        match self.reserved.back_mut() {
+        match self.spans[self.first..].last_mut() {
             Some(last) if last.1 == start => last.1 = end,
-            _ => self.reserved.push_back((start, end)),
+            _ => self.spans.push((start, end)),
         }
         end
     }
 
     fn insert(&mut self, earliest: u64, length: u64) -> u64 {
         let mut start = earliest;
-        for index in 0..self.reserved.len() {
-            let (from, to) = self.reserved[index];
+        for index in self.first..self.spans.len() {
+            let (from, to) = self.spans[index];
             if start + length <= from {
                 return self.place(index, start, start + length);
             }
@@ -57,17 +61,26 @@ impl Bus {
         self.append(start, length)
     }
 
+    /// Puts a span before the one at `index`, joining it with those it touches.
+    #[inline]
     fn place(&mut self, index: usize, start: u64, end: u64) -> u64 {
-        let joins_before = index > 0 && self.reserved[index - 1].1 == start;
-        let joins_after = self.reserved[index].0 == end;
+        let joins_before = index > self.first && self.spans[index - 1].1 == start;
+        let joins_after = self.spans[index].0 == end;
         match (joins_before, joins_after) {
             (true, true) => {
-                self.reserved[index - 1].1 = self.reserved[index].1;
-                self.reserved.remove(index);
+                self.spans[index - 1].1 = self.spans[index].1;
+                self.spans.remove(index);
             }
-            (true, false) => self.reserved[index - 1].1 = end,
-            (false, true) => self.reserved[index].0 = start,
-            (false, false) => self.reserved.insert(index, (start, end)),
+            (true, false) => self.spans[index - 1].1 = end,
+            (false, true) => self.spans[index].0 = start,
+            (false, false) if index > self.first || self.first == 0 => {
+                self.spans.insert(index, (start, end));
+            }
+            // The place of a past span is free.
+            (false, false) => {
+                self.first -= 1;
+                self.spans[self.first] = (start, end);
+            }
         }
         end
     }

@@ -6,7 +6,7 @@
 //! 1. The series is cut into at most 240 blocks of equal length and each is replaced by its
 //!    median.
 //! 2. The blocks get the best piecewise-constant fit in least absolute deviations
-//!    ([`segments`]), with segments of at least max(10 s, 5 % of the run) and a BIC-like penalty
+//!    (`segments.rs`), with segments of at least max(10 s, 5 % of the run) and a BIC-like penalty
 //!    of 3 mean absolute deviations x ln(blocks) per segment. The noise is measured around a
 //!    running median, so that a sawtooth counts as noise; it is taken to be at least 1 % of the
 //!    level. Dips shorter than the shortest segment vanish here.
@@ -86,11 +86,13 @@ pub struct Drop {
     pub signal_to_noise: f64,
 }
 
-/// The write cliff of one phase: the largest lasting drop in write IOPS over the whole seconds
-/// of its counted part. `at_s` counts from the start of the counted part, `after_bytes` also has
-/// what the ramp wrote. `None` when there is none, or the run is shorter than 20 s.
+/// The write cliff of one phase: the largest lasting drop in IOPS of all kinds together over the
+/// whole seconds of its counted part; in a mixed load the reads fall with the writes, and their
+/// sum is what the published curves show. `at_s` counts from the start of the counted part,
+/// `after_bytes` also has what the ramp wrote. `None` when there is none, or the run is shorter
+/// than 20 s.
 pub fn write_cliff(seconds: &[Second], phase: usize) -> Option<WriteCliff> {
-    let rates = series::iops(seconds, phase, &[Op::Write]);
+    let rates = series::iops(seconds, phase, &Op::ALL);
     let found = drop_for_good(&rates)?;
     let at_s = series::whole_seconds(seconds, phase).nth(found.at)?.t_s;
     let before = |s: &&Second| s.phase == phase && s.t_s < at_s;

@@ -105,7 +105,7 @@ fn cliffs_are_found_where_they_are() {
         let far = errors.iter().filter(|e| **e > 5.0).count();
         let at = |share| stats::quantile(&errors, share);
         println!(
-            "{kind:?}: missed {missed}, off by over 5 s {far} of {trials}; error p50 {} p95 {} p99 {}",
+            "{kind:?}: missed {missed}, over 5 s off {far} of {trials}; error p50 {} p95 {} p99 {}",
             at(0.5),
             at(0.95),
             at(0.99),

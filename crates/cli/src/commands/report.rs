@@ -1,0 +1,116 @@
+//! `ssdlab report` and `ssdlab compare`: results already measured, shown again.
+
+use super::qualify::RESULT_FILE;
+use crate::Exit;
+use crate::args::{Compare, Report};
+use crate::failure::Failure;
+use crate::output::{print, print_json, say, write_file};
+use ssdlab_lab::LabError;
+use ssdlab_lab::qualify::Qualification;
+use ssdlab_lab::record::run_dir::RunDir;
+use ssdlab_lab::report::{RunReport, html, terminal};
+use std::path::Path;
+
+/// Prints a run directory's results and writes its page anew.
+///
+/// # Errors
+/// When it is not a run directory.
+pub fn report(args: &Report) -> Result<Exit, Failure> {
+    let page = args.run_dir.join("report.html");
+    if let Some(qualification) = qualification(&args.run_dir)? {
+        if args.json {
+            print_json(&qualification)?;
+            return Ok(Exit::Good);
+        }
+        print(&terminal::comparison_table(&qualification))?;
+        print("")?;
+        print(&terminal::verdict_summary(&qualification))?;
+        write_file(&page, &html::qualification_page(&qualification))?;
+    } else {
+        let dir = RunDir::open(&args.run_dir)?;
+        if args.json {
+            match &dir.result {
+                Some(result) => print_json(result)?,
+                None => return Err(cut_off(&args.run_dir).into()),
+            }
+            return Ok(Exit::Good);
+        }
+        let run = RunReport::of_dir(&dir, &label(&args.run_dir));
+        print(&terminal::run_summary(&run))?;
+        write_file(&page, &html::run_page(&[run]))?;
+    }
+    say(false, &format!("\npage: {}", page.display()));
+    Ok(Exit::Good)
+}
+
+/// Puts runs side by side.
+///
+/// # Errors
+/// When one of them is not a run directory.
+pub fn compare(args: &Compare) -> Result<Exit, Failure> {
+    let mut runs = Vec::new();
+    let mut results = Vec::new();
+    for path in &args.run_dirs {
+        if path.join(RESULT_FILE).exists() {
+            return Err(LabError::refused(
+                format!("{} is a qualification", path.display()),
+                "`compare` takes directories of `ssdlab run`; a qualification's report compares \
+                 already",
+            )
+            .into());
+        }
+        let dir = RunDir::open(path)?;
+        runs.push(RunReport::of_dir(&dir, &label(path)));
+        results.push(serde_json::json!({ "run_dir": path, "result": dir.result }));
+    }
+    if args.json {
+        print_json(&results)?;
+    } else {
+        print(&terminal::run_comparison(&runs))?;
+    }
+    if let Some(page) = &args.html {
+        write_file(page, &html::run_page(&runs))?;
+        say(false, &format!("\npage: {}", page.display()));
+    }
+    Ok(Exit::Good)
+}
+
+fn label(path: &Path) -> String {
+    path.file_name().map_or_else(
+        || path.display().to_string(),
+        |n| n.to_string_lossy().into(),
+    )
+}
+
+fn cut_off(path: &Path) -> LabError {
+    LabError::refused(
+        format!("{} has no result.json: the run was cut off", path.display()),
+        "series.csv and histograms.csv hold every second up to then",
+    )
+}
+
+/// The qualification in a run directory, if it holds one.
+fn qualification(path: &Path) -> Result<Option<Qualification>, LabError> {
+    let file = path.join(RESULT_FILE);
+    let text = match std::fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if !path.is_dir() => {
+            let _ = error;
+            return Ok(None);
+        }
+        Err(error) => return Err(LabError::file("reading", file, error)),
+    };
+    serde_json::from_str(&text)
+        .map(Some)
+        .map_err(|error| LabError::BadValue {
+            option: RESULT_FILE.into(),
+            given: "read".into(),
+            allowed: error.to_string(),
+            place: ssdlab_lab::error::Place {
+                source: file.display().to_string(),
+                line: Some(error.line()),
+            },
+            hint: "it was written by another version, or changed".into(),
+        })
+}

@@ -1,0 +1,286 @@
+//! `ssdlab run`: a fio job file or a DISKSPD command line on a target.
+
+use crate::Exit;
+use crate::args::{Format, Run};
+use crate::clock::Utc;
+use crate::failure::Failure;
+use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
+use crate::progress::{Bar, Watch, stop_on_signal};
+use crate::target::{Name, Open, TARGET_HINT};
+use ssdlab_lab::LabError;
+use ssdlab_lab::export::{Machine, diskspd_text, diskspd_xml, fio_json};
+use ssdlab_lab::record::RunRecord;
+use ssdlab_lab::record::run_dir::{RunHeader, RunResult, RunWriter};
+use ssdlab_lab::report::{RunReport, html, terminal};
+use ssdlab_lab::target::open::Needs;
+use ssdlab_lab::workload::quantity::parse_duration;
+use ssdlab_lab::workload::{JobSpec, Language, Mix, Order, Phase, Plan, diskspd, fio};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Length of a round of the steady-state test: SNIA PTS says one minute.
+const ROUND_S: usize = 60;
+
+/// Runs a workload.
+///
+/// # Errors
+/// When the workload or the target cannot be used, or results cannot be written.
+pub fn run(args: &Run) -> Result<Exit, Failure> {
+    let plan = read_plan(args)?;
+    let name = target_name(args, &plan)?;
+    let now = Utc::now();
+    let stop = stop_on_signal()?;
+    let quiet = args.output.quiet;
+    let needs = Needs {
+        changes: args.fill.is_some() || Needs::of(&plan)?.changes,
+        ..Needs::of(&plan)?
+    };
+    let (path, existing) = run_dir(&args.output, &label(args), now);
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let _reserved = Reserved::new(&path, existing)?;
+    let mut target = Open::open(&name, &args.on, &needs, quiet, &stop)?;
+    target.check(&plan)?;
+    let seed = plan_jobs(&plan).next().map_or(0, |job| job.seed);
+    let header = RunHeader::new(&plan, target.facts(), seed, &now.rfc3339(), &words)?;
+    let mut writer = RunWriter::create(&path, &header, existing)?;
+    prepare(args, &mut target, &stop)?;
+    let bar = Bar::new(&label(args), expected_s(&plan), quiet);
+    let mut watch = Watch {
+        bar,
+        writer: Some(&mut writer),
+    };
+    let record = target.run(&plan, &mut watch, &stop)?;
+    watch.bar.finish();
+    let result = RunResult::new(&plan, &record, ROUND_S);
+    writer.finish(&result)?;
+    let mut report = report(args, &words, &record, &result);
+    report.notes.extend(fio::notes(&plan));
+    let mut page = report.clone();
+    page.notes.extend(target.rests_on());
+    report.notes.extend(calibration_note(&target.rests_on()));
+    let ended_ms = unix_ms();
+    write_exports(&path, &plan, &record, ended_ms, &machine(now))?;
+    write_file(&path.join("report.html"), &html::run_page(&[page]))?;
+    match format(args) {
+        Format::Table => print(&terminal::run_summary(&report))?,
+        Format::Json => print_json(&result)?,
+        Format::FioJson => print_json(&fio_json(&plan, &record, ended_ms))?,
+        Format::DiskspdXml => print(&diskspd_xml(&plan, &record, &machine(now)))?,
+    }
+    say(
+        quiet,
+        &format!("\nresults: {0}/  page: {0}/report.html", path.display()),
+    );
+    Ok(exit(&record))
+}
+
+fn exit(record: &RunRecord) -> Exit {
+    for failed in record.failed_checks() {
+        eprintln!("error: self-check failed: {failed}");
+    }
+    if let ssdlab_lab::record::Ending::Failed(why) = &record.ending {
+        eprintln!("error: {why}\nhint: what was measured until then was kept");
+        return Exit::Error;
+    }
+    if record.failed_checks().is_empty() {
+        Exit::Good
+    } else {
+        Exit::Error
+    }
+}
+
+fn format(args: &Run) -> Format {
+    if args.output.json {
+        Format::Json
+    } else {
+        args.format
+    }
+}
+
+fn plan_jobs(plan: &Plan) -> impl Iterator<Item = &JobSpec> {
+    plan.phases.iter().flat_map(|phase| &phase.jobs)
+}
+
+fn read_plan(args: &Run) -> Result<Plan, LabError> {
+    match (&args.job, args.diskspd.is_empty()) {
+        (Some(job), true) => fio::read(job),
+        (None, false) => diskspd::parse(&args.diskspd),
+        (Some(_), false) => Err(LabError::refused(
+            "both a fio job file and a DISKSPD command line were given",
+            "give one of them",
+        )),
+        (None, true) => Err(LabError::refused(
+            "nothing to run: neither a fio job file nor a DISKSPD command line was given",
+            "ssdlab run JOB.fio, or ssdlab run -- diskspd -b4k -r -w30 ... TARGET",
+        )),
+    }
+}
+
+/// What the run is called in the name of its directory and in legends.
+fn label(args: &Run) -> String {
+    match &args.job {
+        Some(path) => path
+            .file_stem()
+            .map_or("fio".into(), |s| s.to_string_lossy().into_owned()),
+        None => "diskspd".into(),
+    }
+}
+
+fn target_name(args: &Run, plan: &Plan) -> Result<Name, LabError> {
+    if let Some(target) = &args.target {
+        return Name::parse(target);
+    }
+    let mut names: Vec<&str> = plan_jobs(plan)
+        .filter_map(|job| job.target.as_deref())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    match names[..] {
+        [one] => Name::parse(one),
+        [] => Err(LabError::refused(
+            "the workload names no target",
+            format!("add filename= to the job file, or --target; {TARGET_HINT}"),
+        )),
+        _ => Err(LabError::refused(
+            format!("the workload names several targets: {}", names.join(", ")),
+            "one run has one target here; choose it with --target",
+        )),
+    }
+}
+
+fn expected_s(plan: &Plan) -> f64 {
+    let of = |job: &JobSpec| {
+        let run = job.time.run.unwrap_or_default();
+        (run + job.time.ramp + job.time.cool_down).as_secs_f64()
+    };
+    let phase = |phase: &Phase| phase.jobs.iter().map(of).fold(0.0, f64::max);
+    plan.phases.iter().map(phase).sum()
+}
+
+/// `--fill` and `--idle`.
+fn prepare(args: &Run, target: &mut Open, stop: &AtomicBool) -> Result<(), Failure> {
+    if let Some(percent) = args.fill {
+        let capacity = target.facts().capacity;
+        let bytes = u128::from(capacity) * u128::from(percent) / 100;
+        let plan = fill(u64::try_from(bytes).unwrap_or(u64::MAX));
+        target.check(&plan)?;
+        let bar = Bar::new(
+            &format!("writing front to back, {percent} %"),
+            0.0,
+            args.output.quiet,
+        );
+        let mut watch = Watch { bar, writer: None };
+        let record = target.run(&plan, &mut watch, stop)?;
+        if let ssdlab_lab::record::Ending::Failed(why) = record.ending {
+            return Err(LabError::refused(format!("while filling the target: {why}"), "").into());
+        }
+    }
+    if let Some(idle) = &args.idle {
+        let time = parse_duration(idle)?;
+        if !stop.load(Ordering::Relaxed) {
+            target.idle(time)?;
+        }
+    }
+    Ok(())
+}
+
+/// So many bytes, front to back and around again, 1 MiB at a time with two outstanding.
+fn fill(bytes: u64) -> Plan {
+    let block = ssdlab_lab::workload::BlockSize {
+        bytes: 1 << 20,
+        percent: 100,
+    };
+    let job = JobSpec {
+        name: "fill".into(),
+        mix: Mix::Write,
+        order: Order::Sequential {
+            stride: None,
+            start_step: 0,
+            split_positions: false,
+        },
+        block_sizes: [vec![block], vec![block], vec![block]],
+        io_limit: Some(bytes),
+        depth: 2,
+        ..JobSpec::default()
+    };
+    Plan {
+        language: Language::Ssdlab,
+        phases: vec![Phase { jobs: vec![job] }],
+    }
+}
+
+fn report(args: &Run, words: &[String], record: &RunRecord, result: &RunResult) -> RunReport {
+    let title = match &args.job {
+        Some(job) => format!("fio job {}", job.display()),
+        None => format!("DISKSPD {}", args.diskspd.join(" ")),
+    };
+    let label = format!("{} on {}", label(args), record.facts.name);
+    let mut report = RunReport::new(record, &label, &title, &words.join(" "));
+    if let Some(phase) = result.phases.last() {
+        report.analysed_phase = phase.phase;
+        report.steady.clone_from(&phase.steady_state);
+        report.steady_round_s = phase.round_s as f64;
+        report.cliff.clone_from(&phase.write_cliff);
+    }
+    report
+}
+
+/// The user's own tools' format, beside ours.
+fn write_exports(
+    dir: &Path,
+    plan: &Plan,
+    record: &RunRecord,
+    ended_ms: u64,
+    machine: &Machine,
+) -> Result<(), Failure> {
+    match &plan.language {
+        Language::Fio { .. } => {
+            let json = serde_json::to_string_pretty(&fio_json(plan, record, ended_ms))
+                .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))?;
+            write_file(&dir.join("fio.json"), &json)
+        }
+        Language::Diskspd { .. } => {
+            write_file(
+                &dir.join("diskspd.xml"),
+                &diskspd_xml(plan, record, machine),
+            )?;
+            write_file(
+                &dir.join("diskspd.txt"),
+                &diskspd_text(plan, record, machine),
+            )
+        }
+        Language::Ssdlab => Ok(()),
+    }
+}
+
+/// In a terminal: the calibrated values by name, the assumed ones by number.
+fn calibration_note(rests_on: &[String]) -> Option<String> {
+    let calibrated: Vec<&str> = rests_on
+        .iter()
+        .filter(|value| value.contains(": calibrated"))
+        .map(String::as_str)
+        .collect();
+    let assumed = rests_on.len() - calibrated.len();
+    (!rests_on.is_empty()).then(|| {
+        format!(
+            "a modelled drive: {}; {assumed} further values are assumed. `ssdlab drives show` \
+             gives every one with its source.",
+            calibrated.join("; ")
+        )
+    })
+}
+
+fn machine(now: Utc) -> Machine {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    Machine {
+        name: name.trim().to_owned(),
+        run_time: now.rfc3339(),
+        processors: u32::try_from(processors).unwrap_or(u32::MAX),
+    }
+}
+
+fn unix_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,228 @@
+//! Bad input: does each get exit code 2, a message that says what and where, a hint, and is
+//! nothing written?
+
+use assert_cmd::Command;
+use std::fs;
+use std::path::Path;
+
+struct Outcome {
+    code: Option<i32>,
+    stderr: String,
+}
+
+fn ssdlab(dir: &Path, args: &[&str]) -> Outcome {
+    let output = Command::cargo_bin("ssdlab")
+        .expect("built")
+        .current_dir(dir)
+        .args(args)
+        .output()
+        .expect("runs");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
+    Outcome {
+        code: output.status.code(),
+        stderr,
+    }
+}
+
+/// Runs in an empty directory with `files`; nothing else may be there afterwards.
+fn refused(files: &[(&str, &str)], args: &[&str], expected: &[&str]) {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (name, text) in files {
+        fs::write(dir.path().join(name), text).expect("written");
+    }
+    let outcome = ssdlab(dir.path(), args);
+    assert_eq!(outcome.code, Some(2), "{args:?}: {}", outcome.stderr);
+    for text in expected {
+        assert!(
+            outcome.stderr.contains(text),
+            "{args:?}: `{text}` not in: {}",
+            outcome.stderr
+        );
+    }
+    assert!(
+        outcome.stderr.contains("hint: "),
+        "{args:?}: {}",
+        outcome.stderr
+    );
+    let left: Vec<String> = fs::read_dir(dir.path())
+        .expect("readable")
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .filter(|name| !files.iter().any(|(file, _)| file == name))
+        .collect();
+    assert!(left.is_empty(), "{args:?} left {left:?}");
+}
+
+const JOB: &str = "[j]\nrw=randwrite\nbs=4k\nsize=1m\nfilename=t\ndirect=1\nruntime=1\n";
+
+#[test]
+fn targets_that_cannot_be() {
+    refused(
+        &[("j.fio", "[j]\nrw=read\nsize=1m\n")],
+        &["run", "j.fio"],
+        &["names no target"],
+    );
+    refused(
+        &[("j.fio", JOB)],
+        &["run", "j.fio", "--target", "drive:nonesuch"],
+        &["nonesuch"],
+    );
+    refused(
+        &[("j.fio", JOB)],
+        &["run", "j.fio", "--target", "/no/such/dir/f"],
+        &["/no/such/dir"],
+    );
+    refused(
+        &[("j.fio", JOB)],
+        &["run", "j.fio", "--target", "/dev/no-such-disk"],
+        &["/dev/no-such"],
+    );
+    refused(
+        &[("j.fio", JOB)],
+        &["run", "j.fio", "--target", "."],
+        &["directory"],
+    );
+    refused(
+        &[("j.fio", JOB)],
+        &["run", "j.fio", "--target", "/dev/null"],
+        &["/dev/null"],
+    );
+    refused(
+        &[("t", "precious"), ("j.fio", JOB)],
+        &["run", "j.fio"],
+        &["exists and holds 8 bytes", "--overwrite"],
+    );
+    refused(
+        &[("t", "precious")],
+        &["qualify", "t"],
+        &["exists and holds 8 bytes", "--overwrite"],
+    );
+}
+
+#[test]
+fn job_files_that_cannot_be_read() {
+    refused(&[], &["run", "no.fio", "--target", "t"], &["no.fio"]);
+    refused(
+        &[("j.fio", "[j]\nrw=write\nfrobnicate=1\n")],
+        &["run", "j.fio"],
+        &["frobnicate", "j.fio:3"],
+    );
+    refused(
+        &[("j.fio", "[j]\nrw=write\nverify=crc32c\n")],
+        &["run", "j.fio"],
+        &["verify", "j.fio:3"],
+    );
+    refused(
+        &[("j.fio", "\u{0}\u{1}garbage")],
+        &["run", "j.fio"],
+        &["j.fio:1"],
+    );
+    refused(&[], &["run", "--", "diskspd", "-b4k", "-Q7", "t"], &["-Q7"]);
+    refused(&[], &["run"], &["nothing to run"]);
+}
+
+#[test]
+fn sizes_that_cannot_be() {
+    let zero = JOB.replace("bs=4k", "bs=0");
+    refused(&[("j.fio", &zero)], &["run", "j.fio"], &["j.fio:3", "0"]);
+    let odd = JOB.replace("bs=4k", "bs=1000");
+    refused(&[("j.fio", &odd)], &["run", "j.fio"], &["1000"]);
+    let empty = JOB.replace("size=1m", "size=0");
+    refused(&[("j.fio", &empty)], &["run", "j.fio"], &["j.fio:4"]);
+    refused(
+        &[("j.fio", JOB)],
+        &["run", "j.fio", "--target", "null:0"],
+        &["0"],
+    );
+    refused(&[("j.fio", JOB)], &["run", "j.fio", "--size", "0"], &["0"]);
+    refused(
+        &[("j.fio", JOB)],
+        &[
+            "run",
+            "j.fio",
+            "--target",
+            "drive:consumer-sata-1tb",
+            "--size",
+            "5TB",
+        ],
+        &["931.5 GiB"],
+    );
+    refused(&[], &["qualify", "--size", "many"], &["many"]);
+}
+
+#[test]
+fn drives_that_cannot_be() {
+    let toml = |from: &str, to: &str| {
+        let text = include_str!("../../../drives/consumer-sata-1tb.toml");
+        assert!(text.contains(from));
+        text.replacen(from, to, 1)
+    };
+    let more_user = toml("1000204886016 B", "2 TB");
+    refused(
+        &[("x.toml", &more_user)],
+        &["drives", "show", "x.toml"],
+        &["user capacity", "raw capacity is"],
+    );
+    refused(
+        &[("x.toml", &more_user)],
+        &["qualify", "drive:x.toml"],
+        &["raw capacity is"],
+    );
+    let zero = toml("channels = { value = 8", "channels = { value = 0");
+    refused(
+        &[("x.toml", &zero)],
+        &["drives", "show", "x.toml"],
+        &["channels", "0"],
+    );
+    let unknown = toml("channels =", "chanels =");
+    refused(
+        &[("x.toml", &unknown)],
+        &["drives", "show", "x.toml"],
+        &["chanels"],
+    );
+    refused(
+        &[("x.toml", "\u{0}")],
+        &["drives", "show", "x.toml"],
+        &["x.toml"],
+    );
+}
+
+#[test]
+fn roles_and_run_directories_that_are_none() {
+    refused(
+        &[],
+        &[
+            "qualify",
+            "drive:consumer-sata-1tb",
+            "--role",
+            "paperweight",
+        ],
+        &["paperweight", "slog"],
+    );
+    refused(&[], &["report", "nothing-here"], &["nothing-here"]);
+    refused(&[("f", "x")], &["report", "f"], &["f"]);
+    refused(&[("run.json", "{")], &["report", "."], &["run.json"]);
+}
+
+/// A result directory with something in it is not written over.
+#[test]
+fn a_used_result_directory_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::create_dir(dir.path().join("out")).expect("made");
+    fs::write(dir.path().join("out/thesis.txt"), "years of work").expect("written");
+    fs::write(dir.path().join("j.fio"), JOB).expect("written");
+    let args = ["run", "j.fio", "--target", "null:1GiB", "--out", "out"];
+    let outcome = ssdlab(dir.path(), &args);
+    assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("out"), "{}", outcome.stderr);
+    assert_eq!(
+        fs::read_dir(dir.path().join("out")).expect("there").count(),
+        1
+    );
+}

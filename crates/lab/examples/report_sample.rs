@@ -1,0 +1,21 @@
+//! Writes the pages of made-up results, to look at: `report.html`, `run.html`, `compare.html` in
+//! the directory given (default: the current one), and the terminal's tables to stdout.
+
+#[path = "../tests/sample/mod.rs"]
+mod sample;
+
+use ssdlab_lab::report::{html, terminal};
+use std::path::PathBuf;
+
+fn main() -> std::io::Result<()> {
+    let directory = PathBuf::from(std::env::args().nth(1).unwrap_or(".".into()));
+    let (q, runs) = (sample::qualification(), sample::runs());
+    std::fs::write(directory.join("report.html"), html::qualification_page(&q))?;
+    std::fs::write(directory.join("run.html"), html::run_page(&runs[..1]))?;
+    std::fs::write(directory.join("compare.html"), html::run_page(&runs))?;
+    println!("{}", terminal::verdict_summary(&q));
+    println!("{}", terminal::comparison_table(&q));
+    println!("{}", terminal::run_summary(&runs[0]));
+    println!("{}", terminal::run_comparison(&runs));
+    Ok(())
+}
