@@ -331,7 +331,7 @@ fn size_wanted(
     let size = options
         .size
         .unwrap_or_else(|| needs.extent.unwrap_or(0).next_multiple_of(4096).max(len));
-    if size == 0 || size % 4096 != 0 {
+    if size == 0 || !size.is_multiple_of(4096) {
         return Err(LabError::refused(
             format!("{} would have {size} bytes", path.display()),
             "give a size that is a multiple of 4096 (size=1g in the job, or --size)",
