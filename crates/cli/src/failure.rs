@@ -34,7 +34,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Lab(error) => {
-                write!(f, "error: {error}")?;
+                write!(f, "error: {}", visible(&error.to_string()))?;
                 if !error.hint().is_empty() {
                     write!(f, "\n\nhint: {}", error.hint())?;
                 }
@@ -44,4 +44,18 @@ impl fmt::Display for Failure {
             Failure::BrokenPipe => f.write_str("error: broken pipe"),
         }
     }
+}
+
+/// The text with control characters made visible: input quoted in a message must not drive the
+/// terminal.
+fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() && c != '\n' {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }

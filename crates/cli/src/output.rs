@@ -29,6 +29,47 @@ pub fn run_dir(args: &OutputArgs, name: &str, now: Utc) -> (PathBuf, Existing) {
     (free.unwrap_or(base), existing)
 }
 
+/// A directory made before a run starts, so that a place that cannot be written is found at once.
+/// Whatever of it is still empty in the end is removed again.
+pub struct Reserved {
+    made: Vec<PathBuf>,
+}
+
+impl Reserved {
+    /// Makes the directory, its parents too.
+    ///
+    /// # Errors
+    /// When it cannot be made, or has something in it that may not be replaced.
+    pub fn new(path: &Path, existing: Existing) -> Result<Reserved, LabError> {
+        let missing = path
+            .ancestors()
+            .take_while(|p| !p.as_os_str().is_empty() && !p.exists());
+        let made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        std::fs::create_dir_all(path).map_err(|error| LabError::file("creating", path, error))?;
+        let reserved = Reserved { made };
+        let used = std::fs::read_dir(path)
+            .map_err(|error| LabError::file("reading", path, error))?
+            .next()
+            .is_some();
+        if used && existing == Existing::Refuse {
+            return Err(LabError::refused(
+                format!("{} already has something in it", path.display()),
+                "choose another --out, or --replace the results in it",
+            ));
+        }
+        Ok(reserved)
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        for path in &self.made {
+            // Fails, as it should, when there is something in it.
+            let _ = std::fs::remove_dir(path);
+        }
+    }
+}
+
 /// Prints data; a reader that went away is not an error.
 ///
 /// # Errors

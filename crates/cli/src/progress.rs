@@ -44,17 +44,7 @@ impl Bar {
         };
         let length = (expected_s.max(0.0) * 1000.0) as u64;
         let bar = ProgressBar::with_draw_target((length > 0).then_some(length), target);
-        let template = if length > 0 {
-            "{prefix:38!} {bar:14} {percent:>3}% {msg:12} {eta:>4} left"
-        } else {
-            "{prefix:38!} {spinner} {msg}"
-        };
-        // The templates are constants that a test renders; a bad one falls back to the default.
-        bar.set_style(
-            ProgressStyle::with_template(template)
-                .unwrap_or_else(|_| ProgressStyle::default_bar())
-                .progress_chars("=> "),
-        );
+        bar.set_style(style(length > 0));
         bar.set_prefix(title.to_owned());
         bar.tick();
         Bar {
@@ -81,7 +71,10 @@ impl Bar {
 
     /// Position for work that is counted in bytes.
     pub fn bytes(&mut self, done: u64, total: u64) {
-        self.bar.set_length(total);
+        if self.bar.length() != Some(total) {
+            self.bar.set_length(total);
+            self.bar.set_style(style(true));
+        }
         self.bar.set_position(done);
     }
 
@@ -89,6 +82,19 @@ impl Bar {
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// With a known length, a bar and the time left; else what is being done and the rate.
+fn style(known_length: bool) -> ProgressStyle {
+    let template = if known_length {
+        "{prefix:38!} {bar:14} {percent:>3}% {msg:12} {eta:>4} left"
+    } else {
+        "{prefix:38!} {spinner} {msg}"
+    };
+    // Constants, so they parse; were one wrong, the default bar is better than none.
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("=> ")
 }
 
 impl Drop for Bar {

@@ -1,14 +1,18 @@
 //! From a target's name on the command line to an open target.
 
 use crate::args::TargetArgs;
+use crate::progress::Bar;
 use ssdlab_lab::host::{self, Observer};
 use ssdlab_lab::qualify::{Evidence, Progress, Settings};
 use ssdlab_lab::record::RunRecord;
 use ssdlab_lab::target::null::NullTarget;
+use ssdlab_lab::target::open::{Needs, OpenOptions};
+use ssdlab_lab::target::safety::WriteOptions;
+use ssdlab_lab::target::uring::UringTarget;
 use ssdlab_lab::target::{ModelledTarget, Target, TargetFacts};
 use ssdlab_lab::workload::Plan;
 use ssdlab_lab::workload::quantity::parse_size;
-use ssdlab_lab::{LabError, catalogue, qualify};
+use ssdlab_lab::{LabError, catalogue, qualify, target};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -61,33 +65,55 @@ pub enum Open {
     Modelled(Box<ModelledTarget>, Vec<String>),
     /// Nothing.
     Null(NullTarget),
-}
-
-/// How a target is going to be used.
-pub struct Use {
-    /// Commands outstanding at most.
-    pub depth: u32,
-    /// It will be written.
-    pub writes: bool,
-    /// Size of a file to be created when neither `--size` nor the file itself says.
-    pub usual_size: Option<u64>,
+    /// A file or a block device.
+    Real(Box<UringTarget>),
 }
 
 impl Open {
-    /// Opens what `name` says.
+    /// Opens what `name` says; a file that does not exist is created and filled, with a bar.
     ///
     /// # Errors
     /// When it does not exist, is not allowed, or does not fit.
-    pub fn open(name: &Name, args: &TargetArgs, used: &Use) -> Result<Open, LabError> {
+    pub fn open(
+        name: &Name,
+        args: &TargetArgs,
+        needs: &Needs,
+        quiet: bool,
+        stop: &AtomicBool,
+    ) -> Result<Open, LabError> {
         let size = args.size.as_deref().map(parse_size).transpose()?;
+        if size == Some(0) {
+            return Err(LabError::refused(
+                "--size 0: a target has some bytes",
+                "try --size 1GiB",
+            ));
+        }
         match name {
             Name::Drive(drive) => {
                 let found = catalogue::open(drive)?;
                 let target = ModelledTarget::new(&found, size)?;
                 Ok(Open::Modelled(Box::new(target), found.rests_on()))
             }
-            Name::Null(bytes) => Ok(Open::Null(NullTarget::new(*bytes, used.depth))),
-            Name::Path(_) => Err(LabError::refused("not written yet", "")),
+            Name::Null(bytes) => Ok(Open::Null(NullTarget::new(*bytes, needs.depth))),
+            Name::Path(path) => {
+                let options = OpenOptions {
+                    write: WriteOptions {
+                        allow_overwrite: args.overwrite,
+                        confirmed_serial: args.serial.clone(),
+                    },
+                    size,
+                    buffered: args.buffered,
+                    keep: args.keep,
+                };
+                let title = format!("writing {} for the first time", path.display());
+                let mut bar = None;
+                let mut progress = |done, total| {
+                    bar.get_or_insert_with(|| Bar::new(&title, 0.0, quiet))
+                        .bytes(done, total);
+                };
+                let target = target::open::open(path, needs, &options, &mut progress, stop)?;
+                Ok(Open::Real(Box::new(target)))
+            }
         }
     }
 
@@ -96,6 +122,7 @@ impl Open {
         match self {
             Open::Modelled(target, _) => target.facts(),
             Open::Null(target) => target.facts(),
+            Open::Real(target) => target.facts(),
         }
     }
 
@@ -107,6 +134,7 @@ impl Open {
         let depth_max = match self {
             Open::Modelled(target, _) => target.depth_max(),
             Open::Null(target) => target.depth_max(),
+            Open::Real(target) => target.depth_max(),
         };
         host::check(plan, self.facts(), depth_max)
     }
@@ -115,7 +143,7 @@ impl Open {
     pub fn rests_on(&self) -> Vec<String> {
         match self {
             Open::Modelled(_, rests_on) => rests_on.clone(),
-            Open::Null(_) => Vec::new(),
+            Open::Null(_) | Open::Real(_) => Vec::new(),
         }
     }
 
@@ -132,6 +160,7 @@ impl Open {
         match self {
             Open::Modelled(target, _) => host::run(plan, &mut **target, observer, stop),
             Open::Null(target) => host::run(plan, target, observer, stop),
+            Open::Real(target) => host::run(plan, &mut **target, observer, stop),
         }
     }
 
@@ -148,17 +177,10 @@ impl Open {
         let mut evidence = match self {
             Open::Modelled(target, _) => qualify::measure(&mut **target, settings, progress, stop),
             Open::Null(target) => qualify::measure(target, settings, progress, stop),
+            Open::Real(target) => qualify::measure(&mut **target, settings, progress, stop),
         }?;
         evidence.rests_on = self.rests_on();
         Ok(evidence)
-    }
-
-    /// Makes a file that ssdlab creates: full of data, so that nothing read is a hole.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn make_ready(&mut self, _quiet: bool, _stop: &AtomicBool) -> Result<(), LabError> {
-        Ok(())
     }
 
     /// Lets a modelled drive be idle for a while; a real one is simply waited for.
@@ -169,6 +191,7 @@ impl Open {
         match self {
             Open::Modelled(target, _) => idle(&mut **target, time),
             Open::Null(target) => idle(target, time),
+            Open::Real(target) => idle(&mut **target, time),
         }
     }
 }

@@ -96,9 +96,13 @@ fn targets_that_cannot_be() {
     refused(
         &[("t", "precious"), ("j.fio", JOB)],
         &["run", "j.fio"],
-        &["not empty"],
+        &["exists and holds 8 bytes", "--overwrite"],
     );
-    refused(&[("t", "precious")], &["qualify", "t"], &["not empty"]);
+    refused(
+        &[("t", "precious")],
+        &["qualify", "t"],
+        &["exists and holds 8 bytes", "--overwrite"],
+    );
 }
 
 #[test]

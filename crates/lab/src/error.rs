@@ -96,9 +96,12 @@ impl LabError {
     /// What the user can do, or an empty string.
     pub fn hint(&self) -> &str {
         match self {
-            LabError::UnknownOption { hint, .. }
-            | LabError::BadValue { hint, .. }
-            | LabError::Refused { hint, .. } => hint,
+            LabError::UnknownOption { hint, .. } | LabError::Refused { hint, .. } => hint,
+            LabError::BadValue { hint, .. } if hint.is_empty() => {
+                "sizes are written 4KiB or 1.6TB, times 500ms or 30m; `ssdlab options fio` and \
+                 `ssdlab options diskspd` list what the workload languages take"
+            }
+            LabError::BadValue { hint, .. } => hint,
             LabError::File { hint, source, .. } | LabError::Io { hint, source, .. } => {
                 if hint.is_empty() {
                     usual_hint(source.kind())

@@ -168,13 +168,13 @@ impl DriveConfig {
             "a power of two from 512 B to 1 MiB is allowed",
         )?;
         require(
-            s.page_bytes >= s.slot_bytes && s.page_bytes % s.slot_bytes == 0,
+            s.page_bytes >= s.slot_bytes && s.page_bytes.is_multiple_of(s.slot_bytes),
             "page",
             Bytes(s.page_bytes.into()),
             "a multiple of the mapping unit is allowed",
         )?;
         require(
-            s.pages_per_block % s.bits_per_cell == 0,
+            s.pages_per_block.is_multiple_of(s.bits_per_cell),
             "pages_per_block",
             s.pages_per_block,
             "a multiple of bits_per_cell (whole word lines) is allowed",
@@ -236,7 +236,7 @@ impl DriveConfig {
     fn validate_capacity(&self) -> Result<(), ConfigError> {
         let slot = u64::from(self.shape.slot_bytes);
         require(
-            self.user_bytes >= slot && self.user_bytes % slot == 0,
+            self.user_bytes >= slot && self.user_bytes.is_multiple_of(slot),
             "user capacity",
             Bytes(self.user_bytes),
             "a multiple of the mapping unit, not zero, is allowed",

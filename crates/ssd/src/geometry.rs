@@ -28,7 +28,7 @@ impl Divisor {
     /// When `value` is zero.
     pub fn new(value: u32) -> Divisor {
         assert!(value > 0, "division by zero");
-        // A divisor of 1 would overflow the reciprocal; `div` treats it apart.
+        // A divisor of 1 would overflow the reciprocal; `quotient` treats it apart.
         let reciprocal = if value == 1 {
             0
         } else {
@@ -39,7 +39,7 @@ impl Divisor {
 
     /// `n / value`.
     #[inline(always)]
-    pub fn div(self, n: u32) -> u32 {
+    pub fn quotient(self, n: u32) -> u32 {
         if self.value == 1 {
             return n;
         }
@@ -49,7 +49,7 @@ impl Divisor {
     /// Quotient and remainder.
     #[inline(always)]
     pub fn div_rem(self, n: u32) -> (u32, u32) {
-        let quotient = self.div(n);
+        let quotient = self.quotient(n);
         (quotient, n - quotient * self.value)
     }
 }
@@ -151,14 +151,14 @@ impl Geometry {
     /// The superblock of a slot.
     #[inline(always)]
     pub fn superblock_of(&self, ppn: u32) -> u32 {
-        self.per_superblock.div(ppn)
+        self.per_superblock.quotient(ppn)
     }
 
     /// Where a slot lies.
     #[inline(always)]
     pub fn place(&self, ppn: u32) -> Place {
         let (superblock, in_superblock) = self.per_superblock.div_rem(ppn);
-        let unit = self.per_unit.div(in_superblock);
+        let unit = self.per_unit.quotient(in_superblock);
         let (row, die) = self.per_row.div_rem(unit);
         Place {
             superblock,

@@ -4,15 +4,17 @@ use crate::Exit;
 use crate::args::{ProfileName, Qualify, TargetArgs};
 use crate::clock::Utc;
 use crate::failure::Failure;
-use crate::output::{print, print_json, run_dir, say, write_file};
+use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::{Steps, stop_on_signal};
-use crate::target::{Name, Open, Use};
+use crate::target::{Name, Open};
 use ssdlab_lab::qualify::{
-    Assessed, Evidence, Outcome, Profile, Qualification, Settings, judge, role,
+    Assessed, Evidence, Outcome, Precondition, Profile, Qualification, Settings, judge, role,
 };
 use ssdlab_lab::record::run_dir::{FORMAT_VERSION, RunHeader, RunWriter, write_json};
 use ssdlab_lab::report::{html, terminal};
-use ssdlab_lab::target::TargetKind;
+use ssdlab_lab::target::open::Needs;
+use ssdlab_lab::target::{TargetFacts, TargetKind};
+use ssdlab_lab::workload::quantity::parse_size;
 use ssdlab_lab::{Bytes, LabError, catalogue};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +23,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const DEFAULT_FILE: &str = "ssdlab-qualify.tmp";
 /// Most commands that any step keeps outstanding.
 const DEPTH: u32 = 64;
+/// Largest command of any step, in bytes.
+const BLOCK_MAX: u32 = 1 << 20;
 /// The result within the run directory.
 pub const RESULT_FILE: &str = "qualification.json";
 
@@ -34,6 +38,7 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
         Some(target) => Name::parse(target)?,
         None => Name::Path(PathBuf::from(DEFAULT_FILE)),
     };
+    args.on.size.as_deref().map(parse_size).transpose()?;
     let now = Utc::now();
     let stop = stop_on_signal()?;
     let quiet = args.output.quiet;
@@ -44,39 +49,36 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
     let mut settings = Settings::usual(profile(args.profile), kind);
     settings.seed = args.seed;
     say(quiet, &opening(args, &name, &settings));
-    let used = Use {
-        depth: DEPTH,
-        writes: true,
-        usual_size: settings.region,
-    };
-    let mut target = Open::open(&name, &args.on, &used)?;
-    if args.on.size.is_some() {
-        settings.region = Some(target.facts().capacity);
-    }
     let (path, existing) = run_dir(&args.output, &format!("qualify-{}", role.name), now);
+    let _reserved = Reserved::new(&path, existing)?;
+    let existed = matches!(&name, Name::Path(path) if path.exists());
+    let mut target = Open::open(&name, &args.on, &needs(settings.region), quiet, &stop)?;
+    adapt(&mut settings, args, target.facts(), existed);
     let header = header(args, &target, now);
     let mut writer = RunWriter::create(&path, &header, existing)?;
-    target.make_ready(quiet, &stop)?;
     let mut steps = Steps::new("", quiet, Some(&mut writer));
     let evidence = target.measure(&settings, &mut steps, &stop)?;
     steps.finish();
     drop(target);
-    let mut incomplete = evidence.incomplete.clone();
     settings.region = Some(evidence.region_bytes);
-    let references = references(args, &name, &settings, &stop, &mut incomplete)?;
     let judged = |evidence: Evidence| Assessed {
         verdict: judge(role, &evidence),
         evidence,
     };
-    let qualification = Qualification {
+    let mut qualification = Qualification {
         version: FORMAT_VERSION,
         role: role.name.clone(),
         profile: format!("{:?}", args.profile).to_lowercase(),
         seed: args.seed,
+        incomplete: evidence.incomplete.clone(),
         target: judged(evidence),
-        references: references.into_iter().map(judged).collect(),
-        incomplete,
+        references: Vec::new(),
     };
+    // What was measured on the target survives whatever happens to the rest.
+    write_json(&path.join(RESULT_FILE), &qualification)?;
+    let left_out = &mut qualification.incomplete;
+    let references = references(args, &name, &settings, &stop, left_out)?;
+    qualification.references = references.into_iter().map(judged).collect();
     write_json(&path.join(RESULT_FILE), &qualification)?;
     write_file(
         &path.join("report.html"),
@@ -85,8 +87,9 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
     if args.output.json {
         print_json(&qualification)?;
     } else {
-        print(&terminal::verdict_summary(&qualification))?;
         print(&terminal::comparison_table(&qualification))?;
+        print("")?;
+        print(&terminal::verdict_summary(&qualification))?;
     }
     say(
         quiet,
@@ -111,6 +114,33 @@ fn profile(name: ProfileName) -> Profile {
     }
 }
 
+/// What the procedures ask of a target.
+fn needs(extent: Option<u64>) -> Needs {
+    Needs {
+        depth: DEPTH,
+        read_bytes: BLOCK_MAX,
+        write_bytes: BLOCK_MAX,
+        changes: true,
+        data_only: true,
+        refill: false,
+        direct: true,
+        granule: 4096,
+        extent,
+    }
+}
+
+/// Settings for what the target turned out to be.
+fn adapt(settings: &mut Settings, args: &Qualify, facts: &TargetFacts, existed: bool) {
+    let usual = Settings::usual(settings.profile, facts.kind);
+    settings.precondition = usual.precondition;
+    if facts.kind == TargetKind::File && existed {
+        settings.precondition = Precondition::Fill(settings.region.unwrap_or(facts.capacity));
+    }
+    if args.on.size.is_some() && facts.kind != TargetKind::Modelled {
+        settings.region = Some(facts.capacity);
+    }
+}
+
 /// What is about to happen, in a sentence or two.
 fn opening(args: &Qualify, name: &Name, settings: &Settings) -> String {
     let region = settings
@@ -118,9 +148,9 @@ fn opening(args: &Qualify, name: &Name, settings: &Settings) -> String {
         .map_or("all".into(), |bytes| Bytes(bytes).to_string());
     match (name, &args.target) {
         (Name::Path(path), None) => format!(
-            "Measuring the drive under the current directory, on a file of {region} that is made \
-             here\n({}) and removed afterwards: large enough that a flush has real work to do, \
-             small\nenough to be written within a minute on a slow drive.",
+            "Measuring the drive under the current directory on a file of {region}, made here\n\
+             ({}) and removed afterwards: large enough that a flush has real\n\
+             work to do, small enough to be written within a minute on a slow drive.",
             path.display()
         ),
         _ => format!(
@@ -168,11 +198,6 @@ fn references(
             incomplete.push(format!("{drive}: not measured: stopped"));
             continue;
         }
-        let used = Use {
-            depth: DEPTH,
-            writes: true,
-            usual_size: None,
-        };
         let plain = TargetArgs {
             size: None,
             overwrite: false,
@@ -180,7 +205,7 @@ fn references(
             buffered: false,
             keep: false,
         };
-        let mut open = Open::open(&name, &plain, &used)?;
+        let mut open = Open::open(&name, &plain, &needs(None), args.output.quiet, stop)?;
         let usual = Settings::usual(settings.profile, TargetKind::Modelled);
         let settings = Settings {
             precondition: usual.precondition,

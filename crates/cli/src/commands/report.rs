@@ -22,8 +22,9 @@ pub fn report(args: &Report) -> Result<Exit, Failure> {
             print_json(&qualification)?;
             return Ok(Exit::Good);
         }
-        print(&terminal::verdict_summary(&qualification))?;
         print(&terminal::comparison_table(&qualification))?;
+        print("")?;
+        print(&terminal::verdict_summary(&qualification))?;
         write_file(&page, &html::qualification_page(&qualification))?;
     } else {
         let dir = RunDir::open(&args.run_dir)?;

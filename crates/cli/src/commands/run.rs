@@ -4,16 +4,17 @@ use crate::Exit;
 use crate::args::{Format, Run};
 use crate::clock::Utc;
 use crate::failure::Failure;
-use crate::output::{print, print_json, run_dir, say, write_file};
+use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::{Bar, Watch, stop_on_signal};
-use crate::target::{Name, Open, TARGET_HINT, Use};
+use crate::target::{Name, Open, TARGET_HINT};
+use ssdlab_lab::LabError;
 use ssdlab_lab::export::{Machine, diskspd_text, diskspd_xml, fio_json};
 use ssdlab_lab::record::RunRecord;
 use ssdlab_lab::record::run_dir::{RunHeader, RunResult, RunWriter};
 use ssdlab_lab::report::{RunReport, html, terminal};
+use ssdlab_lab::target::open::Needs;
 use ssdlab_lab::workload::quantity::parse_duration;
 use ssdlab_lab::workload::{JobSpec, Language, Mix, Order, Phase, Plan, diskspd, fio};
-use ssdlab_lab::{LabError, host};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,19 +31,18 @@ pub fn run(args: &Run) -> Result<Exit, Failure> {
     let now = Utc::now();
     let stop = stop_on_signal()?;
     let quiet = args.output.quiet;
-    let used = Use {
-        depth: u32::try_from(host::depth_needed(&plan)).unwrap_or(u32::MAX),
-        writes: args.fill.is_some() || plan_jobs(&plan).any(|job| job.mix != Mix::Read),
-        usual_size: largest_end(&plan),
+    let needs = Needs {
+        changes: args.fill.is_some() || Needs::of(&plan)?.changes,
+        ..Needs::of(&plan)?
     };
     let (path, existing) = run_dir(&args.output, &label(args), now);
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let mut target = Open::open(&name, &args.on, &used)?;
+    let _reserved = Reserved::new(&path, existing)?;
+    let mut target = Open::open(&name, &args.on, &needs, quiet, &stop)?;
     target.check(&plan)?;
     let seed = plan_jobs(&plan).next().map_or(0, |job| job.seed);
     let header = RunHeader::new(&plan, target.facts(), seed, &now.rfc3339(), &words)?;
     let mut writer = RunWriter::create(&path, &header, existing)?;
-    target.make_ready(quiet, &stop)?;
     prepare(args, &mut target, &stop)?;
     let bar = Bar::new(&label(args), expected_s(&plan), quiet);
     let mut watch = Watch {
@@ -148,13 +148,6 @@ fn target_name(args: &Run, plan: &Plan) -> Result<Name, LabError> {
     }
 }
 
-/// The last byte that the plan names, for the size of a file to be created.
-fn largest_end(plan: &Plan) -> Option<u64> {
-    plan_jobs(plan)
-        .filter_map(|job| job.region.map(|region| job.offset + region))
-        .max()
-}
-
 fn expected_s(plan: &Plan) -> f64 {
     let of = |job: &JobSpec| {
         let run = job.time.run.unwrap_or_default();
@@ -170,6 +163,7 @@ fn prepare(args: &Run, target: &mut Open, stop: &AtomicBool) -> Result<(), Failu
         let capacity = target.facts().capacity;
         let bytes = u128::from(capacity) * u128::from(percent) / 100;
         let plan = fill(u64::try_from(bytes).unwrap_or(u64::MAX));
+        target.check(&plan)?;
         let bar = Bar::new(
             &format!("writing front to back, {percent} %"),
             0.0,

@@ -4,7 +4,7 @@
 //! control characters, so that a file's name cannot drive the terminal.
 
 use super::{OpTotals, RunReport, compare, series, spark, units};
-use crate::qualify::{Assessed, Finding, Qualification};
+use crate::qualify::{Assessed, Finding, Outcome, Qualification};
 use crate::record::Ending;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle, presets};
 
@@ -22,11 +22,9 @@ const LABEL_WIDTH: u16 = 29;
 /// Rows of blocks in a chart.
 const CHART_ROWS: usize = 3;
 
-/// The answer, what gives, and every requirement with its reason.
+/// Every requirement, what gives, and last, where a person looks first, the answer.
 pub fn verdict_summary(q: &Qualification) -> String {
     let verdict = &q.target.verdict;
-    let (symbol, word) = compare::outcome(verdict.outcome);
-    let mut out = paragraph(&format!("{symbol} {word}"), &verdict.answer);
     let what = format!(
         "{} as {} ({} profile). {}.",
         q.target.evidence.facts.name,
@@ -34,18 +32,38 @@ pub fn verdict_summary(q: &Qualification) -> String {
         q.profile,
         compare::tally(&verdict.findings)
     );
-    out += &paragraph("", &what);
+    let mut out = paragraph("", &what);
+    out += &findings(&verdict.findings);
+    out += &list(
+        "\nThese figures rest on",
+        &calibrated(&q.target.evidence.rests_on),
+    );
+    out += &list("\nLeft out or cut short", &q.incomplete);
     if !verdict.mechanisms.is_empty() {
         out += "\nWhat gives?\n";
         for mechanism in &verdict.mechanisms {
             out += &paragraph("-", &format!("{}. {}", mechanism.title, mechanism.sentence));
         }
     }
-    out += "\nRequirements\n";
-    out += &findings(&verdict.findings);
-    out += &list("\nThese figures rest on", &q.target.evidence.rests_on);
-    out += &list("\nLeft out or cut short", &q.incomplete);
+    let (symbol, word) = compare::outcome(verdict.outcome);
+    out += "\nIs it a good choice?\n";
+    out += &paragraph(&format!("{symbol} {word}"), &verdict.answer);
     out
+}
+
+/// The calibrated values by name, the assumed ones by number.
+fn calibrated(rests_on: &[String]) -> Vec<String> {
+    let (mut named, assumed): (Vec<String>, Vec<String>) = rests_on
+        .iter()
+        .cloned()
+        .partition(|value| value.contains(": calibrated"));
+    if !assumed.is_empty() {
+        named.push(format!(
+            "{} assumed values: `ssdlab drives show` gives each with its reason",
+            assumed.len()
+        ));
+    }
+    named
 }
 
 fn findings(findings: &[Finding]) -> String {
@@ -54,7 +72,11 @@ fn findings(findings: &[Finding]) -> String {
     for f in compare::worst_first(findings) {
         let (symbol, word) = compare::outcome(f.outcome);
         let need = if f.hard { "must" } else { "should" };
-        let why = format!("{} [{}]", clean(&f.why), compare::grade(f.grade));
+        // What is met needs no excuse; the page has the reasons of all.
+        let why = match f.outcome {
+            Outcome::Pass => format!("[{}]", compare::grade(f.grade)),
+            _ => format!("{} [{}]", clean(&f.why), compare::grade(f.grade)),
+        };
         table.add_row([
             format!("{symbol} {word}\n  {need}"),
             format!("{}\n{why}", clean(&f.title)),

@@ -160,7 +160,7 @@ pub fn open(
     if !needs.direct && !options.buffered {
         return Err(LabError::refused(
             "the workload asks for buffered I/O (direct=0): that measures the page cache",
-            "set direct=1, or allow buffered I/O on this target",
+            "set direct=1 (-Su for DISKSPD), or allow buffered I/O on this target (--buffered)",
         ));
     }
     let missing = !path.try_exists().unwrap_or(true);
@@ -297,7 +297,7 @@ fn open_file(
 fn no_direct(path: &Path) -> LabError {
     LabError::refused(
         format!("the file system of {} has no direct I/O", path.display()),
-        "put the file on the drive to be measured; or allow buffered I/O, which measures memory",
+        "put the file on the drive to be measured; or allow buffered I/O (--buffered), which measures memory",
     )
 }
 

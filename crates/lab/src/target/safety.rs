@@ -151,7 +151,7 @@ fn existing_file(
     if meta.len() > 0 && !options.allow_overwrite {
         return Err(LabError::refused(
             format!("{name} exists and holds {} bytes", meta.len()),
-            "name a file that does not exist, or allow this one to be overwritten",
+            "name a file that does not exist, or allow this one to be overwritten (--overwrite)",
         ));
     }
     Ok(Permission {
@@ -224,7 +224,7 @@ fn confirm(
     };
     Err(LabError::refused(
         format!("{name} would be overwritten and {holds}; {given}"),
-        format!("to confirm, give exactly {asked}"),
+        format!("to confirm, give exactly {asked} with --serial"),
     ))
 }
 

@@ -144,7 +144,7 @@ impl Drive {
             "command ends at {end}, beyond the drive"
         );
         assert!(
-            (command.offset | u64::from(command.len)) % 512 == 0,
+            (command.offset | u64::from(command.len)).is_multiple_of(512),
             "not in whole blocks"
         );
         if tag as usize >= self.submitted.len() {

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Do the commands in README and docs work? Every line of a ```console block that starts with
+# "$ ssdlab" is run, in order, in an empty directory; a line may carry "# exit N".
+set -euo pipefail
+ssdlab=$(realpath "$1")
+work=$(mktemp -d "${TMPDIR:-$PWD/target}/docs.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+top=$PWD
+count=0
+for page in README.md docs/*.md; do
+  dir=$(mktemp -d "$work/XXXXXX")
+  cp -r examples "$dir/"
+  while IFS= read -r line; do
+    expected=0
+    case "$line" in *"# exit "*) expected=${line##*"# exit "} ;; esac
+    line=${line%%"# exit "*}
+    status=0
+    (cd "$dir" && PATH="$(dirname "$ssdlab"):$PATH" bash -c "${line#"$ "}") > "$work/log" 2>&1 || status=$?
+    if [ "$status" != "$expected" ]; then
+      echo "FAILED ($status, expected $expected): $page: $line" >&2
+      tail -20 "$work/log" >&2
+      exit 1
+    fi
+    count=$((count + 1))
+    echo "ok: $page: ${line:0:90}"
+  done < <(awk '/^```console/{on=1; next} /^```/{on=0} on && /^\$ ssdlab/' "$top/$page")
+done
+echo "docs: $count passed, 0 failed"
