@@ -208,13 +208,19 @@ impl Drive {
 
     #[inline]
     fn finish(&mut self, done: u64) {
-        self.now = done;
+        self.now = self.now.max(done);
         self.outstanding -= 1;
         if self.outstanding == 0 {
             self.idle_at = done + self.config.ftl.idle_after.0;
         }
         if let Some((tag, command)) = self.held.pop_front() {
-            self.start(tag, &command, done);
+            // A host that takes completions late may have submitted it since.
+            let at = done.max(self.submitted[tag as usize]);
+            if at > done {
+                self.run_internal(at);
+                self.now = at;
+            }
+            self.start(tag, &command, at);
         }
     }
 

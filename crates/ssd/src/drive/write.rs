@@ -5,6 +5,7 @@ use crate::command::Command;
 use crate::ftl::{Found, Ftl};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::ops::Range;
 
 /// A write that found the buffer full: slots from `next` to `last` are not yet in.
 #[derive(Clone, Debug)]
@@ -110,7 +111,7 @@ impl Drive {
         let slots = self.slots(command);
         let partial = (command.offset | u64::from(command.len)) & ((1 << self.slot_shift) - 1);
         if partial != 0 {
-            received = received.max(self.read_edges(&slots, ready));
+            received = received.max(self.read_edges(command, &slots, ready));
         }
         self.ftl.counters.host_writes += 1;
         self.ftl.counters.host_bytes_written += u64::from(command.len);
@@ -136,9 +137,13 @@ impl Drive {
     }
 
     /// A write of part of a mapping unit needs the rest of it: read-modify-write.
-    fn read_edges(&mut self, slots: &std::ops::Range<u32>, ready: u64) -> u64 {
+    fn read_edges(&mut self, command: &Command, slots: &Range<u32>, ready: u64) -> u64 {
+        let within = (1 << self.slot_shift) - 1;
+        let last = command.offset + u64::from(command.len);
+        let head = (command.offset & within != 0).then_some(slots.start);
+        let tail = (last & within != 0).then_some(slots.end - 1);
         let mut end = ready;
-        for lpn in [slots.start, slots.end - 1] {
+        for lpn in head.into_iter().chain(tail.filter(|_| tail != head)) {
             if let Found::Media(ppn) = self.ftl.find(lpn) {
                 let at = self.ftl.nand.geometry.place(ppn);
                 let mode = self.ftl.mode_of(at.superblock);
