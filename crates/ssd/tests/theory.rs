@@ -169,7 +169,8 @@ fn ratio(case: Case, passes: u64) -> f64 {
     let expected = case.expected(used);
     let ratio = measured.wa / expected;
     println!(
-        "N {} Np {} unit {} dies {} OP {} % f {}: WA {:.4}, theory {expected:.4}, {:+.2} %, R {:.2}",
+        "N {} Np {} unit {} dies {} OP {} % f {}: WA {:.4}, theory {expected:.4}, {:+.2} %, \
+         R {:.2}",
         case.superblocks,
         case.np,
         case.unit,

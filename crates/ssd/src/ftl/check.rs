@@ -20,8 +20,19 @@ impl Ftl {
     fn check_map(&self) -> Result<u64, String> {
         let mut on_media = 0;
         let mut buffered = 0;
-        for (lpn, &value) in self.map.iter().enumerate() {
-            if let Some(&ahead) = self.map.get(lpn + 32).filter(|&&ahead| ahead != UNMAPPED) {
+        // Slots never written make no work: the map is looked at only as far as it was used.
+        let used = self.map[..self.written_end as usize].iter().enumerate();
+        let first = self.journal.first as usize;
+        let journal = self.map[first..]
+            .iter()
+            .enumerate()
+            .map(|(i, value)| (first + i, value));
+        for (lpn, &value) in used.chain(journal) {
+            if let Some(&ahead) = self
+                .map
+                .get(lpn + 32)
+                .filter(|&&a| a != UNMAPPED && a < BUFFERED)
+            {
                 prefetch(&self.owner, ahead as usize - 1);
             }
             if value == UNMAPPED {

@@ -74,6 +74,8 @@ pub struct Ftl {
     /// Counters of the drive; host-side ones are kept by the drive.
     pub counters: DriveCounters,
     map: Vec<u32>,
+    /// One past the highest host slot ever written.
+    written_end: u32,
     owner: Vec<u32>,
     valid: Vec<u64>,
     valid_count: Vec<u32>,
@@ -131,6 +133,7 @@ impl Ftl {
         let buffer_slots = (config.buffer.bytes / u64::from(config.shape.slot_bytes)) as usize;
         Ftl {
             map: vec![UNMAPPED; (user_slots + journal.slots) as usize],
+            written_end: 0,
             owner: vec![0; media],
             valid: vec![0; media.div_ceil(64)],
             valid_count: vec![0; count],
@@ -221,6 +224,7 @@ impl Ftl {
             self.counters.slots_coalesced += 1;
             return true;
         }
+        self.written_end = self.written_end.max(lpn + 1);
         let old = self.map[lpn as usize];
         self.map[lpn as usize] = BUFFERED + self.ring.push(lpn, old);
         false
@@ -340,6 +344,7 @@ impl Ftl {
 
     /// Programs host slots that cannot wait, past the buffer; returns when they are on media.
     pub fn program_now(&mut self, now: u64, from: u64, lpns: std::ops::Range<u32>) -> u64 {
+        self.written_end = self.written_end.max(lpns.end);
         let mut end = from;
         let mut next = lpns.start;
         while next < lpns.end {
@@ -518,6 +523,7 @@ impl Ftl {
     /// Forgets everything and erases the media; returns when that is done.
     pub fn secure_erase(&mut self, from: u64) -> u64 {
         self.map.fill(UNMAPPED);
+        self.written_end = 0;
         self.valid.fill(0);
         self.valid_count.fill(0);
         self.state.fill(State::Free);

@@ -5,58 +5,65 @@
 //! latest reservation. The bus keeps the reserved spans still ahead and gives each request the
 //! earliest span that fits.
 
-/// Reserved spans still ahead, in order, never touching (touching ones are joined).
+/// Reserved spans in order, never touching (touching ones are joined).
 #[derive(Clone, Debug, Default)]
 pub struct Bus {
-    /// Spans before `first` are past; they are dropped now and then, many at a time.
+    /// Past spans stay until there are many, and are then dropped together.
     spans: Vec<(u64, u64)>,
-    first: usize,
     /// Total time reserved, ns: utilisation = busy / elapsed.
     pub busy_ns: u64,
 }
 
-/// Past spans kept before they are dropped together.
-const PAST_MAX: usize = 64;
+/// Spans kept before the past ones are dropped.
+const SPANS_MAX: usize = 64;
 
 impl Bus {
     /// Reserves `length` ns at the earliest time not before `earliest`; returns the end.
-    /// `now` bounds all later requests from below: spans before it are forgotten.
+    /// `now` bounds all later requests from below: spans before it may be forgotten.
     #[inline]
     pub fn reserve(&mut self, now: u64, earliest: u64, length: u64) -> u64 {
         self.busy_ns += length;
-        while self.spans.get(self.first).is_some_and(|span| span.1 <= now) {
-            self.first += 1;
+        // Most requests come after nearly everything reserved: look from the back.
+        let mut after = self.spans.len();
+        while after > 0 && self.spans[after - 1].1 > earliest {
+            after -= 1;
         }
-        if self.first >= PAST_MAX {
-            self.spans.drain(..self.first);
-            self.first = 0;
-        }
-        // Most requests come after everything reserved.
-        let last_end = self.spans.last().map_or(0, |span| span.1);
-        if earliest >= last_end {
+        if after == self.spans.len() {
+            if after >= SPANS_MAX {
+                self.forget(now);
+            }
             return self.append(earliest, length);
         }
-        self.insert(earliest, length)
+        self.insert(after, earliest, length)
+    }
+
+    /// Drops the spans that are over. A bus reserved far ahead may keep more than the maximum.
+    #[cold]
+    fn forget(&mut self, now: u64) {
+        let past = self.spans.partition_point(|span| span.1 <= now);
+        self.spans.drain(..past);
     }
 
     #[inline]
     fn append(&mut self, start: u64, length: u64) -> u64 {
         let end = start + length;
-        match self.spans[self.first..].last_mut() {
+        match self.spans.last_mut() {
             Some(last) if last.1 == start => last.1 = end,
             _ => self.spans.push((start, end)),
         }
         end
     }
 
-    fn insert(&mut self, earliest: u64, length: u64) -> u64 {
+    /// Takes the first gap that fits, from the one before the span at `after` on; all spans
+    /// before that one end at `earliest` or sooner.
+    fn insert(&mut self, after: usize, earliest: u64, length: u64) -> u64 {
         let mut start = earliest;
-        for index in self.first..self.spans.len() {
+        for index in after..self.spans.len() {
             let (from, to) = self.spans[index];
             if start + length <= from {
                 return self.place(index, start, start + length);
             }
-            start = start.max(to);
+            start = to;
         }
         self.append(start, length)
     }
@@ -64,7 +71,7 @@ impl Bus {
     /// Puts a span before the one at `index`, joining it with those it touches.
     #[inline]
     fn place(&mut self, index: usize, start: u64, end: u64) -> u64 {
-        let joins_before = index > self.first && self.spans[index - 1].1 == start;
+        let joins_before = index > 0 && self.spans[index - 1].1 == start;
         let joins_after = self.spans[index].0 == end;
         match (joins_before, joins_after) {
             (true, true) => {
@@ -73,14 +80,7 @@ impl Bus {
             }
             (true, false) => self.spans[index - 1].1 = end,
             (false, true) => self.spans[index].0 = start,
-            (false, false) if index > self.first || self.first == 0 => {
-                self.spans.insert(index, (start, end));
-            }
-            // The place of a past span is free.
-            (false, false) => {
-                self.first -= 1;
-                self.spans[self.first] = (start, end);
-            }
+            (false, false) => self.spans.insert(index, (start, end)),
         }
         end
     }

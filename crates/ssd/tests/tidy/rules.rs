@@ -1,0 +1,320 @@
+//! The rules: each takes files and returns what is wrong, as `path:line: what`.
+
+use super::source::{Source, line_of, words};
+use std::collections::BTreeMap;
+
+/// Most columns of a line of Rust.
+const COLUMNS_MAX: usize = 100;
+/// Most lines of a function.
+const FUNCTION_MAX: usize = 70;
+/// Most lines of a file of Rust.
+const FILE_MAX: usize = 600;
+
+/// What may stay over a limit for now: path, function (or nothing for the file), lines.
+pub type Allowed = (&'static str, &'static str, usize);
+
+/// A module, and identifiers that its code may not contain.
+struct Wall {
+    under: &'static str,
+    forbidden: &'static [&'static str],
+    why: &'static str,
+}
+
+const WALLS: [Wall; 3] = [
+    Wall {
+        under: "crates/ssd/src/nand/",
+        forbidden: &["ftl", "Ftl", "drive", "Drive"],
+        why: "the media knows nothing of logical addresses or hosts",
+    },
+    Wall {
+        under: "crates/ssd/src/ftl/",
+        forbidden: &["drive", "Drive"],
+        why: "the translation layer knows nothing of hosts",
+    },
+    Wall {
+        under: "crates/ssd/src/",
+        forbidden: &[
+            "ssdlab_lab",
+            "fs",
+            "net",
+            "thread",
+            "process",
+            "env",
+            "Instant",
+            "SystemTime",
+            "Duration",
+            "HashMap",
+            "HashSet",
+            "rand",
+            "proptest",
+        ],
+        why: "the software SSD has no clock, no I/O, no threads, no dependency, no unordered map",
+    },
+];
+
+/// Files of `crates/ssd/src` that decide in whole numbers only.
+const WHOLE_NUMBERS: [&str; 5] = [
+    "crates/ssd/src/rng.rs",
+    "crates/ssd/src/geometry.rs",
+    "crates/ssd/src/nand/",
+    "crates/ssd/src/ftl/",
+    "crates/ssd/src/drive/",
+];
+
+/// The files that may use `unsafe`.
+const UNSAFE: [&str; 4] = [
+    "crates/ssd/src/prefetch.rs",
+    "crates/lab/src/huge_pages.rs",
+    "crates/lab/src/target/slab.rs",
+    "crates/lab/src/target/uring.rs",
+];
+
+/// First parts of absolute paths that are the same on every machine, or made up.
+const PATHS: [&str; 10] = [
+    "dev", "proc", "sys", "run", "etc", "usr", "srv", "data", "no", "path",
+];
+
+fn at(source: &Source, byte: usize, what: &str) -> String {
+    format!("{}:{}: {what}", source.path, line_of(&source.code, byte))
+}
+
+/// Module walls: what a module's code may not name.
+pub fn walls(source: &Source) -> Vec<String> {
+    let walls = WALLS.iter().filter(|w| source.path.starts_with(w.under));
+    let code = source.shipped_code();
+    let mut found = Vec::new();
+    for wall in walls {
+        for word in wall.forbidden {
+            let hits = words(&code, word);
+            found.extend(hits.map(|byte| at(source, byte, &format!("`{word}`: {}", wall.why))));
+        }
+    }
+    if source.path.starts_with("crates/ssd/src/") {
+        let hits = code.match_indices("time::");
+        found.extend(hits.map(|(byte, _)| at(source, byte, "`time::`: virtual time is passed in")));
+    }
+    found
+}
+
+/// A manifest that must name no dependency to build.
+pub fn no_dependencies(manifest: &Source) -> Vec<String> {
+    let mut section = "";
+    let mut found = Vec::new();
+    for (number, line) in manifest.text.lines().enumerate() {
+        let line = line.trim();
+        if line.starts_with('[') {
+            section = line.trim_matches(['[', ']']);
+        }
+        let built = section.ends_with("dependencies") && !section.ends_with("dev-dependencies");
+        let names = line.contains('=') && !line.starts_with('#');
+        let dotted = line.starts_with('[') && section.contains("dependencies.");
+        if (built && names) || (dotted && !section.contains("dev-dependencies.")) {
+            found.push(format!(
+                "{}:{}: `{line}`: no dependencies",
+                manifest.path,
+                number + 1
+            ));
+        }
+    }
+    found
+}
+
+/// Floating point where whole numbers decide.
+pub fn no_floats(source: &Source) -> Vec<String> {
+    if !WHOLE_NUMBERS.iter().any(|p| source.path.starts_with(p)) {
+        return Vec::new();
+    }
+    let floats = ["f64", "f32"];
+    let hits = floats.iter().flat_map(|float| words(&source.code, float));
+    hits.map(|byte| at(source, byte, "floating point where whole numbers decide"))
+        .collect()
+}
+
+/// `unsafe` in a file that is not named above.
+pub fn unsafe_where_allowed(source: &Source) -> Vec<String> {
+    if UNSAFE.contains(&source.path.as_str()) {
+        return Vec::new();
+    }
+    let hits = words(&source.code, "unsafe");
+    hits.map(|byte| at(source, byte, "`unsafe` outside the files named for it"))
+        .collect()
+}
+
+/// Lines that are too long.
+pub fn columns(source: &Source) -> Vec<String> {
+    let lines = source.text.lines().enumerate();
+    let long = lines.filter(|(_, line)| line.chars().count() > COLUMNS_MAX);
+    long.map(|(n, _)| format!("{}:{}: over {COLUMNS_MAX} columns", source.path, n + 1))
+        .collect()
+}
+
+/// Functions and files that are too long, by path and name, with their lengths.
+pub fn too_long(source: &Source) -> BTreeMap<(String, String), usize> {
+    let mut found = BTreeMap::new();
+    let lines = source.text.lines().count();
+    if lines > FILE_MAX {
+        found.insert((source.path.clone(), String::new()), lines);
+    }
+    for function in source.functions() {
+        if function.length > FUNCTION_MAX {
+            let key = (source.path.clone(), function.name);
+            let longest = found.entry(key).or_insert(0);
+            *longest = function.length.max(*longest);
+        }
+    }
+    found
+}
+
+/// Lengths held against what is allowed: a list that may only shrink.
+pub fn ratchet(long: &BTreeMap<(String, String), usize>, allowed: &[Allowed]) -> Vec<String> {
+    let mut found = Vec::new();
+    for ((path, name), length) in long {
+        let known = allowed.iter().find(|a| a.0 == path && a.1 == name);
+        let limit = if name.is_empty() {
+            FILE_MAX
+        } else {
+            FUNCTION_MAX
+        };
+        if known.is_none_or(|a| *length > a.2) {
+            found.push(format!(
+                "{path}: {name} has {length} lines, {limit} are allowed"
+            ));
+        }
+    }
+    for (path, name, lines) in allowed {
+        let now = long.get(&((*path).to_owned(), (*name).to_owned()));
+        if now.is_none_or(|now| now < lines) {
+            found.push(format!(
+                "{path}: {name} has become shorter: lower its allowance"
+            ));
+        }
+    }
+    found
+}
+
+/// `.unwrap()`, and `expect` without a reason, in code that ships.
+pub fn unwraps(source: &Source) -> Vec<String> {
+    let code = source.shipped_code();
+    let bare = code.match_indices(".unwrap()");
+    let silent = code.match_indices(".expect(\"\")");
+    bare.chain(silent)
+        .map(|(byte, call)| {
+            at(
+                source,
+                byte,
+                &format!("`{call}`: give an error or a reason"),
+            )
+        })
+        .collect()
+}
+
+/// Work left over.
+pub fn unfinished(source: &Source) -> Vec<String> {
+    let mut found = Vec::new();
+    for word in ["dbg", "todo", "unimplemented"] {
+        let calls =
+            words(&source.code, word).filter(|b| source.code[b + word.len()..].starts_with('!'));
+        found.extend(calls.map(|byte| at(source, byte, &format!("`{word}!`"))));
+    }
+    for word in ["TODO", "FIXME", "XXX"] {
+        let notes = words(&source.comments, word);
+        found.extend(notes.map(|byte| at(source, byte, &format!("`{word}`"))));
+    }
+    found
+}
+
+/// Absolute paths that exist on somebody's machine only.
+pub fn machine_paths(source: &Source) -> Vec<String> {
+    let mut found = Vec::new();
+    for (number, line) in source.text.lines().enumerate() {
+        for (byte, _) in line.match_indices('/') {
+            let begins = line[..byte]
+                .chars()
+                .next_back()
+                .is_none_or(|c| c.is_whitespace() || "\"'`(=<".contains(c));
+            let name = line[byte + 1..].split('/').next().unwrap_or_default();
+            let goes_on = line[byte + 1 + name.len()..].starts_with('/');
+            let word = |c: char| c.is_alphanumeric() || "._-".contains(c);
+            let is_name = !name.is_empty() && name.chars().all(word);
+            if begins && goes_on && is_name && !PATHS.contains(&name) {
+                found.push(format!("{}:{}: path `/{name}/`", source.path, number + 1));
+            }
+        }
+    }
+    found
+}
+
+/// A decision record: its number in the title, and its three parts.
+pub fn decision(source: &Source) -> Vec<String> {
+    let file = source.path.rsplit('/').next().unwrap_or_default();
+    let number = file.split('-').next().unwrap_or_default();
+    let mut found = Vec::new();
+    if number.len() != 3 || number.parse::<u16>().is_err() {
+        found.push(format!("{}: the name must be NNN-title.md", source.path));
+    }
+    let title = format!("# {number}. ");
+    if !source.text.starts_with(&title) {
+        found.push(format!(
+            "{}: the first line must begin `{title}`",
+            source.path
+        ));
+    }
+    for heading in ["## Context", "## Choice", "## What would change it"] {
+        let count = source.text.lines().filter(|line| *line == heading).count();
+        if count != 1 {
+            found.push(format!("{}: needs one `{heading}`", source.path));
+        }
+    }
+    found
+}
+
+/// Terms explained twice.
+pub fn glossary(source: &Source) -> Vec<String> {
+    let mut seen = BTreeMap::new();
+    let mut found = Vec::new();
+    for (number, line) in source.text.lines().enumerate() {
+        let Some(term) = line.strip_prefix("### ") else {
+            continue;
+        };
+        for name in term.split(',').map(|name| name.trim().to_lowercase()) {
+            if let Some(first) = seen.insert(name.clone(), number + 1) {
+                let path = &source.path;
+                found.push(format!(
+                    "{path}:{}: `{name}` is already on line {first}",
+                    number + 1
+                ));
+            }
+        }
+    }
+    if seen.is_empty() {
+        found.push(format!("{}: no terms", source.path));
+    }
+    found
+}
+
+/// Links of a text to files of the repository that are not there.
+pub fn broken_links(source: &Source, exists: impl Fn(&str) -> bool) -> Vec<String> {
+    let folder = source
+        .path
+        .rsplit_once('/')
+        .map_or("", |(folder, _)| folder);
+    let links = source.text.split("](").skip(1);
+    let targets = links.filter_map(|rest| rest.split([')', '#']).next());
+    let local = targets.filter(|target| !target.is_empty() && !target.contains("://"));
+    let missing = local.filter(|target| !exists(&joined(folder, target)));
+    missing
+        .map(|target| format!("{}: links to `{target}`, which does not exist", source.path))
+        .collect()
+}
+
+fn joined(folder: &str, target: &str) -> String {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in target.split('/') {
+        match part {
+            "." | "" => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}

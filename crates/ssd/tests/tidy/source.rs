@@ -1,0 +1,254 @@
+//! A source file split into what is code and what is said about it.
+//!
+//! Not a parser: it knows comments, strings, characters and braces, which is all that the rules
+//! need. Every view has the same lines and byte offsets.
+
+/// One file of the repository.
+pub struct Source {
+    /// Path from the repository's root, with `/`.
+    pub path: String,
+    /// As it is.
+    pub text: String,
+    /// Comments and the insides of strings and characters blanked.
+    pub code: String,
+    /// Everything else blanked.
+    pub comments: String,
+}
+
+/// A function with a body.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Function {
+    pub name: String,
+    /// Number of the line with `fn`, from 1.
+    pub line: usize,
+    /// From `fn` to the closing brace.
+    pub length: usize,
+}
+
+impl Source {
+    pub fn new(path: &str, text: &str) -> Source {
+        let (code, comments) = if path.ends_with(".rs") {
+            split(text)
+        } else {
+            (text.to_owned(), text.to_owned())
+        };
+        Source {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            code,
+            comments,
+        }
+    }
+
+    pub fn is_rust(&self) -> bool {
+        self.path.ends_with(".rs")
+    }
+
+    /// The code without `#[cfg(test)]` items.
+    pub fn shipped_code(&self) -> String {
+        let mut code = self.code.clone();
+        while let Some(at) = code.find("#[cfg(test)]") {
+            let end = item_end(&code, at).unwrap_or(code.len());
+            let blank = blanked(&code[at..end]);
+            code.replace_range(at..end, &blank);
+        }
+        code
+    }
+
+    /// Files that `#[cfg(test)] mod name;` of this file makes test code, without `.rs`.
+    pub fn test_modules(&self) -> Vec<String> {
+        let (folder, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
+        let below = match name {
+            "mod.rs" | "lib.rs" | "main.rs" => folder,
+            _ => self.path.trim_end_matches(".rs"),
+        };
+        let mut found = Vec::new();
+        for (at, _) in self.code.match_indices("#[cfg(test)]") {
+            let Some(length) = self.code[at..].find(['{', ';']) else {
+                continue;
+            };
+            let declared = &self.code[at..at + length];
+            let module = declared.rsplit_once("mod ");
+            let Some((_, module)) = module.filter(|_| self.code[at + length..].starts_with(';'))
+            else {
+                continue;
+            };
+            let path = self.text[at..at + length].split("#[path = \"").nth(1);
+            found.push(match path.and_then(|path| path.split(".rs\"").next()) {
+                Some(path) => format!("{folder}/{path}"),
+                None => format!("{below}/{}", module.trim()),
+            });
+        }
+        found
+    }
+
+    /// Every function with a body.
+    pub fn functions(&self) -> Vec<Function> {
+        let mut found = Vec::new();
+        for at in words(&self.code, "fn") {
+            let rest = self.code[at + 2..].trim_start();
+            let name: String = rest
+                .chars()
+                .take_while(|&c| c.is_alphanumeric() || c == '_')
+                .collect();
+            // `fn(` is the type of a function.
+            let Some(end) = item_end(&self.code, at).filter(|_| !name.is_empty()) else {
+                continue;
+            };
+            if self.code[at..end].ends_with('}') {
+                found.push(Function {
+                    name,
+                    line: line_of(&self.code, at),
+                    length: self.code[at..end].lines().count(),
+                });
+            }
+        }
+        found
+    }
+}
+
+/// Number of the line that holds byte `at`, from 1.
+pub fn line_of(text: &str, at: usize) -> usize {
+    text[..at].matches('\n').count() + 1
+}
+
+/// Where `word` stands as a whole identifier.
+pub fn words<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(word)
+        .map(|(at, _)| at)
+        .filter(move |&at| {
+            !code[..at].ends_with(part) && !code[at + word.len()..].starts_with(part)
+        })
+}
+
+/// End of the item that begins at `at`: behind its `;` or its closing brace.
+fn item_end(code: &str, at: usize) -> Option<usize> {
+    let mut depth = 0_i32;
+    let mut inner = 0_i32;
+    for (index, c) in code[at..].char_indices() {
+        match c {
+            '(' | '[' => inner += 1,
+            ')' | ']' => inner -= 1,
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        let ends = (c == '}' && depth == 0) || (c == ';' && depth == 0 && inner == 0);
+        if ends && inner == 0 {
+            return Some(at + index + 1);
+        }
+    }
+    None
+}
+
+/// As many bytes and lines of nothing, so that offsets hold in every view.
+fn blanked(text: &str) -> String {
+    let blank = |byte| if byte == b'\n' { '\n' } else { ' ' };
+    text.bytes().map(blank).collect()
+}
+
+/// What the next characters are.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Code,
+    LineComment,
+    /// Depth of nesting.
+    BlockComment(u32),
+    Text,
+    /// Number of `#`.
+    RawText(usize),
+}
+
+/// Code and comments of `text`, each with the other blanked.
+fn split(text: &str) -> (String, String) {
+    let (mut code, mut comments) = (String::new(), String::new());
+    let mut kind = Kind::Code;
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let (next, taken) = step(kind, rest, first);
+        let piece = &rest[..taken];
+        let comment = |k| matches!(k, Kind::LineComment | Kind::BlockComment(_));
+        let delimiter = kind != next && !comment(kind) && !comment(next);
+        let is_code = kind == Kind::Code && next == Kind::Code && !piece.starts_with('\'');
+        code.push_str(&match is_code || delimiter {
+            true => piece.to_owned(),
+            false => blanked(piece),
+        });
+        comments.push_str(&match comment(kind) || comment(next) {
+            true => piece.to_owned(),
+            false => blanked(piece),
+        });
+        kind = next;
+        rest = &rest[taken..];
+    }
+    (code, comments)
+}
+
+/// The kind after the next piece, and the piece's length in bytes.
+fn step(kind: Kind, rest: &str, first: char) -> (Kind, usize) {
+    let one = first.len_utf8();
+    match kind {
+        Kind::Code => from_code(rest, first),
+        Kind::LineComment if first == '\n' => (Kind::Code, one),
+        Kind::LineComment => (kind, one),
+        Kind::BlockComment(depth) if rest.starts_with("/*") => (Kind::BlockComment(depth + 1), 2),
+        Kind::BlockComment(1) if rest.starts_with("*/") => (Kind::Code, 2),
+        Kind::BlockComment(depth) if rest.starts_with("*/") => (Kind::BlockComment(depth - 1), 2),
+        Kind::BlockComment(_) => (kind, one),
+        Kind::Text if first == '\\' => (
+            kind,
+            one + rest[one..].chars().next().map_or(0, char::len_utf8),
+        ),
+        Kind::Text if first == '"' => (Kind::Code, one),
+        Kind::Text => (kind, one),
+        Kind::RawText(hashes) => {
+            let end = format!("\"{}", "#".repeat(hashes));
+            match rest.starts_with(&end) {
+                true => (Kind::Code, end.len()),
+                false => (kind, one),
+            }
+        }
+    }
+}
+
+fn from_code(rest: &str, first: char) -> (Kind, usize) {
+    if rest.starts_with("//") {
+        return (Kind::LineComment, 2);
+    }
+    if rest.starts_with("/*") {
+        return (Kind::BlockComment(1), 2);
+    }
+    if first == '"' {
+        return (Kind::Text, 1);
+    }
+    if let Some(raw) = rest.strip_prefix('r') {
+        let hashes = raw.len() - raw.trim_start_matches('#').len();
+        if raw[hashes..].starts_with('"') {
+            return (Kind::RawText(hashes), hashes + 2);
+        }
+    }
+    if first == '\'' {
+        return (Kind::Code, character(rest));
+    }
+    if first.is_alphanumeric() || first == '_' {
+        // A whole word, so that the `r` of `for"` is no raw string.
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+        return (Kind::Code, end.unwrap_or(rest.len()));
+    }
+    (Kind::Code, first.len_utf8())
+}
+
+/// Length of the character literal that `rest` begins with; 1 for the quote of a lifetime.
+fn character(rest: &str) -> usize {
+    let mut inside = rest[1..].char_indices();
+    match inside.next() {
+        Some((_, '\\')) => {
+            inside.next();
+            let close = inside.find(|&(_, c)| c == '\'');
+            close.map_or(1, |(at, _)| at + 2)
+        }
+        Some((_, c)) if rest[1 + c.len_utf8()..].starts_with('\'') => c.len_utf8() + 2,
+        _ => 1,
+    }
+}
