@@ -155,13 +155,19 @@ fn short_size(bytes: u64) -> String {
 mod tests {
     use super::*;
     use crate::record::testing;
-    use crate::workload::Mix;
+    use crate::workload::{DiskspdOutput, Mix};
 
     #[test]
     fn tables_add_up() {
         let args = ["-b4K", "-w30", "x.dat"].map(str::to_string).to_vec();
         let jobs = vec![testing::job("a", Mix::ReadWrite { read_pct: 70 })];
-        let plan = testing::plan(Language::Diskspd { args }, jobs);
+        let plan = testing::plan(
+            Language::Diskspd {
+                args,
+                output: DiskspdOutput::default(),
+            },
+            jobs,
+        );
         let record = testing::record(&plan, 4, 5);
         let machine = Machine {
             name: String::new(),

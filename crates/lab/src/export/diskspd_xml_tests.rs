@@ -1,6 +1,6 @@
 use super::*;
 use crate::record::testing;
-use crate::workload::Language;
+use crate::workload::{DiskspdOutput, Language};
 use quick_xml::Reader;
 
 fn machine() -> Machine {
@@ -18,7 +18,13 @@ fn made() -> (Plan, RunRecord) {
         testing::job("b", Mix::Write),
     ];
     jobs[1].target = Some(r#"C:\a "b" <c> & d.dat"#.to_string());
-    let mut plan = testing::plan(Language::Diskspd { args: Vec::new() }, jobs);
+    let mut plan = testing::plan(
+        Language::Diskspd {
+            args: Vec::new(),
+            output: DiskspdOutput::default(),
+        },
+        jobs,
+    );
     // Both targets at once, then the first alone.
     let again = testing::job("c", Mix::Read);
     let second = plan.phases.remove(1);

@@ -22,7 +22,7 @@ impl ModelledTarget {
     pub fn new(from: &CatalogueDrive, size: Option<u64>) -> Result<ModelledTarget, LabError> {
         let config = from.config.clone();
         let capacity = size.unwrap_or(config.user_bytes);
-        if capacity > config.user_bytes || capacity == 0 || capacity % 512 != 0 {
+        if capacity > config.user_bytes || capacity == 0 || !capacity.is_multiple_of(512) {
             return Err(LabError::refused(
                 format!(
                     "a size of {} on drive {}: whole 512-byte blocks up to {} are allowed",
@@ -47,43 +47,6 @@ impl ModelledTarget {
     /// The drive itself.
     pub fn drive(&self) -> &Drive {
         &self.drive
-    }
-
-    /// Lets the drive be idle until `time` has passed, and do its background work.
-    ///
-    /// # Panics
-    /// When commands are outstanding.
-    pub fn idle(&mut self, time: Nanos) {
-        let until = self.now + time;
-        assert!(
-            self.drive.pop_completion(until).is_none(),
-            "idle with commands outstanding"
-        );
-        self.now = until.max(self.drive.now());
-    }
-
-    /// Writes the first `size` bytes one after another, `times` over in hundredths, 1 MiB at a
-    /// time with two outstanding: as a load file is written before a test.
-    pub fn write_through(&mut self, size: u64, times_percent: u64) {
-        let block = Bytes::MIB.min(size);
-        let blocks = size / block;
-        let count = blocks * times_percent / 100;
-        for n in 0..count {
-            if n >= 2 {
-                self.wait_for_one();
-            }
-            let command = Command::write(n % blocks * block, block as u32);
-            self.drive.submit((n % 2) as u32, &command, self.now);
-        }
-        while self.drive.outstanding() > 0 {
-            self.wait_for_one();
-        }
-    }
-
-    fn wait_for_one(&mut self) {
-        if let Some(done) = self.drive.pop_completion(Nanos::MAX) {
-            self.now = done.done;
-        }
     }
 }
 

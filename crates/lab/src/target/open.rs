@@ -2,7 +2,8 @@
 //!
 //! A file that does not exist is created, reserved, and filled with random data before anything
 //! is measured: reads of unwritten blocks never reach the device, and first writes of them also
-//! change the file system's own tables. It is removed again when the target is dropped.
+//! change the file system's own tables. It loses its name as soon as it is open, and is gone with
+//! the target.
 
 use super::device::{self, DeviceCounters, System};
 use super::payload::fill;
@@ -20,7 +21,7 @@ use ssdlab_ssd::rng::Rng;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Most commands that a ring is asked to keep outstanding.
@@ -134,19 +135,8 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// A file that we made, removed when dropped.
-#[derive(Debug)]
-pub(super) struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Whoever removed it before did what was wanted.
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
 /// Opens `path` for what `needs` says. `progress` hears of bytes filled, of how many; `stop`
-/// ends the filling, after which the file is removed.
+/// ends the filling.
 ///
 /// # Errors
 /// When it may not be written ([`check_write_allowed`]), cannot be opened or does not fit.
@@ -169,7 +159,7 @@ pub fn open(
     } else {
         None
     };
-    let (file, scratch) = open_file(path, permission.as_ref(), options)?;
+    let file = open_file(path, permission.as_ref(), options)?;
     let path = permission.as_ref().map_or(path, Permission::path);
     let stat = rustix::fs::fstat(&file).map_err(|error| failed("looking at", path, error))?;
     let changed = permission
@@ -224,7 +214,7 @@ pub fn open(
         data_only: needs.data_only,
         refill: needs.refill,
     };
-    UringTarget::new(file, facts, counters, uring, scratch)
+    UringTarget::new(file, facts, counters, uring)
 }
 
 /// What is known of the drive underneath, and its counters.
@@ -259,7 +249,7 @@ fn open_file(
     path: &Path,
     permission: Option<&Permission>,
     options: &OpenOptions,
-) -> Result<(File, Option<Scratch>), LabError> {
+) -> Result<File, LabError> {
     let mut flags = OFlags::CLOEXEC | OFlags::NONBLOCK;
     if !options.buffered {
         flags |= OFlags::DIRECT;
@@ -276,8 +266,12 @@ fn open_file(
     let new = permission.is_some_and(|p| p.what() == Permitted::NewFile);
     match opened {
         Ok(fd) => {
-            let scratch = (new && !options.keep).then(|| Scratch(path.to_owned()));
-            Ok((File::from(fd), scratch))
+            if new && !options.keep {
+                // Nameless from the start: nothing is left behind, however the program ends.
+                std::fs::remove_file(path)
+                    .map_err(|error| LabError::file("unlinking", path, error))?;
+            }
+            Ok(File::from(fd))
         }
         Err(Errno::INVAL) if !options.buffered => {
             if new {

@@ -81,8 +81,6 @@ pub struct UringTarget {
     fresh: Vec<u32>,
     /// Discards, carried out when the kernel is entered next.
     discards: Vec<(u32, Command)>,
-    /// Removes the file, if we made it, once everything above is closed.
-    _scratch: Option<super::open::Scratch>,
 }
 
 impl UringTarget {
@@ -95,7 +93,6 @@ impl UringTarget {
         mut facts: TargetFacts,
         counters: Option<DeviceCounters>,
         options: UringOptions,
-        scratch: Option<super::open::Scratch>,
     ) -> Result<UringTarget, LabError> {
         let refused = |error: io::Error| {
             LabError::refused(
@@ -145,7 +142,6 @@ impl UringTarget {
             outstanding: 0,
             fresh: Vec::with_capacity(options.depth as usize),
             discards: Vec::new(),
-            _scratch: scratch,
         })
     }
 
