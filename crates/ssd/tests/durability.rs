@@ -282,6 +282,8 @@ fn a_flush_waits_for_programs_to_end() {
         let mut config = DriveConfig::tiny();
         config.shape.blocks_per_plane = 1_000;
         config.ftl.slc_superblocks = [0, 3][seed as usize % 2];
+        config.ftl.commit_map_programs = [0, 1][seed as usize / 2];
+        config.shape.dies_per_channel = 2;
         let latency = config.host.latency.0;
         let dies = config.shape.channel_count * config.shape.dies_per_channel;
         let slots = config.user_slots();
