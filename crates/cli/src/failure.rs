@@ -35,8 +35,8 @@ impl fmt::Display for Failure {
         match self {
             Failure::Lab(error) => {
                 write!(f, "error: {}", visible(&error.to_string()))?;
-                if !error.hint().is_empty() {
-                    write!(f, "\n\nhint: {}", error.hint())?;
+                if !error.advice().is_empty() {
+                    write!(f, "\n\nhint: {}", error.advice())?;
                 }
                 Ok(())
             }

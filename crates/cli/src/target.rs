@@ -64,7 +64,7 @@ pub enum Open {
     /// A modelled drive, with what its figures rest on.
     Modelled(Box<ModelledTarget>, Vec<String>),
     /// Nothing.
-    Null(NullTarget),
+    Null(Box<NullTarget>),
     /// A file or a block device.
     Real(Box<UringTarget>),
 }
@@ -74,7 +74,7 @@ impl Open {
     ///
     /// # Errors
     /// When it does not exist, is not allowed, or does not fit.
-    pub fn open(
+    pub fn named(
         name: &Name,
         args: &TargetArgs,
         needs: &Needs,
@@ -94,7 +94,7 @@ impl Open {
                 let target = ModelledTarget::new(&found, size)?;
                 Ok(Open::Modelled(Box::new(target), found.rests_on()))
             }
-            Name::Null(bytes) => Ok(Open::Null(NullTarget::new(*bytes, needs.depth))),
+            Name::Null(bytes) => Ok(Open::Null(Box::new(NullTarget::new(*bytes, needs.depth)))),
             Name::Path(path) => {
                 let options = OpenOptions {
                     write: WriteOptions {
@@ -159,7 +159,7 @@ impl Open {
     ) -> Result<RunRecord, LabError> {
         match self {
             Open::Modelled(target, _) => host::run(plan, &mut **target, observer, stop),
-            Open::Null(target) => host::run(plan, target, observer, stop),
+            Open::Null(target) => host::run(plan, &mut **target, observer, stop),
             Open::Real(target) => host::run(plan, &mut **target, observer, stop),
         }
     }
@@ -176,7 +176,7 @@ impl Open {
     ) -> Result<Evidence, LabError> {
         let mut evidence = match self {
             Open::Modelled(target, _) => qualify::measure(&mut **target, settings, progress, stop),
-            Open::Null(target) => qualify::measure(target, settings, progress, stop),
+            Open::Null(target) => qualify::measure(&mut **target, settings, progress, stop),
             Open::Real(target) => qualify::measure(&mut **target, settings, progress, stop),
         }?;
         evidence.rests_on = self.rests_on();
@@ -190,7 +190,7 @@ impl Open {
     pub fn idle(&mut self, time: ssdlab_lab::Nanos) -> Result<(), LabError> {
         match self {
             Open::Modelled(target, _) => idle(&mut **target, time),
-            Open::Null(target) => idle(target, time),
+            Open::Null(target) => idle(&mut **target, time),
             Open::Real(target) => idle(&mut **target, time),
         }
     }

@@ -93,23 +93,30 @@ pub enum LabError {
 }
 
 impl LabError {
-    /// What the user can do, or an empty string.
+    /// What the user can do about this very case, or an empty string.
     pub fn hint(&self) -> &str {
         match self {
-            LabError::UnknownOption { hint, .. } | LabError::Refused { hint, .. } => hint,
-            LabError::BadValue { hint, .. } if hint.is_empty() => {
+            LabError::UnknownOption { hint, .. }
+            | LabError::BadValue { hint, .. }
+            | LabError::Refused { hint, .. }
+            | LabError::File { hint, .. }
+            | LabError::Io { hint, .. } => hint,
+            LabError::SelfCheck(_) => "keep the run directory and report the seed; this is a bug",
+        }
+    }
+
+    /// The hint, or what usually helps in such cases.
+    pub fn advice(&self) -> &str {
+        match self {
+            _ if !self.hint().is_empty() => self.hint(),
+            LabError::BadValue { .. } => {
                 "sizes are written 4KiB or 1.6TB, times 500ms or 30m; `ssdlab options fio` and \
                  `ssdlab options diskspd` list what the workload languages take"
             }
-            LabError::BadValue { hint, .. } => hint,
-            LabError::File { hint, source, .. } | LabError::Io { hint, source, .. } => {
-                if hint.is_empty() {
-                    usual_hint(source.kind())
-                } else {
-                    hint
-                }
+            LabError::File { source, .. } | LabError::Io { source, .. } => {
+                usual_hint(source.kind())
             }
-            LabError::SelfCheck(_) => "keep the run directory and report the seed; this is a bug",
+            _ => "",
         }
     }
 

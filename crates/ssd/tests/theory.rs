@@ -19,10 +19,12 @@
 //! R here. Credits keep what is unwritten or looked through constant while reclaim works, that is
 //! while no more than f = `free_superblocks_low` superblocks are free; whatever the host writes
 //! while more are free is lost for good. So in the end never more than f are free, and
-//! R Np + the halves = (f + 1) Np, that is R = f - 1/2 and N_eff = N - f - 1. (Where relocated
-//! slots are gathered until a unit is full, they wait in the controller and count as valid.)
+//! R + 3/2 = f + 1, that is R = f - 1/2 and N_eff = N - f - 1.
 //!
-//! `SSDLAB_THEORY=full` adds the whole grid of shapes.
+//! Left out: finite numbers of superblocks and slots (mean field is the limit), and units, which
+//! matter to 0.4 % when a superblock has but eight of them.
+//!
+//! `SSDLAB_THEORY=full` adds the whole grid of shapes (three minutes in a release build).
 
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos};
@@ -169,14 +171,7 @@ fn ratio(case: Case, passes: u64) -> f64 {
     let expected = case.expected(used);
     let ratio = measured.wa / expected;
     println!(
-        "N {} Np {} unit {} dies {} OP {} % f {}: WA {:.4}, theory {expected:.4}, {:+.2} %, \
-         R {:.2}",
-        case.superblocks,
-        case.np,
-        case.unit,
-        case.dies,
-        case.over_provisioning_pct,
-        case.free_low,
+        "{case:?}: WA {:.4}, theory {expected:.4}, {:+.2} %, R {:.2}",
         measured.wa,
         100.0 * (ratio - 1.0),
         measured.free,

@@ -209,14 +209,18 @@ fn a_command_beyond_the_queue_depth_starts_when_one_completes() {
 /// was started when the first had completed, before it had been submitted.
 #[test]
 fn no_command_starts_before_it_is_submitted() {
-    let one = OVERHEAD + SECTOR + LATENCY;
-    let mut config = bench();
+    let mut config = wide(2);
     config.host.queue_depth = 1;
     let mut drive = new(config);
-    drive.submit(0, &Command::read(0, 512), Nanos::ZERO);
+    drive.submit(0, &write(0, 1), Nanos::ZERO);
     drive.submit(1, &Command::read(0, 512), Nanos(LATER));
-    completes(&mut drive, 0, one);
-    completes(&mut drive, 1, LATER + one);
+    completes(&mut drive, 0, OVERHEAD + LINK + LATENCY);
+    assert_eq!(drive.counters().nand_programs, 1, "idle in between");
+    completes(
+        &mut drive,
+        1,
+        LATER + OVERHEAD + SENSE + MOVE + SECTOR + LATENCY,
+    );
 }
 
 // Reads.
@@ -326,6 +330,8 @@ fn a_slot_rewritten_while_buffered_is_programmed_once() {
     assert_eq!((c.slots_host, c.slots_padding, c.nand_programs), (1, 7, 1));
 }
 
+/// Read-modify-write, of each partial end once. A write within one slot read that slot twice, and
+/// one ragged end had the other read as well.
 #[test]
 fn a_write_of_part_of_a_slot_reads_the_rest() {
     let edge = OVERHEAD + SENSE + MOVE + LATENCY;
@@ -469,14 +475,20 @@ fn fua_over_two_dies_programs_both_at_once() {
 
 #[test]
 fn fua_closes_the_word_lines_it_begins_when_told_to() {
-    for (closes, programs) in [(true, 2 * WORD_LINE), (false, 2 * MOVE + TLC[0] + TLC[1])] {
+    for (closes, map_programs, programs) in [
+        (true, 0, WORD_LINE),
+        (true, 1, 2 * WORD_LINE),
+        (false, 0, MOVE + TLC[0]),
+        (false, 1, 2 * MOVE + TLC[0] + TLC[1]),
+    ] {
         let mut config = tlc();
-        config.ftl.commit_map_programs = 1;
+        config.ftl.commit_map_programs = map_programs;
         config.ftl.commit_closes_word_lines = closes;
         let mut drive = new(config);
         let expected = OVERHEAD + LINK + programs + LATENCY;
         assert_eq!(alone(&mut drive, &write_fua(0, 1), 0), expected);
-        assert_eq!(drive.counters().slots_padding, if closes { 4 } else { 0 });
+        let padding = if closes { 2 + 2 * map_programs } else { 0 };
+        assert_eq!(drive.counters().slots_padding, u64::from(padding));
     }
 }
 
@@ -548,6 +560,38 @@ fn a_flush_takes_a_program_for_every_unit_begun() {
         let programs = dirty.div_ceil(8) + 1;
         completes(&mut drive, 1, begin + programs * unit + LATENCY);
         assert_eq!(drive.ftl().buffered_slots(), 0);
+    }
+}
+
+#[test]
+fn a_flush_waits_for_data_already_given_to_a_die() {
+    for map_programs in 0..3 {
+        let mut config = bench();
+        config.shape.channel_count = 4;
+        config.ftl.commit_map_programs = map_programs;
+        let mut drive = new(config);
+        drive.submit(0, &write(0, 1), Nanos::ZERO);
+        let received = OVERHEAD + LINK;
+        completes(&mut drive, 0, received + LATENCY);
+        drive.submit(1, &Command::flush(), drive.now());
+        let programs = u64::from(1 + map_programs) * UNIT;
+        completes(&mut drive, 1, received + programs + LATENCY);
+    }
+}
+
+#[test]
+fn a_flush_closes_the_word_lines_that_data_has_begun() {
+    for (closes, count) in [(true, 1), (true, 2), (true, 3), (false, 1), (false, 2)] {
+        let mut config = tlc();
+        config.ftl.commit_closes_word_lines = closes;
+        let mut drive = new(config);
+        drive.submit(0, &write(0, count), Nanos::ZERO);
+        let received = OVERHEAD + count * LINK;
+        completes(&mut drive, 0, received + LATENCY);
+        drive.submit(1, &Command::flush(), drive.now());
+        let pages = if closes { 3 } else { count as usize };
+        let programs: u64 = TLC[..pages].iter().map(|time| MOVE + time).sum();
+        completes(&mut drive, 1, received + programs + LATENCY);
     }
 }
 

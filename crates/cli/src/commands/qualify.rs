@@ -52,7 +52,7 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
     let (path, existing) = run_dir(&args.output, &format!("qualify-{}", role.name), now);
     let _reserved = Reserved::new(&path, existing)?;
     let existed = matches!(&name, Name::Path(path) if path.exists());
-    let mut target = Open::open(&name, &args.on, &needs(settings.region), quiet, &stop)?;
+    let mut target = Open::named(&name, &args.on, &needs(settings.region), quiet, &stop)?;
     adapt(&mut settings, args, target.facts(), existed);
     let header = header(args, &target, now);
     let mut writer = RunWriter::create(&path, &header, existing)?;
@@ -205,7 +205,7 @@ fn references(
             buffered: false,
             keep: false,
         };
-        let mut open = Open::open(&name, &plain, &needs(None), args.output.quiet, stop)?;
+        let mut open = Open::named(&name, &plain, &needs(None), args.output.quiet, stop)?;
         let usual = Settings::usual(settings.profile, TargetKind::Modelled);
         let settings = Settings {
             precondition: usual.precondition,

@@ -38,7 +38,7 @@ pub fn run(args: &Run) -> Result<Exit, Failure> {
     let (path, existing) = run_dir(&args.output, &label(args), now);
     let words: Vec<String> = std::env::args().skip(1).collect();
     let _reserved = Reserved::new(&path, existing)?;
-    let mut target = Open::open(&name, &args.on, &needs, quiet, &stop)?;
+    let mut target = Open::named(&name, &args.on, &needs, quiet, &stop)?;
     target.check(&plan)?;
     let seed = plan_jobs(&plan).next().map_or(0, |job| job.seed);
     let header = RunHeader::new(&plan, target.facts(), seed, &now.rfc3339(), &words)?;

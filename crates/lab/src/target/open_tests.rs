@@ -42,12 +42,14 @@ fn refusal(path: &Path, needs: &Needs, options: &OpenOptions) -> String {
 }
 
 #[test]
-fn a_new_file_is_filled_with_data_and_removed_again() {
+fn a_new_file_is_filled_with_data() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("new");
     let mut last = (0, 0);
     let mut progress = |done, total| last = (done, total);
-    let result = open(&path, &needs(), &sized(6 * MIB), &mut progress, &running());
+    let mut options = sized(6 * MIB);
+    options.keep = true;
+    let result = open(&path, &needs(), &options, &mut progress, &running());
     if result
         .as_ref()
         .is_err_and(|e| e.to_string().contains("no direct I/O"))
@@ -75,7 +77,16 @@ fn a_new_file_is_filled_with_data_and_removed_again() {
             .reads
             .is_none_or(|reads| reads < 1_000_000)
     );
-    drop(target);
+}
+
+#[test]
+fn a_new_file_has_no_name_while_in_use_so_that_nothing_is_left_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("new");
+    let Some(target) = opened(&path, &sized(MIB)) else {
+        return;
+    };
+    assert_eq!(target.facts().capacity, MIB);
     assert!(!path.exists());
 }
 

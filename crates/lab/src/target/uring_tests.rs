@@ -11,6 +11,7 @@ const MIB: u64 = 1 << 20;
 fn file(dir: &Path, depth: u32) -> Option<UringTarget> {
     let options = OpenOptions {
         size: Some(4 * MIB),
+        keep: true,
         ..OpenOptions::default()
     };
     match open(

@@ -169,6 +169,16 @@ impl Ftl {
         }
     }
 
+    /// The newest copy of a logical slot that has been given to media, whether or not the write
+    /// buffer holds a newer one: what is left of the slot after a power cut.
+    pub fn media_copy(&self, lpn: u32) -> Option<u32> {
+        let value = match self.map[lpn as usize] {
+            value if value >= BUFFERED => self.ring.old(value - BUFFERED),
+            value => value,
+        };
+        value.checked_sub(1)
+    }
+
     /// How the cells of a superblock are used.
     #[inline(always)]
     pub fn mode_of(&self, superblock: u32) -> Mode {

@@ -97,6 +97,11 @@ impl Ring {
         entry
     }
 
+    /// Where the older copy of an entry's data is, as a map value.
+    pub fn old(&self, index: u32) -> u32 {
+        self.entries[index as usize].old
+    }
+
     /// The older copy of an entry's data has been relocated.
     pub fn set_old(&mut self, index: u32, from: u32, to: u32) {
         let entry = &mut self.entries[index as usize];

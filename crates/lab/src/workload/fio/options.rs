@@ -181,7 +181,7 @@ static OPTIONS: &[OptionHelp] = &[
         &["io_limit"],
         draft::io_size,
         "size or % of size",
-        "size",
+        "all of size",
         "bytes to transfer",
     ),
     value(
