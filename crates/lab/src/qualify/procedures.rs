@@ -11,7 +11,7 @@
 //! drive as little disturbed by the one before as may be. Nothing is idled away in between.
 //!
 //! Source: SNIA SSS PTS 2.0.2 (rounds, preconditioning); the probes follow S. Han's journal test,
-//! the Ceph documentation's fio line and FreeBSD's `diskinfo -wS` (docs: methods, section 3.1).
+//! the Ceph documentation's fio line and FreeBSD's `diskinfo -wS` (docs/methods.md, section 2.4).
 
 use super::plans::Region;
 use super::steps::{Profile, Work, Yields, steps};

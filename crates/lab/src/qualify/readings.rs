@@ -3,15 +3,17 @@
 //! Nothing here knows a limit. Three rules hold throughout: timing never proves durability; a
 //! number is only given when enough was measured to have it; and every durable number carries the
 //! command stream that produced it, because the same "synchronous write" is one, two or no
-//! flushes depending on the path (methods, section 3.2).
+//! flushes depending on the path (docs/methods.md, section 2.2).
 
 use super::{Evidence, Grade, Measure, Probe, Sustained, names, show};
 use crate::qualify::roles::DurableMethod;
 use crate::target::TargetKind;
 
-/// Below this a durable write on NAND needs protected RAM, or did not happen (methods 4.2, 3a).
+/// Below this a durable write on NAND needs protected RAM, or did not happen (docs/methods.md,
+/// section 3.2).
 pub const NAND_FLOOR_NS: u64 = 100_000;
-/// Below this a flush that reached a write-back cache is implausible (methods 4.2, 3c).
+/// Below this a flush that reached a write-back cache is implausible (docs/methods.md, section
+/// 3.2).
 pub const IMPLAUSIBLE_NS: u64 = 10_000;
 /// Commands that must have been measured before a 99th percentile is quoted.
 const P99_COUNT_MIN: u64 = 100;
@@ -509,7 +511,7 @@ fn no_rating() -> Reading {
     unknown("The rated endurance is not known.".into())
 }
 
-/// DWPD = rated bytes written / (capacity x 365 x years) (methods, section 2.2).
+/// DWPD = rated bytes written / (capacity x 365 x years) (docs/methods.md, section 4.7).
 fn endurance_dwpd(e: &Evidence) -> Reading {
     // A file's capacity is the file's, not the drive's.
     if e.facts.kind == TargetKind::File || e.facts.capacity == 0 {
