@@ -212,8 +212,8 @@ impl<'a, T: Target> Engine<'a, T> {
         lane.outstanding -= 1;
         // The common case, written out: no limits, and more to do.
         let free = refill && lane.open && lane.pace.is_none();
-        if let Some(command) = free.then(|| lane.take()).flatten() {
-            return self.submit(at, done.tag, &command);
+        if free && lane.next.is_some() {
+            return self.submit(at, done.tag);
         }
         self.lanes[at].idle.push(done.tag);
         if refill {
@@ -222,19 +222,25 @@ impl<'a, T: Target> Engine<'a, T> {
         Ok(())
     }
 
+    /// Hands over the lane's next command and prepares the one after it.
     #[inline]
-    fn submit(&mut self, lane: usize, tag: u32, command: &Command) -> Result<(), LabError> {
-        self.slots[tag as usize] = Slot {
-            command: *command,
-            lane: lane as u32,
+    fn submit(&mut self, at: usize, tag: u32) -> Result<(), LabError> {
+        let lane = &mut self.lanes[at];
+        let Some(command) = lane.next else {
+            return Ok(());
+        };
+        lane.outstanding += 1;
+        let slot = &mut self.slots[tag as usize];
+        *slot = Slot {
+            command,
+            lane: at as u32,
             round: self.round,
         };
-        self.lanes[lane].outstanding += 1;
         self.little.outstanding += 1;
         self.little.fresh += 1;
         self.submitted += 1;
-        self.target.submit(tag, command)?;
-        if let Some(next) = &self.lanes[lane].next {
+        self.target.submit(tag, &slot.command)?;
+        if let Some(next) = lane.advance() {
             self.target.prefetch(next);
         }
         Ok(())
@@ -269,8 +275,8 @@ impl<'a, T: Target> Engine<'a, T> {
                     Leave::WhenIdle => return Ok(()),
                 }
             }
-            if let (Some(command), Some(tag)) = (lane.take(), lane.idle.pop()) {
-                self.submit(at, tag, &command)?;
+            if let Some(tag) = lane.idle.pop() {
+                self.submit(at, tag)?;
             }
         }
     }

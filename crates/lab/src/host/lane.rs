@@ -26,12 +26,11 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// The command prepared before; prepares the one after it.
+    /// Prepares the command after the one that was `next`.
     #[inline]
-    pub fn take(&mut self) -> Option<Command> {
-        let now = self.next?;
+    pub fn advance(&mut self) -> Option<&Command> {
         self.next = self.stream.next_command();
-        Some(now)
+        self.next.as_ref()
     }
 }
 

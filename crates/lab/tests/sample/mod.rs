@@ -110,7 +110,7 @@ fn sustained(name: &str, title: &str, load: &Load, seed: u64) -> Value {
         "name": name, "title": title,
         "steady": steady(&seconds, 4), "cliff": cliff(load), "seconds": seconds,
         "iops_end": load.iops[1], "write_p99_ns": (load.p99_us[1] * 1e3) as u64,
-        "waf": if seed % 3 == 0 { Value::Null } else { json!(1.0 + load.p99_us[1] / 4e3) },
+        "waf": if seed.is_multiple_of(3) { Value::Null } else { json!(1.0 + load.p99_us[1] / 4e3) },
     })
 }
 
