@@ -6,7 +6,7 @@ IOPS (pair by pair, so that a drifting machine or drive hits both alike) and eac
 per I/O: user and system time of the process and its threads, kernel workers included, over the
 commands completed while counting. Then the null target against fio's null engine.
 
-    cargo build --release -p ssdlab-lab --example run_job
+    cargo build --release
     benches/against_fio.py --file /path/on/the/drive/scratch [--engine libaio] [--size 1g]
 
 The file is created, overwritten and removed. Needs fio and direct I/O.
@@ -53,13 +53,17 @@ def fio(job, extra):
 
 
 def ours(binary, job, target):
-    """IOPS, I/Os and CPU seconds of ours."""
-    out, cpu = timed([binary, job, target])
-    line, *rest = out.splitlines()
-    if rest != ["Complete"]:
-        sys.exit(f"{binary}: {rest}")
-    result = json.loads(line)
-    return result["iops"], result["count"], cpu
+    """IOPS, I/Os and CPU seconds of ours: the whole process, its report included."""
+    with tempfile.TemporaryDirectory() as directory:
+        out, cpu = timed([
+            binary, "run", job, "--target", target, "--overwrite", "--quiet", "--json",
+            "--out", os.path.join(directory, "run"),
+        ])
+    result = json.loads(out)
+    if result["ending"] != "complete":
+        sys.exit(f"{binary}: {result['ending']}")
+    ops = result["jobs"][0]["ops"]
+    return sum(op["iops"] for op in ops), sum(op["count"] for op in ops), cpu
 
 
 def compare(title, pairs, run_fio, run_ours):
@@ -86,7 +90,7 @@ def main():
     parser.add_argument("--size", default="1g")
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--binary", default="target/release/examples/run_job")
+    parser.add_argument("--binary", default="target/release/ssdlab")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "job.fio")
@@ -103,7 +107,7 @@ def main():
                 f"null, 4K random write, QD{depth}",
                 args.pairs,
                 lambda: fio(path, []),
-                lambda: ours(args.binary, path, "null"),
+                lambda: ours(args.binary, path, f"null:{args.size}"),
             )
 
 

@@ -82,4 +82,22 @@ fn main() {
     load(&mut drive, "random write QD32", 32, 0, 8_000_000);
     load(&mut drive, "random read QD32", 32, 100, 8_000_000);
     load(&mut drive, "70/30 QD8", 8, 70, 8_000_000);
+    drive.check().expect("consistent");
+    if let Some(resident) = resident_bytes() {
+        println!(
+            "memory: {:.1} bytes per mapped sector",
+            resident as f64 / slots as f64
+        );
+    }
+}
+
+/// Most memory that this process has had, from Linux's account of it.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace()
+        .nth(1)?
+        .parse::<u64>()
+        .ok()
+        .map(|kib| kib * 1024)
 }
