@@ -14,14 +14,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Functions and files over the limit. May only become shorter and fewer.
-const LONG: [Allowed; 2] = [
-    (
-        "crates/lab/src/analysis/change/tests.rs",
-        "cliffs_in_company",
-        116,
-    ),
-    ("crates/ssd/tests/timing.rs", "", 774),
-];
+const LONG: [Allowed; 2] = [(
+    "crates/lab/src/analysis/change/tests.rs",
+    "cliffs_in_company",
+    116,
+)];
 
 /// Kinds of files that are read.
 const KINDS: [&str; 8] = ["rs", "toml", "md", "py", "pyi", "sh", "yml", "yaml"];

@@ -1,0 +1,213 @@
+//! FUA, FLUSH and commits: to the nanosecond.
+
+use super::*;
+
+#[test]
+fn fua_on_a_volatile_buffer_takes_data_then_map_programs() {
+    for map_programs in 0..4 {
+        let mut config = bench();
+        config.ftl.commit_map_programs = map_programs;
+        let mut drive = new(config);
+        let programs = u64::from(1 + map_programs) * UNIT;
+        let expected = OVERHEAD + LINK + programs + LATENCY;
+        drive.submit(0, &write_fua(7, 1), Nanos(5));
+        completes(&mut drive, 0, 5 + expected);
+    }
+}
+
+#[test]
+fn map_programs_wait_for_the_data_even_on_another_die() {
+    let mut config = bench();
+    config.shape.channel_count = 4;
+    config.ftl.commit_map_programs = 2;
+    let expected = OVERHEAD + LINK + 3 * UNIT + LATENCY;
+    assert_eq!(alone(&mut new(config), &write_fua(0, 1), 0), expected);
+}
+
+#[test]
+fn fua_over_two_dies_programs_both_at_once() {
+    let mut config = bench();
+    config.shape.channel_count = 2;
+    let expected = OVERHEAD + 2 * LINK + UNIT + LATENCY;
+    assert_eq!(alone(&mut new(config), &write_fua(0, 2), 0), expected);
+    let mut config = bench();
+    config.shape.dies_per_channel = 2;
+    let expected = expected + MOVE;
+    assert_eq!(alone(&mut new(config), &write_fua(0, 2), 0), expected);
+}
+
+#[test]
+fn fua_closes_the_word_lines_it_begins_when_told_to() {
+    for (closes, map_programs, programs) in [
+        (true, 0, WORD_LINE),
+        (true, 1, 2 * WORD_LINE),
+        (false, 0, MOVE + TLC[0]),
+        (false, 1, 2 * MOVE + TLC[0] + TLC[1]),
+    ] {
+        let mut config = tlc();
+        config.ftl.commit_map_programs = map_programs;
+        config.ftl.commit_closes_word_lines = closes;
+        let mut drive = new(config);
+        let expected = OVERHEAD + LINK + programs + LATENCY;
+        assert_eq!(alone(&mut drive, &write_fua(0, 1), 0), expected);
+        let padding = if closes { 2 + 2 * map_programs } else { 0 };
+        assert_eq!(drive.counters().slots_padding, u64::from(padding));
+    }
+}
+
+#[test]
+fn fua_into_the_pslc_cache_needs_no_closing() {
+    let mut config = tlc();
+    config.ftl.slc_superblocks = 2;
+    config.ftl.commit_map_programs = 1;
+    config.ftl.commit_closes_word_lines = true;
+    let mut drive = new(config);
+    let expected = OVERHEAD + LINK + 2 * (MOVE + 200_000) + LATENCY;
+    assert_eq!(alone(&mut drive, &write_fua(0, 1), 0), expected);
+    assert_eq!(drive.counters().slots_slc_mode, 2);
+}
+
+#[test]
+fn commits_are_serial() {
+    let mut config = bench();
+    config.shape.channel_count = 8;
+    config.ftl.commit_map_programs = 1;
+    let mut drive = new(config);
+    for tag in 0..8 {
+        drive.submit(tag, &write_fua(tag.into(), 1), Nanos::ZERO);
+    }
+    for tag in 0..8 {
+        let commits = u64::from(tag + 1) * 2 * UNIT;
+        completes(&mut drive, tag, OVERHEAD + LINK + commits + LATENCY);
+    }
+}
+
+#[test]
+fn a_flush_with_nothing_dirty_costs_only_overhead() {
+    for map_programs in [0, 2] {
+        let mut config = bench();
+        config.ftl.commit_map_programs = map_programs;
+        let mut drive = new(config.clone());
+        let quick = OVERHEAD + LATENCY;
+        assert_eq!(alone(&mut drive, &Command::flush(), 0), quick, "factory");
+        let mut drive = written(config, 5);
+        let flush = alone(&mut drive, &Command::flush(), LATER);
+        assert_eq!(flush, quick, "after a flush");
+        // A trim is a change to the map, with no data.
+        alone(&mut drive, &Command::trim(0, 4096), 2 * LATER);
+        let flush = alone(&mut drive, &Command::flush(), 3 * LATER);
+        assert_eq!(
+            flush,
+            quick + u64::from(map_programs) * UNIT,
+            "after a trim"
+        );
+    }
+}
+
+#[test]
+fn a_flush_takes_a_program_for_every_unit_begun() {
+    let unit = 8 * MOVE + PROGRAM;
+    for dirty in 1..=64 {
+        let mut config = wide(8);
+        config.ftl.commit_map_programs = 1;
+        let mut drive = new(config);
+        drive.submit(0, &write(0, dirty), Nanos::ZERO);
+        let received = OVERHEAD + dirty * LINK;
+        completes(&mut drive, 0, received + LATENCY);
+        drive.submit(1, &Command::flush(), drive.now());
+        // Whole units went to the die when they were received; the rest waited for the flush.
+        let begin = match dirty {
+            1..8 => received + LATENCY + OVERHEAD,
+            _ => received,
+        };
+        let programs = dirty.div_ceil(8) + 1;
+        completes(&mut drive, 1, begin + programs * unit + LATENCY);
+        assert_eq!(drive.ftl().buffered_slots(), 0);
+    }
+}
+
+#[test]
+fn a_flush_waits_for_data_already_given_to_a_die() {
+    for map_programs in 0..3 {
+        let mut config = bench();
+        config.shape.channel_count = 4;
+        config.ftl.commit_map_programs = map_programs;
+        let mut drive = new(config);
+        drive.submit(0, &write(0, 1), Nanos::ZERO);
+        let received = OVERHEAD + LINK;
+        completes(&mut drive, 0, received + LATENCY);
+        drive.submit(1, &Command::flush(), drive.now());
+        let programs = u64::from(1 + map_programs) * UNIT;
+        completes(&mut drive, 1, received + programs + LATENCY);
+    }
+}
+
+#[test]
+fn a_flush_closes_the_word_lines_that_data_has_begun() {
+    for (closes, count) in [(true, 1), (true, 2), (true, 3), (false, 1), (false, 2)] {
+        let mut config = tlc();
+        config.ftl.commit_closes_word_lines = closes;
+        let mut drive = new(config);
+        drive.submit(0, &write(0, count), Nanos::ZERO);
+        let received = OVERHEAD + count * LINK;
+        completes(&mut drive, 0, received + LATENCY);
+        drive.submit(1, &Command::flush(), drive.now());
+        let pages = if closes { 3 } else { count as usize };
+        let programs: u64 = TLC[..pages].iter().map(|time| MOVE + time).sum();
+        completes(&mut drive, 1, received + programs + LATENCY);
+    }
+}
+
+/// The same random commands, FUA set on none or on all writes.
+fn random_mix(config: &DriveConfig, fua: bool) -> Vec<(u32, Nanos)> {
+    let mut drive = new(config.clone());
+    let mut rng = Rng::named(3, "protected");
+    let mut ends = Vec::new();
+    for n in 0..20_000 {
+        let at = Nanos(drive.now().0 + rng.below(400_000));
+        while let Some(done) = drive.pop_completion(at) {
+            ends.push((done.tag, done.done));
+        }
+        let slot = rng.below(1_900);
+        let command = match rng.below(10) {
+            0..3 => read(slot, 1 + rng.below(4)),
+            3 => Command::flush(),
+            _ => Command {
+                fua,
+                ..write(slot, 1 + rng.below(4))
+            },
+        };
+        drive.submit(n, &command, at);
+    }
+    while let Some(done) = drive.pop_completion(Nanos::MAX) {
+        ends.push((done.tag, done.done));
+    }
+    ends
+}
+
+#[test]
+fn on_a_protected_buffer_fua_is_a_plain_write_to_the_nanosecond() {
+    let mut config = bench();
+    config.buffer.protected = true;
+    config.ftl.commit_map_programs = 3;
+    assert_eq!(random_mix(&config, true), random_mix(&config, false));
+    config.buffer.protected = false;
+    assert_ne!(random_mix(&config, true), random_mix(&config, false));
+}
+
+#[test]
+fn on_a_protected_buffer_a_flush_costs_only_overhead() {
+    let mut config = bench();
+    config.buffer.protected = true;
+    config.ftl.commit_map_programs = 3;
+    let mut drive = new(config);
+    for tag in 0..50 {
+        drive.submit(tag, &write(tag.into(), 1), Nanos::ZERO);
+    }
+    while drive.pop_completion(Nanos::MAX).is_some() {}
+    let now = drive.now().0;
+    let flush = alone(&mut drive, &Command::flush(), now);
+    assert_eq!(flush, OVERHEAD + LATENCY);
+}
+
+// Idle.
