@@ -136,8 +136,13 @@ fn adapt(settings: &mut Settings, args: &Qualify, facts: &TargetFacts, existed: 
     if facts.kind == TargetKind::File && existed {
         settings.precondition = Precondition::Fill(settings.region.unwrap_or(facts.capacity));
     }
-    if args.on.size.is_some() && facts.kind != TargetKind::Modelled {
-        settings.region = Some(facts.capacity);
+    let asked = args
+        .on
+        .size
+        .as_deref()
+        .and_then(|size| parse_size(size).ok());
+    if let (Some(size), true) = (asked, facts.kind != TargetKind::Modelled) {
+        settings.region = Some(size.min(facts.capacity));
     }
 }
 

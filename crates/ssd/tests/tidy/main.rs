@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Functions and files over the limit. May only become shorter and fewer.
-const LONG: [Allowed; 2] = [(
+const LONG: [Allowed; 1] = [(
     "crates/lab/src/analysis/change/tests.rs",
     "cliffs_in_company",
     116,
