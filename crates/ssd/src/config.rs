@@ -174,6 +174,13 @@ impl DriveConfig {
             "a multiple of the mapping unit is allowed",
         )?;
         require(
+            s.channel_count * s.dies_per_channel * (s.pages_per_block / s.bits_per_cell) >= 4,
+            "pages_per_block",
+            s.pages_per_block,
+            "at least four program units in a superblock, in SLC mode too, are allowed: reclaim \
+             needs them to make progress",
+        )?;
+        require(
             s.pages_per_block.is_multiple_of(s.bits_per_cell),
             "pages_per_block",
             s.pages_per_block,
@@ -269,6 +276,25 @@ impl DriveConfig {
                 Bytes(usable),
             ),
         )
+    }
+
+    /// Nominal over-provisioning OP = (raw - user) / user, from the capacities on paper.
+    pub fn nominal_op(&self) -> f64 {
+        let raw = Geometry::new(self.shape).raw_bytes();
+        raw as f64 / self.user_bytes as f64 - 1.0
+    }
+
+    /// Effective over-provisioning: the same with what reclaim can really use, the N superblocks
+    /// less those of the pSLC cache, the R kept free and one more for what is open, over the
+    /// user's data and the map journal. This is the OP to put into formulas of write
+    /// amplification (`tests/theory.rs` holds the drive to it).
+    pub fn effective_op(&self) -> f64 {
+        let geometry = Geometry::new(self.shape);
+        let ftl = &self.ftl;
+        let used = u64::from(ftl.slc_superblocks) + u64::from(ftl.free_superblocks_low) + 1;
+        let usable = u64::from(geometry.superblock_count).saturating_sub(used);
+        let media = usable * u64::from(geometry.slots_per_superblock);
+        media as f64 / (self.user_slots() + self.journal_slots()) as f64 - 1.0
     }
 
     /// Bytes of memory that a modelled drive of this configuration needs, for its tables.

@@ -88,11 +88,11 @@ fn show(name: &str, json: bool, toml: bool) -> Result<(), Failure> {
             print(&format!("      {line}"))?;
         }
     }
-    let mut arithmetic = table(&["follows from it", "value"]);
+    print("\nFrom this follow:")?;
     for (name, value) in derived {
-        arithmetic.add_row([name.to_owned(), value]);
+        print(&format!("  {name:20} {value}"))?;
     }
-    print(&format!("\n{arithmetic}"))
+    Ok(())
 }
 
 fn table(head: &[&str]) -> Table {

@@ -179,7 +179,8 @@ fn shown(value: &serde_json::Value) -> String {
     }
 }
 
-/// Raw capacity, OP and the like, derived: name and value, for `drives show`.
+/// Raw capacity, over-provisioning OP = (raw - user) / user and the like: name and value, for
+/// `drives show`.
 pub fn derived(config: &DriveConfig) -> Vec<(&'static str, String)> {
     let geometry = ssdlab_ssd::geometry::Geometry::new(config.shape);
     let raw = geometry.raw_bytes();
@@ -187,20 +188,13 @@ pub fn derived(config: &DriveConfig) -> Vec<(&'static str, String)> {
     let slc = u64::from(config.ftl.slc_superblocks)
         * u64::from(slc_rows * geometry.die_count)
         * geometry.unit_bytes();
-    let native = raw - u64::from(config.ftl.slc_superblocks) * geometry.superblock_bytes();
-    let user = config.user_bytes as f64;
+    let percent = |op: f64| format!("{:.1} %", op * 100.0);
     vec![
         ("raw capacity", Bytes(raw).to_string()),
         ("user capacity", Bytes(config.user_bytes).to_string()),
         ("pSLC cache", Bytes(slc).to_string()),
-        (
-            "nominal OP = (raw - user) / user",
-            format!("{:.1} %", (raw as f64 / user - 1.0) * 100.0),
-        ),
-        (
-            "OP without the pSLC blocks",
-            format!("{:.1} %", (native as f64 / user - 1.0) * 100.0),
-        ),
+        ("nominal OP", percent(config.nominal_op())),
+        ("effective OP", percent(config.effective_op())),
         ("superblock", Bytes(geometry.superblock_bytes()).to_string()),
         ("superblocks N", geometry.superblock_count.to_string()),
         ("kept free R", config.ftl.free_superblocks_low.to_string()),

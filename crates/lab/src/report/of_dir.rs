@@ -10,7 +10,7 @@ impl RunReport {
     pub fn of_dir(dir: &RunDir, label: &str) -> RunReport {
         let mut report = RunReport {
             label: label.to_owned(),
-            title: format!("ssdlab {}", dir.header.arguments.join(" ")),
+            title: format!("run of {}", dir.header.started_at),
             command: dir.header.arguments.join(" "),
             facts: dir.header.target.clone(),
             seconds: dir.seconds.clone(),

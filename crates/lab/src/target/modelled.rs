@@ -70,7 +70,14 @@ fn facts(from: &CatalogueDrive, capacity: u64) -> TargetFacts {
         rotational: Some(false),
         virtualised: Some(false),
         file_system: None,
-        notes: vec!["modelled: virtual time, no data held".into()],
+        notes: vec![
+            "modelled: virtual time, no data held".into(),
+            format!(
+                "over-provisioning: nominal {:.1} %, effective {:.1} %",
+                from.config.nominal_op() * 100.0,
+                from.config.effective_op() * 100.0
+            ),
+        ],
     }
 }
 

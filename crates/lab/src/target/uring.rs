@@ -70,6 +70,8 @@ pub struct UringTarget {
     file: File,
     facts: TargetFacts,
     counters: Option<DeviceCounters>,
+    /// Flush commands handed over.
+    flushes: u64,
     options: UringOptions,
     /// Buffers are registered: writes first, then reads.
     registered: bool,
@@ -134,6 +136,7 @@ impl UringTarget {
             file,
             facts,
             counters,
+            flushes: 0,
             options,
             registered,
             read_region: u16::from(options.write_bytes > 0),
@@ -188,6 +191,7 @@ impl UringTarget {
                 (entry, buffer)
             }
             Op::Flush => {
+                self.flushes += 1;
                 let flags = match self.options.data_only {
                     true => FsyncFlags::DATASYNC,
                     false => FsyncFlags::empty(),
@@ -390,8 +394,16 @@ impl Target for UringTarget {
     }
 
     fn counters(&mut self) -> Counters {
+        // A file system makes data durable by flushes that stand alone; on a bare device only our
+        // own do, while that of a durable write belongs to the write.
+        let alone = match self.facts.kind {
+            TargetKind::File => u64::MAX,
+            _ => self.flushes,
+        };
         let counters = self.counters.as_ref();
-        counters.map(DeviceCounters::read).unwrap_or_default()
+        counters
+            .map(|counters| counters.read(alone))
+            .unwrap_or_default()
     }
 }
 

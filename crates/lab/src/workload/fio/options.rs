@@ -424,6 +424,14 @@ static OPTIONS: &[OptionHelp] = &[
     ),
     output("new_group", "fio begins another group in its output"),
     output("thread", "fio uses threads rather than processes"),
+    output(
+        "fixedbufs",
+        "fio registers its buffers with the ring; here they always are",
+    ),
+    output(
+        "registerfiles",
+        "fio registers its files with the ring; here they always are",
+    ),
     output("unit_base", "fio prints bits or bytes"),
     output("percentile_list", "fio prints these percentiles"),
     output(
@@ -453,5 +461,5 @@ static OPTIONS: &[OptionHelp] = &[
     only("zonemode", &["none"]),
     only("exitall", &["0"]),
     only("continue_on_error", &["none"]),
-    only("scramble_buffers", &["1"]),
+    only("scramble_buffers", &["0", "1"]),
 ];
