@@ -13,6 +13,7 @@ need xmllint libxml2-utils
 need mkfs.ext4 e2fsprogs
 need losetup util-linux
 need python3 python3
+python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 if [ ${#missing[@]} -gt 0 ]; then
   as_root=""
   [ "$(id -u)" = 0 ] || as_root="sudo -n"
@@ -28,9 +29,7 @@ cargo fmt --all --check
 step lint
 cargo clippy --workspace --all-targets --quiet -- -D warnings
 step "unit, model, law, theory, golden and end-to-end tests"
-cargo test --workspace --quiet -- --skip thirty_minutes
-step "the published figures, thirty virtual minutes each"
-cargo test --release --quiet -p ssdlab --test published
+cargo test --workspace --quiet
 step "other people's tools read what we write"
 cargo build --release --quiet
 bash tests/outside.sh target/release/ssdlab

@@ -65,13 +65,16 @@ if [ -s man/ssdlab.1 ] && [ -s man/ssdlab-qualify.1 ]; then ok "man pages"; else
 if python3 -c 'import csv; r = list(csv.DictReader(open("run/series.csv"))); assert r and float(r[0]["length_s"]) > 0'
 then ok "series.csv reads as CSV"; else bad "series.csv"; fi
 
-if python3 -c 'import fio_plot' 2>/dev/null || command -v fio-plot >/dev/null; then
+fio_plot=$(command -v fio-plot || true)
+if [ -z "$fio_plot" ] && python3 -m venv venv 2> /dev/null && venv/bin/pip install -q fio-plot; then
+  fio_plot=venv/bin/fio-plot
+fi
+if [ -n "$fio_plot" ]; then
   mkdir plot && cp ours.json plot/randrw-8-1.json
-  if fio-plot -i plot -T t -r randrw -l -d 8 -n 1 -o plot.png > plot.log 2>&1 || \
-     fio-plot -i plot -T t -r randrw -C -d 8 -n 1 -o plot.png >> plot.log 2>&1
+  if "$fio_plot" -i plot -T ssdlab -r randrw -f read -l -d 8 -n 1 -o plot.png > plot.log 2>&1 && [ -s plot.png ]
   then ok "fio-plot plots it"; else bad "fio-plot: $(tail -3 plot.log)"; fi
 else
-  echo "skipped: fio-plot is not here"
+  echo "skipped: fio-plot is not here and could not be installed"
 fi
 echo "outside: $passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -87,7 +87,7 @@ impl Bar {
 /// With a known length, a bar and the time left; else what is being done and the rate.
 fn style(known_length: bool) -> ProgressStyle {
     let template = if known_length {
-        "{prefix:38!} {bar:14} {percent:>3}% {msg:12} {eta:>4} left"
+        "{prefix:34!} {bar:14} {percent:>3}% {msg:12} {eta:>4} left"
     } else {
         "{prefix:38!} {spinner} {msg}"
     };

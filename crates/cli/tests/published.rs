@@ -3,7 +3,7 @@
 //!
 //! Three values of the drive are calibrated to the cliff's time, the cliff's height and the
 //! write-through level; flatness, the cliff of the write-through run and the twin are predictions.
-//! Thirty virtual minutes each: run with `--release`.
+//! Thirty virtual minutes each.
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -179,7 +179,7 @@ fn a_full_disk_in_mid_run_keeps_the_results_so_far() {
     let small = dir.path().join("small");
     fs::create_dir(&small).expect("made");
     if !shell(&format!(
-        "mount -t tmpfs -o size=64k none {}",
+        "mount -t tmpfs -o size=32k none {}",
         small.display()
     )) {
         println!("skipped: cannot mount a small tmpfs here (needs root)");

@@ -54,7 +54,9 @@ pub fn run(args: &Run) -> Result<Exit, Failure> {
     let result = RunResult::new(&plan, &record, ROUND_S);
     writer.finish(&result)?;
     let mut report = report(args, &words, &record, &result);
-    report.notes.extend(fio::notes(&plan));
+    if matches!(plan.language, Language::Fio { .. }) {
+        report.notes.extend(fio::notes(&plan));
+    }
     let mut page = report.clone();
     page.notes.extend(target.rests_on());
     report.notes.extend(calibration_note(&target.rests_on()));
