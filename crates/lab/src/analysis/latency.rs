@@ -41,15 +41,7 @@ pub fn standard_deviation_ns(stats: &OpStats) -> f64 {
 pub fn merged<'a>(parts: impl IntoIterator<Item = &'a OpStats>) -> OpStats {
     let mut all = OpStats::default();
     for part in parts {
-        all.count += part.count;
-        all.bytes += part.bytes;
-        all.errors += part.errors;
-        all.latency_ns_sum += part.latency_ns_sum;
-        all.latency_ns_sum_squares += part.latency_ns_sum_squares;
-        all.latency_ns_min = all.latency_ns_min.min(part.latency_ns_min);
-        all.latency_ns_max = all.latency_ns_max.max(part.latency_ns_max);
-        // All histograms have the bounds of `latencies()`; one that does not adds nothing.
-        let _ = all.latencies.add(&part.latencies);
+        all.merge(part);
     }
     all
 }

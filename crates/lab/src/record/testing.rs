@@ -62,23 +62,9 @@ pub(crate) fn plan(language: Language, jobs: Vec<JobSpec>) -> Plan {
 /// A modelled drive of 1 GiB.
 pub(crate) fn facts() -> TargetFacts {
     TargetFacts {
-        name: "made-up".to_string(),
-        kind: TargetKind::Modelled,
         capacity: 1 << 30,
-        block_size: 512,
         model: Some("Made <Up> & Sons".to_string()),
-        serial: None,
-        interface: None,
-        write_cache: None,
-        fua: None,
-        power_loss_protection: None,
-        power_loss_protection_source: None,
-        rated_bytes_written: None,
-        warranty_years: None,
-        rotational: None,
-        virtualised: None,
-        file_system: None,
-        notes: Vec::new(),
+        ..TargetFacts::unknown("made-up".to_string(), TargetKind::Modelled)
     }
 }
 

@@ -152,7 +152,7 @@ fn totals(jobs: &[JobRecord]) -> Vec<OpTotals> {
         for op in Op::ALL {
             let mut sum = OpStats::default();
             for job in of_phase() {
-                add(&mut sum, &job.ops[op as usize]);
+                sum.merge(&job.ops[op as usize]);
             }
             if sum.count > 0 || sum.errors > 0 {
                 let length = length.unwrap_or(Nanos::ZERO);
@@ -161,19 +161,6 @@ fn totals(jobs: &[JobRecord]) -> Vec<OpTotals> {
         }
     }
     all
-}
-
-fn add(sum: &mut OpStats, job: &OpStats) {
-    sum.count += job.count;
-    sum.bytes += job.bytes;
-    sum.errors += job.errors;
-    sum.latency_ns_sum += job.latency_ns_sum;
-    sum.latency_ns_sum_squares += job.latency_ns_sum_squares;
-    sum.latency_ns_min = sum.latency_ns_min.min(job.latency_ns_min);
-    sum.latency_ns_max = sum.latency_ns_max.max(job.latency_ns_max);
-    sum.latencies
-        .add(&job.latencies)
-        .expect("all latency histograms have the same bounds");
 }
 
 #[cfg(test)]

@@ -121,7 +121,16 @@ fn measured_on(q: &Qualification) -> Markup {
             h2 { "Measured on" }
             div .cards {
                 @for (i, d) in compare::drives(q).into_iter().enumerate() {
-                    div .card { h3 { (drive_name(i, d)) } (parts::facts(&d.evidence.facts)) }
+                    div .card {
+                        h3 { (drive_name(i, d)) }
+                        (parts::facts(&d.evidence.facts))
+                        @if d.evidence.region_bytes > 0 {
+                            p {
+                                "Region measured: " (units::bytes(d.evidence.region_bytes)) ". "
+                                "Before it: " (d.evidence.precondition) "."
+                            }
+                        }
+                    }
                 }
             }
         }
