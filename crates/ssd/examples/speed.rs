@@ -14,7 +14,7 @@ fn config(gib: u32) -> DriveConfig {
     c.shape.pages_per_block = if gib >= 512 { 384 } else { 48 };
     let superblock = 64 * 2 * u64::from(c.shape.pages_per_block) * 16384;
     c.shape.blocks_per_plane = (u64::from(gib) * Bytes::GIB).div_ceil(superblock) as u32 + 16;
-    c.ftl.slc_superblocks = 0;
+    c.ftl.slc.superblocks = 0;
     c.buffer.bytes = 16 * Bytes::MIB;
     c.user_bytes = u64::from(gib) * Bytes::GIB / 100 * 88 / 4096 * 4096;
     c

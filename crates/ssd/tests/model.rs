@@ -39,18 +39,18 @@ fn configs() -> Vec<DriveConfig> {
     let mut protected = plain.clone();
     protected.buffer.protected = true;
     let mut no_cache = plain.clone();
-    no_cache.ftl.slc_superblocks = 0;
+    no_cache.ftl.slc.superblocks = 0;
     no_cache.user_bytes = 700 * 4096;
     let mut bare = no_cache.clone();
-    bare.ftl.journal_entry_bytes = 0;
-    bare.ftl.commit_map_programs = 0;
-    bare.ftl.commit_closes_word_lines = false;
+    bare.ftl.journal.entry_bytes = 0;
+    bare.ftl.journal.commit_map_programs = 0;
+    bare.ftl.journal.commit_closes_word_lines = false;
     let mut one_die = plain.clone();
     one_die.shape.channel_count = 1;
     one_die.shape.planes_per_die = 1;
     one_die.shape.bits_per_cell = 1;
-    one_die.timing.read.truncate(1);
-    one_die.timing.program.truncate(1);
+    one_die.nand.timing.read.truncate(1);
+    one_die.nand.timing.program.truncate(1);
     one_die.user_bytes = 120 * 4096;
     one_die.host.queue_depth = 2;
     vec![plain, protected, no_cache, bare, one_die]
@@ -109,7 +109,7 @@ fn run(config: DriveConfig, steps: &[Step]) -> Drive {
     assert_eq!(drive.outstanding(), 0, "every command is served");
     let slots = drive.config().user_slots();
     for slot in 0..slots {
-        let mapped = drive.ftl().find(slot as u32) != ssdlab_ssd::ftl::Found::Unmapped;
+        let mapped = drive.find(slot as u32) != ssdlab_ssd::ftl::Found::Unmapped;
         assert_eq!(mapped, written.contains(&slot), "slot {slot}");
     }
     drive
@@ -158,7 +158,7 @@ fn a_wrong_reference_is_noticed() {
         &[Step::Command(Command::write(7 * 4096, 4096))],
     );
     let unmapped = ssdlab_ssd::ftl::Found::Unmapped;
-    assert_eq!(drive.ftl().find(7), unmapped, "slot 7");
+    assert_eq!(drive.find(7), unmapped, "slot 7");
 }
 
 #[test]
