@@ -2,6 +2,7 @@
 //!
 //! `SSDLAB_THEORY=full` adds the whole grid of the suite.
 
+// Standard library only, so it is shared by path rather than by a circle of dependencies.
 #[allow(dead_code)]
 #[path = "../../../lab/src/theory/closed_form.rs"]
 mod closed_form;
@@ -11,26 +12,8 @@ mod reference;
 
 use closed_form::{Class, Finite, Prediction};
 use load::{Kind, Load};
-use protocol::{Measured, Protocol, SKEWED, Subject, UNIFORM, measure};
+use protocol::{Measured, Protocol, SKEWED, UNIFORM, measure};
 use reference::{Policy, Reference, Setup};
-
-impl Subject for Reference {
-    fn write(&mut self, lpn: usize) {
-        Reference::write(self, lpn);
-    }
-    fn trim(&mut self, lpn: usize) {
-        Reference::trim(self, lpn);
-    }
-    fn host(&self) -> u64 {
-        self.host
-    }
-    fn programmed(&self) -> u64 {
-        self.programmed
-    }
-    fn in_use(&self) -> u64 {
-        self.in_use
-    }
-}
 
 /// Relative distance from a closed form that is allowed.
 const TOLERANCE: f64 = 0.005;
@@ -195,11 +178,11 @@ fn greedys_victims_hold_one_of_two_counts() {
     let setup = setup(Policy::Greedy, 4000, 32, 12, false);
     let (mut drive, mut load) = filled(&setup, Kind::Uniform);
     for _ in 0..6 * setup.logical_pages {
-        drive.write(load.next());
+        drive.write(load.draw());
     }
     let before = drive.victims.clone();
     for _ in 0..5 * setup.logical_pages {
-        drive.write(load.next());
+        drive.write(load.draw());
     }
     let (count, share) = closed_form::greedy_victims(uniform_law(&setup, 1.0).alpha_eff, 32);
     let victims = |v: usize| (drive.victims[v] - before[v]) as f64;
@@ -317,7 +300,7 @@ fn a_window_of_one_is_fifo_and_of_all_is_greedy() {
         let victims = |policy| {
             let (mut drive, mut load) =
                 filled(&setup(policy, 200, 32, 12, true), Kind::HotCold(80, 20));
-            (0..50_000).for_each(|_| drive.write(load.next()));
+            (0..50_000).for_each(|_| drive.write(load.draw()));
             drive.victims
         };
         assert_eq!(victims(Policy::Windowed(window)), victims(policy));

@@ -54,7 +54,7 @@ impl Load {
     }
 
     /// The page to write next.
-    pub fn next(&mut self) -> usize {
+    pub fn draw(&mut self) -> usize {
         let page = match self.kind {
             Kind::Uniform => self.rng.below(self.pages),
             Kind::HotCold(percent, _) if self.rng.percent(percent) => self.rng.below(self.hot),

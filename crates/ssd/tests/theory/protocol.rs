@@ -1,6 +1,7 @@
 //! The protocol of a measurement: fill at random, warm up, then batches with their spread.
 
 use super::load::{Kind, Load};
+use super::reference::Reference;
 
 /// What can be measured: the reference, or a drive.
 pub trait Subject {
@@ -14,6 +15,24 @@ pub trait Subject {
     fn programmed(&self) -> u64;
     /// Logical pages that hold data.
     fn in_use(&self) -> u64;
+}
+
+impl Subject for Reference {
+    fn write(&mut self, lpn: usize) {
+        Reference::write(self, lpn);
+    }
+    fn trim(&mut self, lpn: usize) {
+        Reference::trim(self, lpn);
+    }
+    fn host(&self) -> u64 {
+        self.host
+    }
+    fn programmed(&self) -> u64 {
+        self.programmed
+    }
+    fn in_use(&self) -> u64 {
+        self.in_use
+    }
 }
 
 /// How long to measure. Lengths in requests per logical page.
@@ -73,7 +92,7 @@ pub fn measure(subject: &mut impl Subject, kind: Kind, pages: usize, how: Protoc
     let mut in_use = 0_u64;
     let mut requests = |subject: &mut dyn Subject, per_page: f64| {
         for _ in 0..(per_page * pages as f64) as u64 {
-            let page = load.next();
+            let page = load.draw();
             if load.percent(how.trims) {
                 subject.trim(page);
             } else {

@@ -1,7 +1,7 @@
 //! The page: the answer, the misses, then each group with its plots and its table.
 
 use super::scatter::{self, Point, Y, legend, scatter};
-use super::{About, Row};
+use super::{About, Row, Source};
 use crate::report::html::plain_page;
 use maud::{Markup, PreEscaped, html};
 
@@ -88,20 +88,23 @@ fn group(name: &str, rows: &[&Row], policies: &[&str]) -> Markup {
                 (rows.iter().filter(|r| r.agrees()).count()) " of " (rows.len())
                 " within tolerance, largest error " (per_cent(worst)) "."
             }
-            (legend(policies))
-            div .pair {
-                (scatter(
-                    "Measured against expected",
-                    ("WA expected", "WA measured"),
-                    &Y::SameAsX,
-                    &measured,
-                ))
-                (scatter(
-                    "Error; bars: 95 % confidence; dashed: tolerance",
-                    ("WA expected", "error, %"),
-                    &Y::PerCent(limits),
-                    &errors,
-                ))
+            // Values that are known exactly have nothing to plot while they agree.
+            @if rows.iter().any(|r| r.source != Source::Exact || !r.agrees()) {
+                (legend(policies, &unique(rows.iter().map(|r| r.policy.as_str()))))
+                div .pair {
+                    (scatter(
+                        "Measured against expected",
+                        ("WA expected", "WA measured"),
+                        &Y::SameAsX,
+                        &measured,
+                    ))
+                    (scatter(
+                        "Error; bars: 95 % confidence; dashed: tolerance",
+                        ("WA expected", "error, %"),
+                        &Y::PerCent(limits),
+                        &errors,
+                    ))
+                }
             }
             details open[rows.len() <= 40] {
                 summary { "Table of " (rows.len()) " values" }
@@ -140,12 +143,12 @@ fn table(rows: &[&Row]) -> Markup {
         "Expected",
         "By",
         "Measured",
-        "Error",
-        "Allowed",
-        "CI",
+        "Error %",
+        "Allowed %",
+        "CI %",
     ];
     html! {
-        div .scroll tabindex="0" {
+        div .scroll .theory tabindex="0" {
             table {
                 thead { tr { @for head in heads { th scope="col" { (head) } } } }
                 tbody {
@@ -154,11 +157,11 @@ fn table(rows: &[&Row]) -> Markup {
                             th scope="row" { (row.policy) }
                             @for cell in cells(row) { td { (cell) } }
                             td .alarm[!row.agrees()] {
-                                (format!("{:+.2} %", 100.0 * row.error()))
+                                (format!("{:+.2}", 100.0 * row.error()))
                                 @if !row.agrees() { " miss" }
                             }
-                            td { (per_cent(row.tolerance)) }
-                            td { (per_cent(row.ci)) }
+                            td { (format!("{:.2}", 100.0 * row.tolerance)) }
+                            td { (format!("{:.2}", 100.0 * row.ci)) }
                         }
                     }
                 }

@@ -96,7 +96,7 @@ fn trimmed(text: &str) -> String {
 pub(super) fn scatter(title: &str, labels: (&str, &str), y: &Y, points: &[Point]) -> Markup {
     let drawn: Vec<&Point> = points
         .iter()
-        .filter(|p| p.x.is_finite() && p.x > 0.0 && p.y.is_finite())
+        .filter(|p| p.x.is_finite() && p.x > 0.0 && p.y.is_finite() && p.bar.is_finite())
         .collect();
     if drawn.is_empty() {
         return html! {};
@@ -127,12 +127,13 @@ fn px(value: f64) -> String {
 fn axes(y: &Y, points: &[&Point]) -> (Axis, Axis) {
     let (left, right, top, bottom) = MARGIN;
     let largest = |f: &dyn Fn(&Point) -> f64| points.iter().map(|p| f(p)).fold(0.0, f64::max);
-    let smallest = points.iter().map(|p| p.x).fold(f64::INFINITY, f64::min);
     let both = matches!(y, Y::SameAsX);
+    let least = |p: &&Point| if both { p.x.min(p.y) } else { p.x };
+    let smallest = points.iter().map(least).fold(f64::INFINITY, f64::min);
     let high = largest(&|p| if both { p.x.max(p.y) } else { p.x });
     let across = Axis {
-        low: smallest.min(1.0) * 0.96,
-        high: high.max(2.0) * 1.08,
+        low: (smallest * 0.92).min(high / 1.3),
+        high: high * 1.08,
         from: left,
         to: WIDTH - right,
         log: true,
@@ -198,7 +199,9 @@ fn mark(point: &Point, across: &Axis, up: &Axis) -> Markup {
     html! {
         g .{ "c" (point.kind % 6) } .alarm[point.alarm] {
             title { (point.text) }
-            @if point.bar > 0.0 { line .bar-ci x1=(px(x)) x2=(px(x)) y1=(px(top)) y2=(px(bottom)) {} }
+            @if point.bar > 0.0 {
+                line .bar-ci x1=(px(x)) x2=(px(x)) y1=(px(top)) y2=(px(bottom)) {}
+            }
             path .mark d=(shape(point.kind, x, y, size)) {}
         }
     }
@@ -208,13 +211,9 @@ fn mark(point: &Point, across: &Axis, up: &Axis) -> Markup {
 fn shape(kind: usize, x: f64, y: f64, s: f64) -> String {
     let corners: &[(f64, f64)] = match kind % 6 {
         0 => {
-            return format!(
-                "M{} {}a{s} {s} 0 1 0 {} 0a{s} {s} 0 1 0 {} 0Z",
-                px(x - s),
-                px(y),
-                2.0 * s,
-                -2.0 * s
-            );
+            let (left, d) = (px(x - s), 2.0 * s);
+            let y = px(y);
+            return format!("M{left} {y}a{s} {s} 0 1 0 {d} 0a{s} {s} 0 1 0 -{d} 0Z");
         }
         1 => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
         2 => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
@@ -227,11 +226,11 @@ fn shape(kind: usize, x: f64, y: f64, s: f64) -> String {
     format!("M{}Z", path.join("L"))
 }
 
-/// What the colours and shapes mean.
-pub(super) fn legend(names: &[&str]) -> Markup {
+/// What the colours and shapes of `all` kinds mean, those that are `used`.
+pub(super) fn legend(all: &[&str], used: &[&str]) -> Markup {
     html! {
         p .scatter-legend {
-            @for (i, name) in names.iter().enumerate() {
+            @for (i, name) in all.iter().enumerate().filter(|(_, name)| used.contains(name)) {
                 span .{ "c" (i % 6) } {
                     svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" {
                         path .mark d=(shape(i, 7.0, 7.0, 4.5)) {}
@@ -255,5 +254,6 @@ pub(super) const STYLE: &str = "\
 .bar-ci { stroke: var(--c); stroke-width: 1; opacity: 0.55; }
 .scatter .alarm .mark { fill: var(--fail); stroke: var(--ink); stroke-width: 1.5; }
 .scatter-legend { display: flex; flex-wrap: wrap; gap: 2px 18px; font-size: 13px; }
+.theory td, .theory th { white-space: nowrap; padding-right: 14px; }
 .scatter-legend span { display: inline-flex; align-items: center; gap: 5px; }
 ";
