@@ -82,8 +82,8 @@ pub fn fifo(alpha: f64) -> f64 {
     alpha / (alpha + lambert_w0(-alpha * (-alpha).exp()))
 }
 
-/// A block drawn at random, uniform load: 1 / (1 - rho). Holds for any Np, and for any load whose
-/// pages are mixed. The first case of [`d_choices`].
+/// A block drawn at random: 1 / (1 - rho). Holds for any Np, any load and any frontiers, since
+/// such a block is as full as the mean. The first case of [`d_choices`].
 pub fn random(alpha: f64) -> f64 {
     if alpha <= 1.0 {
         return f64::INFINITY;

@@ -171,12 +171,11 @@ impl Case {
 
     /// Whether a law tells what to expect; else the reference is asked.
     pub fn has_law(&self) -> bool {
-        match self.kind {
-            Kind::Sequential => true,
-            Kind::Uniform => WITH_LAW.contains(&self.setup.policy),
-            Kind::HotCold(..) | Kind::Zipf(_) => {
-                self.setup.policy == Policy::Fifo && !self.setup.separate && self.setup.streams == 1
-            }
+        let one_frontier = !self.setup.separate && self.setup.streams == 1;
+        match (self.kind, self.setup.policy) {
+            (Kind::Sequential, _) | (_, Policy::Random) => true,
+            (Kind::Uniform, policy) => WITH_LAW.contains(&policy),
+            (_, policy) => policy == Policy::Fifo && one_frontier,
         }
     }
 

@@ -48,6 +48,8 @@ pub struct Protocol {
     pub batch: f64,
     /// Of 100 requests, so many are trims.
     pub trims: u32,
+    /// Of the load.
+    pub seed: u64,
 }
 
 /// Uniform load.
@@ -57,6 +59,7 @@ pub const UNIFORM: Protocol = Protocol {
     batches_max: 200,
     batch: 0.5,
     trims: 0,
+    seed: 1,
 };
 
 /// Load with hot and cold pages: the coldest must have been moved into place.
@@ -81,7 +84,7 @@ pub const CI_MAX: f64 = 0.0015;
 
 /// Runs `load` over `pages` logical pages on an empty `subject`.
 pub fn measure(subject: &mut impl Subject, kind: Kind, pages: usize, how: Protocol) -> Measured {
-    let mut load = Load::new(kind, pages, 1);
+    let mut load = Load::new(kind, pages, how.seed);
     if kind == Kind::Sequential {
         (0..pages).for_each(|lpn| subject.write(lpn));
     } else {
