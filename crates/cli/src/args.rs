@@ -39,6 +39,8 @@ pub enum Command {
     Report(Report),
     /// Put several runs side by side.
     Compare(Compare),
+    /// Hold write amplification against closed forms and a reference simulator.
+    Theory(Theory),
     /// The options of fio and DISKSPD that are understood.
     Options {
         /// Which language.
@@ -246,4 +248,14 @@ pub struct Compare {
     /// Print as JSON instead.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `ssdlab theory`.
+#[derive(Args, Debug)]
+pub struct Theory {
+    /// The whole grid: minutes to an hour instead of a minute.
+    #[arg(long)]
+    pub full: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
