@@ -1,10 +1,12 @@
 //! What is held against theory: the cases, what each should give, and how they are run.
 
 use super::closed_form::{self, Class, Finite};
+use super::drive::DriveSubject;
 use super::load::{Kind, Load};
 use super::protocol::{Measured, Protocol, SKEWED, Subject, UNIFORM, measure};
 use super::reference::{Policy, Reference, Setup};
 use super::report::{Frontiers, Row, Source};
+use crate::LabError;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -129,7 +131,12 @@ fn case(
             blocks,
             np,
             logical_pages: blocks * np * 100 / (100 + op_percent as usize),
-            reserve: 2,
+            // The least that a drive with one stream, or with two, runs on.
+            reserve: if frontiers == Frontiers::HotCold {
+                5
+            } else {
+                3
+            },
             open: 1,
             streams: if frontiers == Frontiers::HotCold {
                 2
@@ -162,6 +169,17 @@ impl Case {
         let streams = self.setup.streams;
         let stream = |lpn| if streams > 1 { load.is_cold(lpn) } else { 0 };
         Reference::new(self.setup.clone(), stream)
+    }
+
+    /// The modelled drive for this case, without time.
+    ///
+    /// # Errors
+    /// When the drive model refuses the setup.
+    pub fn drive(&self) -> Result<DriveSubject, LabError> {
+        let load = Load::new(self.kind, self.setup.logical_pages, 1);
+        let streams = self.setup.streams;
+        let stream = |lpn| if streams > 1 { load.is_cold(lpn) } else { 0 };
+        DriveSubject::new(&self.setup, stream)
     }
 
     /// Runs the case on `subject`, which is empty.
@@ -297,7 +315,7 @@ pub fn run(
     cases: &[Case],
     threads: usize,
     stop: &AtomicBool,
-    measure: impl Fn(&Case) -> Measured + Sync,
+    measure: impl Fn(&Case) -> Result<Measured, LabError> + Sync,
     done: impl Fn(&Row) + Sync,
 ) -> Vec<Row> {
     let next = AtomicUsize::new(0);
@@ -306,7 +324,10 @@ pub fn run(
         while !stop.load(Ordering::Relaxed) {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(case) = cases.get(i) else { break };
-            let row = case.row(measure(case));
+            let Ok(measured) = measure(case) else {
+                continue;
+            };
+            let row = case.row(measured);
             done(&row);
             if let Ok(mut place) = rows[i].lock() {
                 *place = Some(row);

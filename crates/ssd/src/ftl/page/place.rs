@@ -131,7 +131,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             }
             Pace::Whole => {
                 if self.frontiers[frontier].open().is_none() {
-                    self.reclaim_whole(from);
+                    self.reclaim_whole(from, frontier);
                     if self.frontiers[frontier].open().is_none() {
                         self.open(frontier, Mode::Native);
                     }

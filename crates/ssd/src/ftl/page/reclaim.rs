@@ -9,7 +9,7 @@
 //! moved earns one. Over a victim's life the slots written equal the slots it frees, so the free
 //! reserve never shrinks and reclaim can never be stuck. (Write credits: NVMeVirt, `conv_ftl.c`.)
 
-use super::{Entry, Gear, Layout, Pace, PageFtl, State};
+use super::{Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State};
 use crate::image::image_of;
 use crate::nand::{Mode, Purpose, UnitPlace};
 use crate::prefetch::prefetch;
@@ -61,9 +61,15 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Empties whole victims until enough superblocks are free.
-    pub(super) fn reclaim_whole(&mut self, from: u64) {
+    /// Empties whole victims until enough superblocks are free for `frontier` to have room. One
+    /// that reclaim shares may have been given room on the way.
+    pub(super) fn reclaim_whole(&mut self, from: u64, frontier: usize) {
         while self.needs_reclaim() {
+            let between = self.reclaim.victim.is_none();
+            let enough = self.free.len() as u32 >= self.rules.free_low;
+            if between && enough && self.frontiers[frontier].open().is_some() {
+                return;
+            }
             let progress = self.reclaim_step(from);
             assert!(progress.is_some(), "reclaim found no victim");
         }
@@ -292,7 +298,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 }
             }
             Pace::Spread => {}
-            Pace::Whole => self.reclaim_whole(from),
+            Pace::Whole => self.reclaim_whole(from, SLC_FRONTIER),
         }
     }
 

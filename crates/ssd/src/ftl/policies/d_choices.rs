@@ -2,7 +2,7 @@
 //! valid slots.
 //!
 //! Between random (d = 1) and greedy (large d) at a cost that does not grow with the drive. Ties
-//! go to the one drawn first.
+//! go to the lowest number.
 
 use super::{PolicyInfo, PolicyParameter, VictimEntry, VictimPolicy};
 use crate::ftl::candidates::Candidates;
@@ -38,6 +38,6 @@ impl VictimPolicy for DChoices {
         }
         (0..self.d)
             .map(|_| candidates.any(rng.below(count) as usize))
-            .min_by_key(|&superblock| candidates.valid(superblock))
+            .min_by_key(|&superblock| (candidates.valid(superblock), superblock))
     }
 }

@@ -1,7 +1,8 @@
 //! Windowed greedy: among the `w` candidates closed longest ago, the one with the fewest valid
 //! slots.
 //!
-//! Keeps young superblocks, still being overwritten, out of the choice. Ties go to the older.
+//! Keeps young superblocks, still being overwritten, out of the choice. Ties go to the
+//! lowest number.
 
 use super::{PolicyInfo, PolicyParameter, VictimEntry, VictimPolicy};
 use crate::ftl::candidates::Candidates;
@@ -34,6 +35,6 @@ impl VictimPolicy for Windowed {
         let oldest = candidates.oldest();
         std::iter::successors(oldest, |&superblock| candidates.newer(superblock))
             .take(self.w as usize)
-            .min_by_key(|&superblock| candidates.valid(superblock))
+            .min_by_key(|&superblock| (candidates.valid(superblock), superblock))
     }
 }

@@ -2,18 +2,10 @@
 //!
 //! `SSDLAB_THEORY=full` adds the whole grid of the suite.
 
-// Standard library only, so it is shared by path rather than by a circle of dependencies.
-#[allow(dead_code)]
-#[path = "../../../lab/src/theory/closed_form.rs"]
-mod closed_form;
-mod load;
-mod protocol;
-mod reference;
-
-use closed_form::{Class, Finite, Prediction};
-use load::{Kind, Load};
-use protocol::{Measured, Protocol, SKEWED, UNIFORM, measure};
-use reference::{Policy, Reference, Setup};
+use ssdlab_lab::theory::closed_form::{self, Class, Finite, Prediction};
+use ssdlab_lab::theory::load::{Kind, Load};
+use ssdlab_lab::theory::protocol::{Measured, Protocol, SKEWED, UNIFORM, measure};
+use ssdlab_lab::theory::reference::{Policy, Reference, Setup};
 
 /// Relative distance from a closed form that is allowed.
 const TOLERANCE: f64 = 0.005;
