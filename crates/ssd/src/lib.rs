@@ -23,7 +23,7 @@ pub mod ftl;
 pub mod geometry;
 pub mod image;
 pub mod nand;
-mod prefetch;
+pub mod prefetch;
 pub mod rng;
 pub mod units;
 

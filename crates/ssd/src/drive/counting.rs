@@ -97,6 +97,24 @@ impl<F: Translation> Tally<F> {
 
     #[inline(always)]
     fn write(&mut self, command: &Command) {
+        let one = command.len == 1 << self.slot_shift
+            && command.offset & ((1 << self.slot_shift) - 1) == 0;
+        if !one || command.fua {
+            self.write_any(command);
+            return;
+        }
+        let counters = self.ftl.counters();
+        counters.host_writes += 1;
+        counters.host_bytes_written += u64::from(command.len);
+        let hint = Hint {
+            stream: command.stream,
+            compress_pct: command.compress_pct,
+        };
+        let lpn = (command.offset >> self.slot_shift) as u32;
+        self.ftl.write(0, lpn, hint);
+    }
+
+    fn write_any(&mut self, command: &Command) {
         let slots = slots_touched(command, self.slot_shift);
         let partial = (command.offset | u64::from(command.len)) & ((1 << self.slot_shift) - 1);
         if partial != 0 {

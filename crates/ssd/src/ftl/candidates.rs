@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! valid   per superblock, the top bit set while it is no candidate
-//! fewest  minimum per group of 64, recomputed only for groups that changed (greedy)
+//! fewest  minimum per group of 64, recomputed only where the minimum was withdrawn (greedy)
 //! full    candidates in no order, for drawing (random, d-choices); position of each
 //! older   candidates as a list from the oldest to the newest (FIFO, windowed)
 //! ```
-//! A slot that becomes stale costs one decrement and one bit: this is on the hot path.
+//! A slot that becomes stale costs one decrement and one comparison: this is on the hot path.
 
 use crate::image::image_of;
 
@@ -22,8 +22,8 @@ pub struct Candidates {
     valid: Vec<u32>,
     /// Per group: the least entry of `valid` and whose it is.
     fewest: Vec<(u32, u32)>,
-    /// Groups whose entry is out of date, one bit each.
-    changed: Vec<u64>,
+    /// Groups whose minimum was withdrawn, one bit each.
+    outdated: Vec<u64>,
     full: Vec<u32>,
     position: Vec<u32>,
     older: Vec<u32>,
@@ -38,7 +38,7 @@ pub struct Candidates {
 image_of!(Candidates {
     valid,
     fewest,
-    changed,
+    outdated,
     full,
     position,
     older,
@@ -56,8 +56,8 @@ impl Candidates {
         let groups = count.div_ceil(GROUP);
         Candidates {
             valid: vec![NOT; count],
-            fewest: vec![(NOT, 0); groups],
-            changed: vec![0; groups.div_ceil(64)],
+            fewest: vec![(u32::MAX, 0); groups],
+            outdated: vec![0; groups.div_ceil(64)],
             full: Vec::with_capacity(count),
             position: vec![0; count],
             older: vec![NONE; count],
@@ -109,11 +109,10 @@ impl Candidates {
 
     /// The candidate with the fewest valid slots, the lowest number among equals.
     pub fn fewest_valid(&mut self) -> Option<u32> {
-        for word in 0..self.changed.len() {
-            let mut bits = std::mem::take(&mut self.changed[word]);
+        for word in 0..self.outdated.len() {
+            let mut bits = std::mem::take(&mut self.outdated[word]);
             while bits != 0 {
-                let group = word * 64 + bits.trailing_zeros() as usize;
-                self.refresh(group);
+                self.refresh(word * 64 + bits.trailing_zeros() as usize);
                 bits &= bits - 1;
             }
         }
@@ -133,10 +132,13 @@ impl Candidates {
         self.fewest[group] = (least, (first + at.unwrap_or(0)) as u32);
     }
 
+    /// The superblock's count has fallen, or it has become a candidate.
     #[inline(always)]
-    fn mark(&mut self, superblock: u32) {
-        let group = superblock as usize / GROUP;
-        self.changed[group / 64] |= 1 << (group % 64);
+    fn fell(&mut self, superblock: u32, valid: u32) {
+        let fewest = &mut self.fewest[superblock as usize / GROUP];
+        if valid < fewest.0 || (valid == fewest.0 && superblock < fewest.1) {
+            *fewest = (valid, superblock);
+        }
     }
 
     /// Slots have been written in a superblock that is open.
@@ -148,8 +150,10 @@ impl Candidates {
     /// Slots have become stale.
     #[inline(always)]
     pub(crate) fn remove_valid(&mut self, superblock: u32, slots: u32) {
-        self.valid[superblock as usize] -= slots;
-        self.mark(superblock);
+        let valid = &mut self.valid[superblock as usize];
+        *valid -= slots;
+        let valid = *valid;
+        self.fell(superblock, valid);
     }
 
     /// The host has written so many slots, all in all.
@@ -166,7 +170,7 @@ impl Candidates {
             "superblock {superblock} closed twice"
         );
         self.valid[s] &= !NOT;
-        self.mark(superblock);
+        self.fell(superblock, self.valid[s]);
         self.now = self.now.max(now);
         self.closed_at[s] = now;
         self.position[s] = self.full.len() as u32;
@@ -188,7 +192,11 @@ impl Candidates {
             "superblock {superblock} is no candidate"
         );
         self.valid[s] |= NOT;
-        self.mark(superblock);
+        let group = s / GROUP;
+        if self.fewest[group].1 == superblock {
+            self.fewest[group] = (NOT, superblock);
+            self.outdated[group / 64] |= 1 << (group % 64);
+        }
         let position = self.position[s] as usize;
         self.full.swap_remove(position);
         if let Some(&moved) = self.full.get(position) {

@@ -141,8 +141,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         for (superblock, _) in self.frontiers.iter().filter_map(|f| f.open()) {
             expected[superblock as usize] = State::Open;
         }
-        let movers = self.reclaim.victims().chain(self.fold.victims());
-        for superblock in movers.chain(self.refresh.victims()) {
+        for superblock in self.movers.iter().flat_map(|mover| mover.victims()) {
             expected[superblock as usize] = State::Victim;
         }
         let wrong = (0..expected.len()).find(|&s| expected[s] != self.state[s]);

@@ -145,9 +145,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         for gather in &mut self.gathers {
             while gather.pop(u32::MAX).is_some() {}
         }
-        self.reclaim = Default::default();
-        self.fold = Default::default();
-        self.refresh = Default::default();
+        self.movers = Default::default();
         self.refresh_queue.clear();
         self.reads_since.fill(0);
         self.credits = 0;

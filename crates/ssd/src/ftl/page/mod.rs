@@ -183,9 +183,8 @@ pub struct PageFtl<G, L> {
     frontiers: Vec<Frontier>,
     gathers: Vec<Gather>,
     gather_shift: u32,
-    reclaim: Mover,
-    fold: Mover,
-    refresh: Mover,
+    /// Reclaim, folding, refresh.
+    movers: [Mover; 3],
     refresh_queue: VecDeque<u32>,
     credits: i64,
     rules: Rules,
@@ -221,9 +220,7 @@ impl<G: Gear, L: Layout> Image for PageFtl<G, L> {
         self.slc_full.save(out)?;
         (self.frontiers.clone(), self.gathers.clone()).save(out)?;
         self.gather_shift.save(out)?;
-        self.reclaim.save(out)?;
-        self.fold.save(out)?;
-        self.refresh.save(out)?;
+        self.movers.save(out)?;
         self.refresh_queue.save(out)?;
         self.credits.save(out)?;
         self.rules.save(out)?;
@@ -267,9 +264,7 @@ impl<G: Gear, L: Layout> Image for PageFtl<G, L> {
             frontiers,
             gathers,
             gather_shift: Image::load(from)?,
-            reclaim: Image::load(from)?,
-            fold: Image::load(from)?,
-            refresh: Image::load(from)?,
+            movers: Image::load(from)?,
             refresh_queue: Image::load(from)?,
             credits: Image::load(from)?,
             rules: Image::load(from)?,
@@ -374,9 +369,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             frontiers: vec![Frontier::default(); 1 + 2 * streams],
             gather_shift: gather.size().trailing_zeros(),
             gathers: vec![gather; streams],
-            reclaim: Mover::default(),
-            fold: Mover::default(),
-            refresh: Mover::default(),
+            movers: Default::default(),
             refresh_queue: VecDeque::new(),
             credits: 0,
             journal: Journal::new(config),

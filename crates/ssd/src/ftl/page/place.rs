@@ -325,7 +325,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         end
     }
 
-    /// Programs `batch` as one unit and maps it.
+    /// Programs `batch`, new data of the host or the map, as one unit and maps it.
     #[inline]
     pub(super) fn program(
         &mut self,
@@ -335,46 +335,119 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         purpose: Purpose,
         firm: bool,
     ) -> Ticket {
-        let mut from = from;
-        if L::FULL {
-            from = self.keep_up(from, batch);
-        }
+        let from = if L::FULL {
+            self.keep_up(from, batch)
+        } else {
+            from
+        };
         let done = self.nand.program(from, at, purpose, firm);
-        let moved = matches!(
-            purpose,
-            Purpose::Relocation | Purpose::Fold | Purpose::Refresh
-        );
-        let mut ppn = self.nand.geometry.first_slot(at.superblock, at.row, at.die);
-        let mut slots = 0;
+        let first = self.nand.geometry.first_slot(at.superblock, at.row, at.die);
+        let mut ppn = first;
         for entry in batch {
             self.invalidate(entry.old);
-            let value = self.map[entry.lpn as usize];
-            if moved && value != entry.old {
-                // Newer data waits in the buffer; this copy is what it will replace.
-                debug_assert!(value >= BUFFERED && entry.old != UNMAPPED);
-                let (stream, index) = self.gathered(value);
-                self.gathers[stream].set_old(index, entry.old, ppn + 1);
-            } else {
-                self.set_map(entry.lpn, ppn + 1);
-            }
-            self.owner[ppn as usize] = entry.lpn;
-            self.valid[ppn as usize / 64] |= 1 << (ppn % 64);
-            let weight = if L::FULL { entry.weight } else { 1 };
-            if L::FULL && self.rules.pack > 1 {
-                self.weight[ppn as usize] = weight as u8;
-            }
-            slots += weight;
-            ppn += weight;
+            self.set_map(entry.lpn, ppn + 1);
+            ppn = self.own(ppn, entry);
         }
-        self.live += u64::from(slots);
-        self.candidates.add_valid(at.superblock, slots);
-        self.count_program(slots.into(), purpose, at.mode, done.erased);
+        self.count_program(at, first, ppn, purpose, done.erased);
         done.ticket
     }
 
+    /// The same for data that was on media already.
+    pub(super) fn program_moved(
+        &mut self,
+        from: u64,
+        at: UnitPlace,
+        batch: &[Entry],
+        purpose: Purpose,
+    ) -> Ticket {
+        let from = if L::FULL {
+            self.keep_up(from, batch)
+        } else {
+            from
+        };
+        let done = self.nand.program(from, at, purpose, false);
+        let first = self.nand.geometry.first_slot(at.superblock, at.row, at.die);
+        self.leave(batch);
+        let mut ppn = first;
+        for entry in batch {
+            let value = self.map[entry.lpn as usize];
+            if value == entry.old {
+                self.set_map(entry.lpn, ppn + 1);
+            } else {
+                // Newer data waits in the buffer; this copy is what it will replace.
+                let (stream, index) = self.gathered(value);
+                self.gathers[stream].set_old(index, entry.old, ppn + 1);
+            }
+            ppn = self.own(ppn, entry);
+        }
+        self.count_program(at, first, ppn, purpose, done.erased);
+        done.ticket
+    }
+
+    /// The old copies of what is moved become stale, mostly all in one victim.
     #[inline(always)]
-    fn count_program(&mut self, slots: u64, purpose: Purpose, mode: Mode, erased: bool) {
+    fn leave(&mut self, batch: &[Entry]) {
+        let victim_of = |entry: &Entry| self.nand.geometry.superblock_of(entry.old - 1);
+        let (first, last) = (batch.first().map(victim_of), batch.last().map(victim_of));
+        let Some(victim) = first.filter(|_| first == last) else {
+            batch.iter().for_each(|entry| self.invalidate(entry.old));
+            return;
+        };
+        let mut slots = 0;
+        for entry in batch {
+            let ppn = entry.old - 1;
+            let bit = 1 << (ppn % 64);
+            let word = &mut self.valid[ppn as usize / 64];
+            assert!(*word & bit != 0, "slot {ppn} moved twice");
+            *word &= !bit;
+            slots += if L::FULL { entry.weight } else { 1 };
+        }
+        self.live -= u64::from(slots);
+        self.candidates.remove_valid(victim, slots);
+    }
+
+    /// The slot at `ppn` is the entry's; returns the one after it.
+    #[inline(always)]
+    fn own(&mut self, ppn: u32, entry: &Entry) -> u32 {
+        self.owner[ppn as usize] = entry.lpn;
+        if !L::FULL {
+            return ppn + 1;
+        }
+        self.valid[ppn as usize / 64] |= 1 << (ppn % 64);
+        if self.rules.pack > 1 {
+            self.weight[ppn as usize] = entry.weight as u8;
+        }
+        ppn + entry.weight
+    }
+
+    /// Marks the slots from `first` up to `last` valid.
+    #[inline(always)]
+    fn set_valid(&mut self, first: u32, last: u32) {
+        let mut ppn = first;
+        while ppn < last {
+            let until = last.min((ppn / 64 + 1) * 64);
+            let bits = u64::MAX >> (64 - (until - ppn));
+            self.valid[ppn as usize / 64] |= bits << (ppn % 64);
+            ppn = until;
+        }
+    }
+
+    #[inline(always)]
+    fn count_program(
+        &mut self,
+        at: UnitPlace,
+        first: u32,
+        last: u32,
+        purpose: Purpose,
+        erased: bool,
+    ) {
+        if !L::FULL {
+            self.set_valid(first, last);
+        }
         let unit = u64::from(self.unit_slots());
+        let slots = u64::from(last - first);
+        self.live += slots;
+        self.candidates.add_valid(at.superblock, last - first);
         let c = &mut self.counters;
         c.nand_programs += 1;
         c.nand_erases += u64::from(erased);
@@ -390,7 +463,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         if purpose != Purpose::Parity {
             c.slots_padding += padding;
         }
-        if mode == Mode::Slc {
+        if at.mode == Mode::Slc {
             c.slots_slc_mode += unit;
         }
     }

@@ -13,7 +13,6 @@ use super::{Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State};
 use crate::image::image_of;
 use crate::nand::{Mode, Purpose, UnitPlace};
 use crate::prefetch::prefetch;
-use std::collections::VecDeque;
 
 /// One emptying in progress.
 #[derive(Clone, Debug, Default)]
@@ -21,8 +20,10 @@ pub(super) struct Mover {
     victim: Option<u32>,
     /// Next unit of the victim to look at.
     unit: u32,
-    /// Valid slots read but not yet programmed: logical slot and map value of where it lies.
-    moving: VecDeque<Entry>,
+    /// Valid slots read: logical slot and map value of where it lies. Those before `next` have
+    /// been dealt with.
+    moving: Vec<Entry>,
+    next: usize,
     /// When the slots in `moving` are in the controller.
     read_end: u64,
     /// Victims looked through whose last slots are in `moving`.
@@ -33,6 +34,7 @@ image_of!(Mover {
     victim,
     unit,
     moving,
+    next,
     read_end,
     retiring
 });
@@ -44,11 +46,35 @@ impl Mover {
     }
 
     pub fn is_working(&self) -> bool {
-        self.victim.is_some() || !self.moving.is_empty()
+        self.victim.is_some() || self.waiting() > 0
+    }
+
+    /// Entries read but not yet programmed.
+    #[inline(always)]
+    fn waiting(&self) -> usize {
+        self.moving.len() - self.next
     }
 }
 
-/// Slots ahead of the one looked at whose map entries are fetched.
+/// Which of the movers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    Reclaim = 0,
+    Fold = 1,
+    Refresh = 2,
+}
+
+impl Which {
+    fn purpose(self) -> Purpose {
+        match self {
+            Which::Reclaim => Purpose::Relocation,
+            Which::Fold => Purpose::Fold,
+            Which::Refresh => Purpose::Refresh,
+        }
+    }
+}
+
+/// Slots at a time whose map entries are fetched early.
 const AHEAD: u32 = 64;
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
@@ -65,7 +91,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// that reclaim shares may have been given room on the way.
     pub(super) fn reclaim_whole(&mut self, from: u64, frontier: usize) {
         while self.needs_reclaim() {
-            let between = self.reclaim.victim.is_none();
+            let between = self.movers[Which::Reclaim as usize].victim.is_none();
             let enough = self.free.len() as u32 >= self.rules.free_low;
             if between && enough && self.frontiers[frontier].open().is_some() {
                 return;
@@ -77,65 +103,59 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     /// One step of reclaim; `None` when there is nothing to empty.
     pub(super) fn reclaim_step(&mut self, from: u64) -> Option<u64> {
-        let mut mover = std::mem::take(&mut self.reclaim);
-        let done = self.step(&mut mover, Purpose::Relocation, from);
-        self.reclaim = mover;
-        done
+        self.step(Which::Reclaim, from)
     }
 
     /// Whether the pSLC cache holds superblocks that can be folded.
     pub(super) fn can_fold(&self) -> bool {
-        self.fold.is_working() || !self.slc_full.is_empty()
+        self.movers[Which::Fold as usize].is_working() || !self.slc_full.is_empty()
     }
 
     pub(super) fn fold_step(&mut self, from: u64) -> Option<u64> {
-        let mut mover = std::mem::take(&mut self.fold);
-        let done = self.step(&mut mover, Purpose::Fold, from);
-        self.fold = mover;
-        done
+        self.step(Which::Fold, from)
     }
 
     /// One step of refresh, if any is due.
     pub(super) fn refresh_step(&mut self, from: u64) -> Option<u64> {
-        let mut mover = std::mem::take(&mut self.refresh);
-        let done = self.step(&mut mover, Purpose::Refresh, from);
-        self.refresh = mover;
-        done
+        self.step(Which::Refresh, from)
     }
 
     pub(super) fn refresh_is_due(&self) -> bool {
-        self.refresh.is_working() || !self.refresh_queue.is_empty()
+        self.movers[Which::Refresh as usize].is_working() || !self.refresh_queue.is_empty()
     }
 
     /// Looks through one unit of the victim, and programs when a whole unit is gathered.
     /// Returns when its operations end; `None` when there is nothing to empty.
-    fn step(&mut self, mover: &mut Mover, purpose: Purpose, from: u64) -> Option<u64> {
+    fn step(&mut self, which: Which, from: u64) -> Option<u64> {
+        let w = which as usize;
         let mut end = from;
-        if mover.victim.is_none() {
-            mover.victim = self.pick(purpose);
-            mover.unit = 0;
+        if self.movers[w].victim.is_none() {
+            self.movers[w].victim = self.pick(which);
+            self.movers[w].unit = 0;
         }
         let unit_slots = self.unit_slots() as usize;
-        match mover.victim {
-            Some(victim) => self.look(mover, purpose, victim, from),
-            None if mover.moving.is_empty() => return None,
-            None => end = end.max(self.program_moving(mover, purpose, from)),
+        match self.movers[w].victim {
+            Some(victim) => self.look(which, victim, from),
+            None if self.movers[w].waiting() == 0 => return None,
+            None => end = end.max(self.program_moving(which, from)),
         }
         // Whole units; less only when a second victim would otherwise wait for a few slots.
-        while mover.moving.len() >= unit_slots
-            || (mover.retiring.len() > 1 && !mover.moving.is_empty())
+        while self.movers[w].waiting() >= unit_slots
+            || (self.movers[w].retiring.len() > 1 && self.movers[w].waiting() > 0)
         {
-            end = end.max(self.program_moving(mover, purpose, from));
+            end = end.max(self.program_moving(which, from));
         }
-        self.retire(mover, purpose, from);
-        Some(end.max(mover.read_end))
+        if !self.movers[w].retiring.is_empty() {
+            self.retire(which, from);
+        }
+        Some(end.max(self.movers[w].read_end))
     }
 
-    fn pick(&mut self, purpose: Purpose) -> Option<u32> {
-        let victim = match purpose {
-            Purpose::Fold => self.slc_full.pop_front()?,
-            Purpose::Refresh => self.pick_for_refresh()?,
-            _ => self.pick_for_reclaim()?,
+    fn pick(&mut self, which: Which) -> Option<u32> {
+        let victim = match which {
+            Which::Fold => self.slc_full.pop_front()?,
+            Which::Refresh => self.pick_for_refresh()?,
+            Which::Reclaim => self.pick_for_reclaim()?,
         };
         self.state[victim as usize] = State::Victim;
         Some(victim)
@@ -170,47 +190,62 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.nand.rows(mode) * self.nand.geometry.die_count
     }
 
-    fn look(&mut self, mover: &mut Mover, purpose: Purpose, victim: u32, from: u64) {
+    fn look(&mut self, which: Which, victim: u32, from: u64) {
         let mode = self.mode[victim as usize];
         let (dies, slots) = (self.nand.geometry.die_count, self.unit_slots());
+        let units = self.units_of(mode);
         let begin = victim * self.nand.geometry.slots_per_superblock;
-        let end = begin + self.units_of(mode) * slots;
-        let first = begin + mover.unit * slots;
-        self.prefetch_ahead(first + AHEAD, (first + AHEAD + slots).min(end));
+        let unit = self.movers[which as usize].unit;
+        let first = begin + unit * slots;
+        if first / AHEAD != (first + slots) / AHEAD {
+            let ahead = (first + slots).next_multiple_of(AHEAD);
+            self.prefetch_ahead(ahead, (ahead + AHEAD).min(begin + units * slots));
+        }
+        let found = self.take_valid(which, first, first + slots);
+        let mover = &mut self.movers[which as usize];
+        mover.unit += 1;
+        if found > 0 {
+            let at = UnitPlace {
+                superblock: victim,
+                row: unit / dies,
+                die: unit % dies,
+                mode,
+            };
+            let read = self.nand.read(from, at, found, which.purpose());
+            mover.read_end = mover.read_end.max(read);
+            self.counters.nand_reads_internal += 1;
+        }
+        if which == Which::Reclaim {
+            self.credits += i64::from(slots - found);
+        }
+        if mover.unit == units {
+            mover.retiring.push(victim);
+            mover.victim = None;
+            self.counters.victims += 1;
+            if which == Which::Reclaim && mode == Mode::Slc {
+                let gained = self.units_of(Mode::Native) - units;
+                self.credits += i64::from(gained * slots);
+            }
+        }
+    }
+
+    /// Takes the valid slots from `first` up to `last` for moving; returns how many slots of media
+    /// they fill.
+    #[inline(always)]
+    fn take_valid(&mut self, which: Which, first: u32, last: u32) -> u32 {
+        let mut moving = std::mem::take(&mut self.movers[which as usize].moving);
         let mut found = 0;
-        self.each_valid(first, first + slots, |ftl, ppn| {
+        self.each_valid(first, last, |ftl, ppn| {
             let weight = ftl.weight_at(ppn);
             found += weight;
-            mover.moving.push_back(Entry {
+            moving.push(Entry {
                 lpn: ftl.owner[ppn as usize],
                 old: ppn + 1,
                 weight,
             });
         });
-        if found > 0 {
-            let at = UnitPlace {
-                superblock: victim,
-                row: mover.unit / dies,
-                die: mover.unit % dies,
-                mode,
-            };
-            let read = self.nand.read(from, at, found, purpose);
-            mover.read_end = mover.read_end.max(read);
-            self.counters.nand_reads_internal += 1;
-        }
-        if purpose == Purpose::Relocation {
-            self.credits += i64::from(slots - found);
-        }
-        mover.unit += 1;
-        if mover.unit == self.units_of(mode) {
-            self.counters.victims += 1;
-            if purpose == Purpose::Relocation && mode == Mode::Slc {
-                let gained = self.units_of(Mode::Native) - self.units_of(Mode::Slc);
-                self.credits += i64::from(gained * slots);
-            }
-            mover.retiring.push(victim);
-            mover.victim = None;
-        }
+        self.movers[which as usize].moving = moving;
+        found
     }
 
     /// Calls `f` for each valid slot from `first` up to `last`, a word at a time.
@@ -240,40 +275,25 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     /// Programs up to one unit of the gathered slots.
-    fn program_moving(&mut self, mover: &mut Mover, purpose: Purpose, from: u64) -> u64 {
-        if purpose != Purpose::Relocation {
+    fn program_moving(&mut self, which: Which, from: u64) -> u64 {
+        if which != Which::Reclaim {
             // New to the native superblocks, or taking the place of nothing freed yet: it pays
-            // like a host's. Reclaim on the way may move none of it, but the host's order may
-            // have made some of it stale since it was read.
+            // like a host's.
             self.pay_for_move(from);
         }
         let mut batch = std::mem::take(&mut self.batch);
-        batch.clear();
-        let mut room = self.unit_slots();
-        while let Some(entry) = mover.moving.front() {
-            if !self.is_valid(entry.old - 1) {
-                // Overwritten or trimmed since it was read.
-                self.credits += i64::from(self.weight_if_relocated(entry, purpose));
-                mover.moving.pop_front();
-                continue;
-            }
-            if entry.weight > room {
-                break;
-            }
-            room -= entry.weight;
-            batch.push(*entry);
-            mover.moving.pop_front();
-        }
-        let mut end = mover.read_end;
+        let room = self.fill_batch(which, &mut batch);
+        let mut end = self.movers[which as usize].read_end;
         if !batch.is_empty() {
+            let purpose = which.purpose();
             let frontier = self.relocation_frontier(&batch);
-            let at = self.take_relocation_unit(mover.read_end.max(from), frontier, purpose);
-            if purpose == Purpose::Relocation {
+            let ready = end.max(from);
+            let at = self.take_relocation_unit(ready, frontier, purpose);
+            if which == Which::Reclaim {
                 // Padding uses up slots that no credit stands for.
                 self.credits -= i64::from(room);
             }
-            let ticket = self.program(mover.read_end.max(from), at, &batch, purpose, false);
-            end = ticket.end;
+            end = self.program_moved(ready, at, &batch, purpose).end;
             self.journal_change(batch.len() as u32);
             self.close_if_full(frontier);
         }
@@ -281,12 +301,35 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         end
     }
 
-    fn weight_if_relocated(&self, entry: &Entry, purpose: Purpose) -> u32 {
-        if purpose == Purpose::Relocation {
-            entry.weight
-        } else {
-            0
+    /// Takes what fits into a unit, oldest first; what was overwritten or trimmed since it was
+    /// read need not be moved any more. Returns the room that is left.
+    fn fill_batch(&mut self, which: Which, batch: &mut Vec<Entry>) -> u32 {
+        batch.clear();
+        let mut room = self.unit_slots();
+        let mover = &mut self.movers[which as usize];
+        let mut next = mover.next;
+        let mut stale = 0;
+        while let Some(&entry) = mover.moving.get(next) {
+            let ppn = entry.old - 1;
+            if self.valid[ppn as usize / 64] >> (ppn % 64) & 1 == 0 {
+                stale += entry.weight;
+            } else if entry.weight <= room {
+                room -= entry.weight;
+                batch.push(entry);
+            } else {
+                break;
+            }
+            next += 1;
         }
+        if next == mover.moving.len() {
+            mover.moving.clear();
+            next = 0;
+        }
+        mover.next = next;
+        if which == Which::Reclaim {
+            self.credits += i64::from(stale);
+        }
+        room
     }
 
     fn pay_for_move(&mut self, from: u64) {
@@ -328,28 +371,29 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     /// Frees the victims that hold nothing valid any more.
-    fn retire(&mut self, mover: &mut Mover, purpose: Purpose, from: u64) {
+    fn retire(&mut self, which: Which, from: u64) {
         let mut index = 0;
-        while let Some(&victim) = mover.retiring.get(index) {
+        while let Some(&victim) = self.movers[which as usize].retiring.get(index) {
             if self.candidates.valid(victim) > 0 {
                 index += 1;
                 continue;
             }
+            let mover = &mut self.movers[which as usize];
             mover.retiring.remove(index);
             // Its slot numbers will mean other data.
             let slots = self.nand.geometry.slots_per_superblock;
-            let gone = |e: &Entry| (e.old - 1) / slots == victim;
-            let credit: u32 = mover
-                .moving
-                .iter()
-                .filter(|e| gone(e))
-                .map(|e| e.weight)
-                .sum();
-            mover.moving.retain(|entry| !gone(entry));
-            if purpose == Purpose::Relocation {
-                self.credits += i64::from(credit);
+            mover.moving.drain(..mover.next);
+            mover.next = 0;
+            let mut gone = 0;
+            mover.moving.retain(|entry| {
+                let stays = (entry.old - 1) / slots != victim;
+                gone += if stays { 0 } else { entry.weight };
+                stays
+            });
+            if which == Which::Reclaim {
+                self.credits += i64::from(gone);
             }
-            self.set_free(victim, purpose, from);
+            self.set_free(victim, which.purpose(), from);
         }
     }
 

@@ -1,9 +1,13 @@
 //! How many simulated commands a second of wall time carries: the model alone, no lab.
 //!
-//! `cargo run --release -p ssdlab-ssd --example speed [GIB]`
+//! `cargo run --release -p ssdlab-lab --example speed [GIB]`
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Bytes, Command, Drive, DriveConfig, Nanos};
 use std::time::Instant;
+
+/// As the program itself has it.
+#[global_allocator]
+static MEMORY: ssdlab_lab::huge_pages::HugePages = ssdlab_lab::huge_pages::HugePages;
 
 /// A 64-die TLC drive with so many GiB of raw capacity and 12 % of them spare.
 fn config(gib: u32) -> DriveConfig {
