@@ -102,7 +102,8 @@ impl Run {
         let end = now.max(free_at.unwrap_or(0));
         let (dies, channels) = self.drive.busy_ns();
         let worked: u64 = dies.iter().sum();
-        assert_eq!(worked, self.drive.busy_by_purpose().iter().sum::<u64>());
+        let purposes = self.drive.busy_by_purpose().iter().sum::<u64>();
+        assert_eq!(worked, purposes, "busy time by die and by purpose");
         assert!(dies.iter().all(|&busy| busy <= end), "{dies:?} in {end}");
         // A channel's last transfer may end after its die has gone on (cache read).
         let slack = 1_000_000_000;
@@ -176,7 +177,8 @@ fn complaint(seed: u64, config: DriveConfig) -> Option<String> {
     let payload = outcome.err()?;
     let text = payload.downcast_ref::<String>().cloned();
     let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).into()));
-    Some(format!("seed {seed}: {}", text.unwrap_or_default()))
+    let text = text.unwrap_or_default().replace('\n', " ");
+    Some(format!("seed {seed}: {text}"))
 }
 
 #[test]
