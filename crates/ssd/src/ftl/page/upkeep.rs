@@ -47,6 +47,8 @@ pub(super) struct Upkeep {
     entry_bytes: u32,
     slot_bytes: u32,
     slots_per_leaf: u32,
+    /// Logical slots that the leaves lead to; the hidden ones beyond them have none.
+    user_slots: u32,
     leaves: Vec<Leaf>,
     /// Leaves in DRAM, oldest first.
     cached: VecDeque<u32>,
@@ -68,6 +70,7 @@ image_of!(Upkeep {
     entry_bytes,
     slot_bytes,
     slots_per_leaf,
+    user_slots,
     leaves,
     cached,
     dram_bytes,
@@ -92,6 +95,7 @@ impl Upkeep {
             entry_bytes: mapping.entry_bytes,
             slot_bytes,
             slots_per_leaf,
+            user_slots: config.user_slots() as u32,
             leaves: vec![Leaf::default(); if on { leaves } else { 0 }],
             cached: VecDeque::new(),
             dram_bytes: mapping.dram_bytes,
@@ -150,7 +154,7 @@ impl Upkeep {
 
     fn beginnings(&self, map: &[u32], lpn: u32) -> u32 {
         let next = lpn + 1;
-        let has_next = !next.is_multiple_of(self.slots_per_leaf) && (next as usize) < map.len();
+        let has_next = !next.is_multiple_of(self.slots_per_leaf) && next < self.user_slots;
         let after = if has_next { self.begins(map, next) } else { 0 };
         self.begins(map, lpn) + after
     }
