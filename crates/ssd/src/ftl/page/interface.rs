@@ -103,7 +103,11 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
             let done = if self.can_fold() {
                 self.fold_step(from)
             } else if self.wants_idle_reclaim() {
-                self.reclaim_step(from)
+                // What it frees may be written without paying for it: it earns nothing.
+                let credits = self.credits;
+                let done = self.reclaim_step(from);
+                self.credits = self.credits.min(credits);
+                done
             } else {
                 None
             };
