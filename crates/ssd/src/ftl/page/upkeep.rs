@@ -60,8 +60,10 @@ pub(super) struct Upkeep {
     next: u32,
     /// Bytes of changed leaves waiting for a whole map slot.
     waiting_bytes: u32,
-    /// Map slots to be programmed, by hidden logical address.
-    pub due: VecDeque<u32>,
+    /// Map slots to be programmed, by hidden logical address, each once: written once, it holds
+    /// everything that made it due.
+    due: VecDeque<u32>,
+    is_due: Vec<bool>,
 }
 
 image_of!(Upkeep {
@@ -79,7 +81,8 @@ image_of!(Upkeep {
     slots,
     next,
     waiting_bytes,
-    due
+    due,
+    is_due
 });
 
 impl Upkeep {
@@ -105,6 +108,7 @@ impl Upkeep {
             next: 0,
             waiting_bytes: 0,
             due: VecDeque::new(),
+            is_due: vec![false; config.map_slots() as usize],
         }
     }
 
@@ -130,8 +134,27 @@ impl Upkeep {
 
     /// The next map slot in turn must be programmed.
     pub fn owe_next(&mut self) {
-        self.due.push_back(self.first + self.next);
+        self.owe(self.next);
         self.next = (self.next + 1) % self.slots;
+    }
+
+    fn owe(&mut self, slot: u32) {
+        if !std::mem::replace(&mut self.is_due[slot as usize], true) {
+            self.due.push_back(self.first + slot);
+        }
+    }
+
+    /// Map slots to be programmed.
+    #[inline(always)]
+    pub fn due(&self) -> u32 {
+        self.due.len() as u32
+    }
+
+    /// Takes the next of them, by hidden logical address.
+    pub fn take_due(&mut self) -> Option<u32> {
+        let lpn = self.due.pop_front()?;
+        self.is_due[(lpn - self.first) as usize] = false;
+        Some(lpn)
     }
 
     fn leaf_of(&self, lpn: u32) -> usize {
@@ -228,7 +251,7 @@ impl Upkeep {
     fn write_out(&mut self, leaf: u32) {
         if !self.tree {
             self.leaves[leaf as usize].home = leaf + 1;
-            self.due.push_back(self.first + leaf);
+            self.owe(leaf);
             return;
         }
         self.waiting_bytes += self.bytes_of(leaf as usize);
@@ -247,5 +270,6 @@ impl Upkeep {
         self.next = 0;
         self.waiting_bytes = 0;
         self.due.clear();
+        self.is_due.fill(false);
     }
 }
