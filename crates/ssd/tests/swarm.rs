@@ -62,7 +62,11 @@ impl Run {
 
     fn submit(&mut self, command: &Command) {
         if self.manner.pauses && self.rng.percent(3) {
-            let most = if self.rng.percent(50) { 100_000 } else { 100_000_000 };
+            let most = if self.rng.percent(50) {
+                100_000
+            } else {
+                100_000_000
+            };
             let until = self.drive.now().0 + self.rng.below(most);
             self.wait(Nanos(until));
         }
@@ -210,7 +214,11 @@ fn no_possible_drive_contradicts_itself() {
     let texts: Vec<&str> = complaints.iter().map(|(_, text)| text.as_str()).collect();
     if let Some(&(seed, _)) = complaints.first() {
         let config = kinds::random::drive(seed);
-        panic!("{config:?}\n{}\n{} seeds in all", texts.join("\n"), texts.len());
+        panic!(
+            "{config:?}\n{}\n{} seeds in all",
+            texts.join("\n"),
+            texts.len()
+        );
     }
 }
 

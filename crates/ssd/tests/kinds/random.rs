@@ -163,7 +163,11 @@ fn draw(rng: &mut Rng) -> DriveConfig {
     let media_bytes = unit * dies * blocks;
     let nand = nand(rng, shape.bits_per_cell);
     let ftl = ftl(rng, media_bytes);
-    let hold_bytes = if rng.percent(30) { rng.below(8) * slot } else { 0 };
+    let hold_bytes = if rng.percent(30) {
+        rng.below(8) * slot
+    } else {
+        0
+    };
     let least = u64::from(ftl.reclaim.streams) * (unit * u64::from(ftl.compression_pack));
     let held = u64::from(ftl.reclaim.streams) * hold_bytes;
     DriveConfig {
