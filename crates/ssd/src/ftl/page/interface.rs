@@ -269,7 +269,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Slots that can hold data when `idle_free` superblocks are free and the rest is full.
     fn usable_slots(&self) -> u64 {
         let native = self.nand.geometry.superblock_count - self.rules.slc.superblocks;
-        let kept = self.rules.idle_free + 2 * self.rules.streams + 1;
+        let open = 2 * self.rules.streams + 1;
+        let kept = self.rules.idle_free.saturating_add(open);
         u64::from(native.saturating_sub(kept)) * u64::from(self.rules.data_slots)
     }
 
