@@ -137,7 +137,29 @@ impl Image for Geometry {
                 "{pack} slots to the mapping unit"
             )));
         }
+        if !shape.fits(pack) {
+            return Err(ImageError::Unknown(format!("an array of {shape:?}")));
+        }
         Ok(Geometry::packed(shape, pack))
+    }
+}
+
+impl Shape {
+    /// Nothing is zero, and the numbers of all slots fit into 32 bits.
+    fn fits(&self, pack: u32) -> bool {
+        let slots_per_page = self.page_bytes.checked_div(self.slot_bytes / pack);
+        let counts = [
+            self.channel_count,
+            self.dies_per_channel,
+            self.planes_per_die,
+            self.blocks_per_plane,
+            self.pages_per_block,
+            slots_per_page.unwrap_or(0),
+        ];
+        let slots = counts
+            .iter()
+            .try_fold(1_u32, |product, &count| product.checked_mul(count));
+        self.bits_per_cell > 0 && slots.is_some_and(|slots| slots > 0)
     }
 }
 

@@ -204,7 +204,7 @@ impl DriveConfig {
     /// Superblocks that must exist beyond those full of user data, so that reclaim always has
     /// where to write: the free reserve, the open ones, one being emptied, one stale in part.
     pub fn reserve_superblocks(&self) -> u64 {
-        u64::from(self.ftl.reclaim.free_superblocks_low + self.open_superblocks()) + 2
+        u64::from(self.ftl.reclaim.free_superblocks_low) + u64::from(self.open_superblocks()) + 2
     }
 
     /// Nominal over-provisioning OP = (raw - user) / user, from the capacities on paper.

@@ -99,6 +99,28 @@ impl DriveConfig {
                 "at most 1 s is allowed",
             )?;
         }
+        let suspend = self.nand.suspend.unwrap_or_default();
+        for (what, time) in [
+            ("slc_read", self.nand.timing.slc_read),
+            ("slc_program", self.nand.timing.slc_program),
+            ("erase", self.nand.timing.erase),
+            ("suspend", suspend.suspend),
+            ("resume", suspend.resume),
+            ("command_overhead", self.host.command_overhead),
+            ("latency", self.host.latency),
+            ("trim_time", self.ftl.trim_time),
+        ] {
+            let allowed = "at most 1 s is allowed";
+            require(time <= Nanos::from_secs(1), what, time, allowed)?;
+        }
+        let idle = self.ftl.idle_after;
+        let year = Nanos::from_secs(365 * 86_400);
+        require(
+            idle <= year,
+            "idle_after",
+            idle,
+            "at most a year is allowed",
+        )?;
         let rate = self.nand.timing.channel_bytes_per_second;
         require(rate > 0, "channel rate", rate, "more than zero is allowed")
     }
@@ -117,15 +139,19 @@ impl DriveConfig {
         let unit = u64::from(self.shape.planes_per_die)
             * u64::from(self.shape.page_bytes / self.shape.slot_bytes);
         let held = self.buffer.hold_bytes / u64::from(self.shape.slot_bytes);
-        let least = u64::from(self.ftl.reclaim.streams) * (unit * u64::from(self.pack()) + held);
+        let pack = u64::from(self.pack());
+        let stream = unit.saturating_mul(pack).saturating_add(held);
+        let least = stream
+            .saturating_mul(self.ftl.reclaim.streams.into())
+            .saturating_add(unit);
         require(
-            slots >= least + unit && slots * u64::from(self.pack()) <= BUFFER_SLOTS_MAX / 4,
+            slots >= least && slots.saturating_mul(pack) <= BUFFER_SLOTS_MAX / 4,
             "write buffer",
             Bytes(self.buffer.bytes),
             &format!(
                 "at least {} (for each stream what it holds back and a program unit, and one unit \
                  under way) and at most 4 million slots is allowed",
-                Bytes((least + unit) * u64::from(self.shape.slot_bytes))
+                Bytes(least.saturating_mul(self.shape.slot_bytes.into()))
             ),
         )
     }
@@ -216,7 +242,7 @@ impl DriveConfig {
         let slc = u64::from(self.ftl.slc.superblocks);
         let native = u64::from(s.blocks_per_plane).saturating_sub(slc);
         let usable = native.saturating_sub(self.reserve_superblocks()) * data * slot;
-        let needed = self.mapped_slots() * slot;
+        let needed = self.mapped_slots().saturating_mul(slot);
         require(
             needed < usable,
             "user capacity",

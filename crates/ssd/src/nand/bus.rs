@@ -145,4 +145,17 @@ mod tests {
         assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0));
         assert_eq!(bus.busy_ns, spans.iter().map(|s| s.1 - s.0).sum::<u64>());
     }
+
+    #[test]
+    fn what_a_transfer_would_take_is_what_it_takes() {
+        let mut rng = Rng::new(8);
+        let mut bus = Bus::default();
+        let mut now = 0;
+        for _ in 0..20_000 {
+            now += rng.below(50);
+            let (earliest, length) = (now + rng.below(2_000), rng.below(60));
+            let would = bus.would_end(earliest, length);
+            assert_eq!(bus.reserve(now, earliest, length), would);
+        }
+    }
 }

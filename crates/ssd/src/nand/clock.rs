@@ -368,6 +368,7 @@ impl Gear for Clock {
             die.booked.clear();
             die.free_at = die.free_at.max(from) + each;
             die.busy_ns += each;
+            self.busy_by[Purpose::Host as usize] += each;
             last = last.max(die.free_at);
         }
         last

@@ -103,7 +103,11 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
             let done = if self.can_fold() {
                 self.fold_step(from)
             } else if self.wants_idle_reclaim() {
-                self.reclaim_step(from)
+                // What it frees may be written without paying for it: it earns nothing.
+                let credits = self.credits;
+                let done = self.reclaim_step(from);
+                self.credits = self.credits.min(credits);
+                done
             } else {
                 None
             };
@@ -263,7 +267,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Slots that can hold data when `idle_free` superblocks are free and the rest is full.
     fn usable_slots(&self) -> u64 {
         let native = self.nand.geometry.superblock_count - self.rules.slc.superblocks;
-        let kept = self.rules.idle_free + 2 * self.rules.streams + 1;
+        let open = 2 * self.rules.streams + 1;
+        let kept = self.rules.idle_free.saturating_add(open);
         u64::from(native.saturating_sub(kept)) * u64::from(self.rules.data_slots)
     }
 

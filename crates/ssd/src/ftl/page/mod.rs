@@ -103,6 +103,9 @@ struct Rules {
     data_slots: u32,
     /// Slots gathered before the oldest unit is placed.
     gather_slots: u32,
+    /// Mapping units gathered before it is, however little media they take: a buffer full of
+    /// what compresses well must not wait for more.
+    gather_units: u32,
 }
 
 image_of!(Rules {
@@ -119,7 +122,8 @@ image_of!(Rules {
     parity,
     refresh_reads,
     data_slots,
-    gather_slots
+    gather_slots,
+    gather_units
 });
 
 /// The map journal: how many changes are not yet on media.
@@ -312,6 +316,7 @@ impl Rules {
             refresh_reads: ftl.refresh_reads,
             data_slots: slots - parity,
             gather_slots: geometry.slots_per_unit + held as u32 * config.pack(),
+            gather_units: geometry.slots_per_unit + held as u32,
         }
     }
 }
@@ -471,7 +476,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             self.counters.slots_coalesced += 1;
             return false;
         }
-        if self.gathers[stream].weight() + weight > self.rules.gather_slots {
+        let gather = &self.gathers[stream];
+        let many = L::FULL && gather.live() >= self.rules.gather_units;
+        if many || gather.weight() + weight > self.rules.gather_slots {
             self.place_oldest(from, stream);
         }
         if self.gathers[stream].is_full() {

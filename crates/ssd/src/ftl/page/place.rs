@@ -242,26 +242,26 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             self.journal.pending -= per_page;
             self.program_journal_page(from, false);
         }
-        if self.upkeep.due.len() as u32 >= self.unit_slots() {
+        if self.upkeep.due() >= self.unit_slots() {
             self.program_due_map(from);
         }
     }
 
     fn program_due_map(&mut self, from: u64) {
         // Placing may make more of it due; that waits for the next time.
-        let per_unit = (self.unit_slots() / self.rules.pack) as usize;
-        let units = self.upkeep.due.len() / per_unit;
+        let per_unit = self.unit_slots() / self.rules.pack;
+        let units = self.upkeep.due() / per_unit;
         for _ in 0..units {
             let (frontier, at) = self.take_host_unit(from, 0);
             let mut batch = std::mem::take(&mut self.batch);
             batch.clear();
-            for lpn in self.upkeep.due.drain(..per_unit) {
-                let twice = batch.iter().any(|entry: &Entry| entry.lpn == lpn);
-                if !twice {
-                    let old = self.map[lpn as usize];
-                    let weight = self.rules.pack;
-                    batch.push(Entry { lpn, old, weight });
-                }
+            let weight = self.rules.pack;
+            while (batch.len() as u32) < per_unit {
+                let Some(lpn) = self.upkeep.take_due() else {
+                    break;
+                };
+                let old = self.map[lpn as usize];
+                batch.push(Entry { lpn, old, weight });
             }
             self.program(from, at, &batch, Purpose::Map, false);
             self.batch = batch;

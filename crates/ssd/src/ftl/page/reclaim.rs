@@ -363,10 +363,12 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 return at;
             }
             self.program(from, at, &[], Purpose::Parity, false);
+            self.close_if_full(frontier);
             if purpose == Purpose::Relocation {
                 self.credits -= i64::from(self.unit_slots());
+            } else {
+                self.pay_for_move(from);
             }
-            self.close_if_full(frontier);
         }
     }
 

@@ -47,6 +47,8 @@ pub(super) struct Upkeep {
     entry_bytes: u32,
     slot_bytes: u32,
     slots_per_leaf: u32,
+    /// Logical slots that the leaves lead to; the hidden ones beyond them have none.
+    user_slots: u32,
     leaves: Vec<Leaf>,
     /// Leaves in DRAM, oldest first.
     cached: VecDeque<u32>,
@@ -58,8 +60,10 @@ pub(super) struct Upkeep {
     next: u32,
     /// Bytes of changed leaves waiting for a whole map slot.
     waiting_bytes: u32,
-    /// Map slots to be programmed, by hidden logical address.
-    pub due: VecDeque<u32>,
+    /// Map slots to be programmed, by hidden logical address, each once: written once, it holds
+    /// everything that made it due.
+    due: VecDeque<u32>,
+    is_due: Vec<bool>,
 }
 
 image_of!(Upkeep {
@@ -68,6 +72,7 @@ image_of!(Upkeep {
     entry_bytes,
     slot_bytes,
     slots_per_leaf,
+    user_slots,
     leaves,
     cached,
     dram_bytes,
@@ -76,7 +81,8 @@ image_of!(Upkeep {
     slots,
     next,
     waiting_bytes,
-    due
+    due,
+    is_due
 });
 
 impl Upkeep {
@@ -92,6 +98,7 @@ impl Upkeep {
             entry_bytes: mapping.entry_bytes,
             slot_bytes,
             slots_per_leaf,
+            user_slots: config.user_slots() as u32,
             leaves: vec![Leaf::default(); if on { leaves } else { 0 }],
             cached: VecDeque::new(),
             dram_bytes: mapping.dram_bytes,
@@ -101,6 +108,7 @@ impl Upkeep {
             next: 0,
             waiting_bytes: 0,
             due: VecDeque::new(),
+            is_due: vec![false; config.map_slots() as usize],
         }
     }
 
@@ -126,8 +134,27 @@ impl Upkeep {
 
     /// The next map slot in turn must be programmed.
     pub fn owe_next(&mut self) {
-        self.due.push_back(self.first + self.next);
+        self.owe(self.next);
         self.next = (self.next + 1) % self.slots;
+    }
+
+    fn owe(&mut self, slot: u32) {
+        if !std::mem::replace(&mut self.is_due[slot as usize], true) {
+            self.due.push_back(self.first + slot);
+        }
+    }
+
+    /// Map slots to be programmed.
+    #[inline(always)]
+    pub fn due(&self) -> u32 {
+        self.due.len() as u32
+    }
+
+    /// Takes the next of them, by hidden logical address.
+    pub fn take_due(&mut self) -> Option<u32> {
+        let lpn = self.due.pop_front()?;
+        self.is_due[(lpn - self.first) as usize] = false;
+        Some(lpn)
     }
 
     fn leaf_of(&self, lpn: u32) -> usize {
@@ -150,7 +177,7 @@ impl Upkeep {
 
     fn beginnings(&self, map: &[u32], lpn: u32) -> u32 {
         let next = lpn + 1;
-        let has_next = !next.is_multiple_of(self.slots_per_leaf) && (next as usize) < map.len();
+        let has_next = !next.is_multiple_of(self.slots_per_leaf) && next < self.user_slots;
         let after = if has_next { self.begins(map, next) } else { 0 };
         self.begins(map, lpn) + after
     }
@@ -224,7 +251,7 @@ impl Upkeep {
     fn write_out(&mut self, leaf: u32) {
         if !self.tree {
             self.leaves[leaf as usize].home = leaf + 1;
-            self.due.push_back(self.first + leaf);
+            self.owe(leaf);
             return;
         }
         self.waiting_bytes += self.bytes_of(leaf as usize);
@@ -243,5 +270,6 @@ impl Upkeep {
         self.next = 0;
         self.waiting_bytes = 0;
         self.due.clear();
+        self.is_due.fill(false);
     }
 }
