@@ -106,23 +106,33 @@ impl Gather {
         index as u32
     }
 
-    /// Takes the oldest live entry if it takes no more than `room` slots of media.
+    /// Drops everything.
+    pub fn clear(&mut self) {
+        self.head = self.tail;
+        self.live = 0;
+        self.weight = 0;
+    }
+
+    /// Moves the oldest live entries that together take no more than `room` slots of media to
+    /// `batch`.
     #[inline(always)]
-    pub fn pop(&mut self, room: u32) -> Option<Entry> {
-        while self.head != self.tail {
-            let entry = self.entries[self.index(self.head)];
+    pub fn pop_into(&mut self, batch: &mut Vec<Entry>, room: u32) {
+        let mask = self.entries.len() - 1;
+        let (mut head, mut left) = (self.head, room);
+        while head != self.tail {
+            let entry = self.entries[head as usize & mask];
             if entry.lpn != DEAD {
-                if entry.weight > room {
-                    return None;
+                if entry.weight > left {
+                    break;
                 }
-                self.head = self.head.wrapping_add(1);
-                self.live -= 1;
-                self.weight -= entry.weight;
-                return Some(entry);
+                left -= entry.weight;
+                batch.push(entry);
             }
-            self.head = self.head.wrapping_add(1);
+            head = head.wrapping_add(1);
         }
-        None
+        self.head = head;
+        self.live -= batch.len() as u32;
+        self.weight -= room - left;
     }
 
     /// Takes an entry out of turn.

@@ -147,7 +147,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.slc_full.clear();
         self.frontiers.fill(Frontier::default());
         for gather in &mut self.gathers {
-            while gather.pop(u32::MAX).is_some() {}
+            gather.clear();
         }
         self.movers = Default::default();
         self.refresh_queue.clear();

@@ -201,6 +201,8 @@ pub struct PageFtl<G, L> {
     batch: Vec<Entry>,
     /// Host slots written, coalesced ones included: the clock of lifespans.
     host_slots: u64,
+    /// Changes whenever something on media may have become stale by other means than moving.
+    epoch: u64,
     layout: PhantomData<L>,
 }
 
@@ -234,7 +236,7 @@ impl<G: Gear, L: Layout> Image for PageFtl<G, L> {
         self.victim.save(out)?;
         self.rng.save(out)?;
         self.launched.save(out)?;
-        self.host_slots.save(out)
+        (self.host_slots, self.epoch).save(out)
     }
 
     fn load(from: &mut Reader<'_>) -> Result<Self, ImageError> {
@@ -280,6 +282,7 @@ impl<G: Gear, L: Layout> Image for PageFtl<G, L> {
             launched: Image::load(from)?,
             batch: Vec::new(),
             host_slots: Image::load(from)?,
+            epoch: Image::load(from)?,
             layout: PhantomData,
         })
     }
@@ -388,6 +391,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             launched: Vec::new(),
             batch: Vec::with_capacity(geometry.slots_per_unit as usize),
             host_slots: 0,
+            epoch: 0,
             nand: Nand::new(geometry, &config.nand),
             rules,
             layout: PhantomData,
@@ -547,6 +551,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             return u32::from(was_buffered);
         }
         self.invalidate(old);
+        self.epoch += 1;
         self.set_map(lpn, UNMAPPED);
         self.journal_change(1);
         u32::from(was_buffered)

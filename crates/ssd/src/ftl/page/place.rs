@@ -146,11 +146,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let (frontier, at) = self.take_host_unit(from, stream);
         let mut batch = std::mem::take(&mut self.batch);
         batch.clear();
-        let mut room = self.unit_slots();
-        while let Some(entry) = self.gathers[stream].pop(room) {
-            room -= entry.weight;
-            batch.push(entry);
-        }
+        let room = self.unit_slots();
+        self.gathers[stream].pop_into(&mut batch, room);
         let ticket = self.program(from, at, &batch, Purpose::Host, false);
         self.journal_change(batch.len() as u32);
         if G::TIMED {
@@ -340,6 +337,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         } else {
             from
         };
+        self.epoch += 1;
         let done = self.nand.program(from, at, purpose, firm);
         let first = self.nand.geometry.first_slot(at.superblock, at.row, at.die);
         let mut ppn = first;

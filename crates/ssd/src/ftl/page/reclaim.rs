@@ -24,6 +24,8 @@ pub(super) struct Mover {
     /// been dealt with.
     moving: Vec<Entry>,
     next: usize,
+    /// The drive's epoch in which all of `moving` was known to be valid.
+    epoch: u64,
     /// When the slots in `moving` are in the controller.
     read_end: u64,
     /// Victims looked through whose last slots are in `moving`.
@@ -35,6 +37,7 @@ image_of!(Mover {
     unit,
     moving,
     next,
+    epoch,
     read_end,
     retiring
 });
@@ -281,55 +284,71 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             // like a host's.
             self.pay_for_move(from);
         }
-        let mut batch = std::mem::take(&mut self.batch);
-        let room = self.fill_batch(which, &mut batch);
-        let mut end = self.movers[which as usize].read_end;
-        if !batch.is_empty() {
+        self.drop_stale(which);
+        let mover = &mut self.movers[which as usize];
+        let (read_end, first) = (mover.read_end, mover.next);
+        let moving = std::mem::take(&mut mover.moving);
+        let (last, room) = self.unit_of(&moving, first);
+        let mut end = read_end;
+        if first < last {
+            let batch = &moving[first..last];
             let purpose = which.purpose();
-            let frontier = self.relocation_frontier(&batch);
-            let ready = end.max(from);
+            let frontier = self.relocation_frontier(batch);
+            let ready = read_end.max(from);
             let at = self.take_relocation_unit(ready, frontier, purpose);
             if which == Which::Reclaim {
                 // Padding uses up slots that no credit stands for.
                 self.credits -= i64::from(room);
             }
-            end = self.program_moved(ready, at, &batch, purpose).end;
+            end = self.program_moved(ready, at, batch, purpose).end;
             self.journal_change(batch.len() as u32);
             self.close_if_full(frontier);
         }
-        self.batch = batch;
+        let mover = &mut self.movers[which as usize];
+        mover.moving = moving;
+        mover.next = last;
+        if last == mover.moving.len() {
+            mover.moving.clear();
+            mover.next = 0;
+        }
         end
     }
 
-    /// Takes what fits into a unit, oldest first; what was overwritten or trimmed since it was
-    /// read need not be moved any more. Returns the room that is left.
-    fn fill_batch(&mut self, which: Which, batch: &mut Vec<Entry>) -> u32 {
-        batch.clear();
-        let mut room = self.unit_slots();
+    /// What was overwritten or trimmed since it was read need not be moved any more.
+    fn drop_stale(&mut self, which: Which) {
         let mover = &mut self.movers[which as usize];
-        let mut next = mover.next;
+        if mover.epoch == self.epoch {
+            return;
+        }
+        mover.epoch = self.epoch;
+        mover.moving.drain(..mover.next);
+        mover.next = 0;
         let mut stale = 0;
-        while let Some(&entry) = mover.moving.get(next) {
+        mover.moving.retain(|entry| {
             let ppn = entry.old - 1;
-            if self.valid[ppn as usize / 64] >> (ppn % 64) & 1 == 0 {
-                stale += entry.weight;
-            } else if entry.weight <= room {
-                room -= entry.weight;
-                batch.push(entry);
-            } else {
-                break;
-            }
-            next += 1;
-        }
-        if next == mover.moving.len() {
-            mover.moving.clear();
-            next = 0;
-        }
-        mover.next = next;
+            let valid = self.valid[ppn as usize / 64] >> (ppn % 64) & 1 == 1;
+            stale += if valid { 0 } else { entry.weight };
+            valid
+        });
         if which == Which::Reclaim {
             self.credits += i64::from(stale);
         }
-        room
+    }
+
+    /// The end of the entries from `first` on that fit into a unit, and the room that is left.
+    fn unit_of(&self, moving: &[Entry], first: usize) -> (usize, u32) {
+        let unit = self.unit_slots();
+        if !L::FULL {
+            let count = (moving.len() - first).min(unit as usize);
+            return (first + count, unit - count as u32);
+        }
+        let mut room = unit;
+        let mut last = first;
+        while let Some(entry) = moving.get(last).filter(|entry| entry.weight <= room) {
+            room -= entry.weight;
+            last += 1;
+        }
+        (last, room)
     }
 
     fn pay_for_move(&mut self, from: u64) {
