@@ -182,7 +182,7 @@ pub struct ReclaimConfig {
     /// When.
     pub pace: Pace,
     /// R: reclaim works, paid by host writes, while no more superblocks than this are free. A
-    /// block-mapped drive has so many beyond its regions and logs, to rewrite regions into.
+    /// block-mapped drive has so many beyond its segments and logs, to rewrite segments into.
     pub free_superblocks_low: u32,
     /// When idle, reclaim goes on until so many are free; 0 = idle time is not used.
     pub idle_free_superblocks: u32,

@@ -193,9 +193,9 @@ impl DriveConfig {
         self.user_slots() + self.journal_slots() + self.map_slots()
     }
 
-    /// Regions of a superblock each that the host's slots are cut into: what a block-mapped drive
+    /// Segments of a superblock each that the host's slots are cut into: what a block-mapped drive
     /// maps.
-    pub fn regions(&self) -> u64 {
+    pub fn segments(&self) -> u64 {
         let superblock = self.geometry().slots_per_superblock;
         self.user_slots().div_ceil(superblock.into())
     }
@@ -234,12 +234,12 @@ impl DriveConfig {
     /// of each lost: N_eff = N - R - K (K superblocks open per kind of data), which is a little
     /// on the safe side.
     ///
-    /// A block-mapped drive uses its logs and no other spare area: (regions + logs) x slots of a
+    /// A block-mapped drive uses its logs and no other spare area: (segments + logs) x slots of a
     /// superblock / user slots - 1, however many superblocks it has.
     pub fn effective_op(&self) -> f64 {
         let geometry = Geometry::new(self.shape);
         if self.ftl.mapping.kind.is_block_mapped() {
-            let used = self.regions() + u64::from(self.ftl.mapping.log_superblocks);
+            let used = self.segments() + u64::from(self.ftl.mapping.log_superblocks);
             let slots = used * u64::from(geometry.slots_per_superblock);
             return slots as f64 / self.mapped_slots() as f64 - 1.0;
         }

@@ -270,7 +270,7 @@ impl DriveConfig {
         let native = u64::from(s.blocks_per_plane).saturating_sub(slc);
         let usable = native.saturating_sub(self.reserve_superblocks()) * data * slot;
         let needed = self.mapped_slots() * slot;
-        // A block map gives its last region a whole superblock, and may use all of it.
+        // A block map gives its last segment a whole superblock, and may use all of it.
         let (fits, most) = if self.ftl.mapping.kind.is_block_mapped() {
             (needed <= usable, "at most")
         } else {

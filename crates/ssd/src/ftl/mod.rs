@@ -15,16 +15,16 @@ mod frontier;
 mod gather;
 mod page;
 pub mod policies;
-mod region;
+mod segment;
 
 pub use candidates::Candidates;
 pub use page::{Full, Layout, Lean, PageFtl};
-pub use region::RegionFtl;
+pub use segment::SegmentFtl;
 
 /// Block-mapped in place, the naive baseline.
-pub type BlockFtl<G> = RegionFtl<G, region::InPlace>;
+pub type BlockFtl<G> = SegmentFtl<G, segment::InPlace>;
 /// Block-mapped, with page-mapped log superblocks that are merged in.
-pub type HybridFtl<G> = RegionFtl<G, region::Logged>;
+pub type HybridFtl<G> = SegmentFtl<G, segment::Logged>;
 
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;

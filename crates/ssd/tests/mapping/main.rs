@@ -1,7 +1,7 @@
 //! Do the block-mapped drives keep their rules: in place, and with log superblocks?
 //!
 //! `model`: random commands against a plain set. Here: what writes cost, against arithmetic by
-//! hand and an independent model of the log that knows nothing but regions and first-in,
+//! hand and an independent model of the log that knows nothing but segments and first-in,
 //! first-out.
 
 mod model;
@@ -15,19 +15,19 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// A page, a unit and a slot are the same: the smallest update that a drive can be given.
 const PAGE: u64 = 16_384;
 
-/// One die and plane, blocks of `pages` pages, a drive of `regions` of them.
-fn plain(kind: MappingKind, pages: u32, regions: u32, logs: u32) -> DriveConfig {
+/// One die and plane, blocks of `pages` pages, a drive of `segments` of them.
+fn plain(kind: MappingKind, pages: u32, segments: u32, logs: u32) -> DriveConfig {
     let mut c = DriveConfig::tiny();
     c.shape.channel_count = 1;
     c.shape.planes_per_die = 1;
     c.shape.bits_per_cell = 1;
-    c.shape.blocks_per_plane = regions + logs + 3;
+    c.shape.blocks_per_plane = segments + logs + 3;
     c.shape.pages_per_block = pages;
     c.shape.page_bytes = PAGE as u32;
     c.shape.slot_bytes = PAGE as u32;
     c.nand.timing.read.truncate(1);
     c.nand.timing.program.truncate(1);
-    c.user_bytes = u64::from(regions * pages) * PAGE;
+    c.user_bytes = u64::from(segments * pages) * PAGE;
     c.ftl.mapping.kind = kind;
     c.ftl.mapping.log_superblocks = logs;
     c.ftl.slc.superblocks = 0;
@@ -76,12 +76,12 @@ fn in_place_an_update_of_a_page_costs_its_block_256_times() {
     let waf = cost(&mut drive, |d| {
         let mut last = 16;
         for _ in 0..2000 {
-            // A second write to the region just rewritten might go on there for nothing.
-            let region = (last + 1 + rng.below(15)) % 16;
-            write(d, region * 256 + rng.below(256));
-            last = region;
+            // A second write to the segment just rewritten might go on there for nothing.
+            let segment = (last + 1 + rng.below(15)) % 16;
+            write(d, segment * 256 + rng.below(256));
+            last = segment;
         }
-        // The last page of a region leaves nothing to copy.
+        // The last page of a segment leaves nothing to copy.
         write(d, (last + 1) % 16 * 256 + 255);
         d.apply(&Command::flush());
     });
@@ -98,7 +98,7 @@ fn in_place_overwriting_in_order_costs_nothing_more() {
     assert_eq!(drive.counters().slots_relocated, 0);
 }
 
-/// Beyond what is written, rows are padded; before it, the region is rewritten.
+/// Beyond what is written, rows are padded; before it, the segment is rewritten.
 #[test]
 fn in_place_a_gap_is_padded_and_filling_it_rewrites() {
     let mut drive = CountingDrive::new(plain(MappingKind::Block, 64, 10, 0)).expect("valid");
@@ -124,7 +124,7 @@ fn in_place_a_gap_is_padded_and_filling_it_rewrites() {
 }
 
 #[test]
-fn in_place_trim_of_a_region_frees_it_and_of_a_part_saves_copies() {
+fn in_place_trim_of_a_segment_frees_it_and_of_a_part_saves_copies() {
     let mut drive = CountingDrive::new(plain(MappingKind::Block, 64, 10, 0)).expect("valid");
     fill(&mut drive, 0..640);
     assert_eq!(drive.free_superblocks(), 3);
@@ -137,7 +137,7 @@ fn in_place_trim_of_a_region_frees_it_and_of_a_part_saves_copies() {
     write(&mut drive, 640 - 64);
     drive.apply(&Command::flush());
     drive.check().expect("consistent");
-    // The half region is copied whole when the next one begins.
+    // The half segment is copied whole when the next one begins.
     assert_eq!(programmed(&drive, &before), 32 + 1);
     assert_eq!(drive.counters().slots_padding, 0);
 }
@@ -153,10 +153,10 @@ fn hybrid_in_order_costs_nothing_more_by_switch_merges() {
     assert_eq!(drive.counters().superblocks_reclaimed, 20);
 }
 
-/// Partial merge: the rest of a region whose beginning was overwritten in order is copied when
-/// another region begins.
+/// Partial merge: the rest of a segment whose beginning was overwritten in order is copied when
+/// another segment begins.
 #[test]
-fn hybrid_half_a_region_in_order_costs_the_other_half() {
+fn hybrid_half_a_segment_in_order_costs_the_other_half() {
     let mut drive = CountingDrive::new(plain(MappingKind::Hybrid, 64, 10, 2)).expect("valid");
     fill(&mut drive, 0..640);
     let before = drive.counters().clone();
@@ -167,7 +167,7 @@ fn hybrid_half_a_region_in_order_costs_the_other_half() {
     assert_eq!(programmed(&drive, &before), 32 + 32 + 64);
 }
 
-/// The log as a plain queue: first in, first merged, all of a region at once.
+/// The log as a plain queue: first in, first merged, all of a segment at once.
 struct PlainLog {
     pages: u64,
     logs: usize,
@@ -198,32 +198,32 @@ impl PlainLog {
         self.programmed += 1;
     }
 
-    /// Whether `region`, whose page waits to be written, was among those merged: the page is
+    /// Whether `segment`, whose page waits to be written, was among those merged: the page is
     /// merged with it.
-    fn merge_oldest(&mut self, region: u64) -> bool {
+    fn merge_oldest(&mut self, segment: u64) -> bool {
         self.queue.pop_front();
         let number = self.sequence + 1 - self.logs as u64;
         let in_it = self.newest.iter().filter(|(_, (log, _))| *log == number);
-        let regions: BTreeSet<u64> = in_it.map(|(page, _)| page / self.pages).collect();
+        let segments: BTreeSet<u64> = in_it.map(|(page, _)| page / self.pages).collect();
         self.newest
-            .retain(|page, _| !regions.contains(&(page / self.pages)));
-        self.programmed += regions.len() as u64 * self.pages;
-        regions.contains(&region)
+            .retain(|page, _| !segments.contains(&(page / self.pages)));
+        self.programmed += segments.len() as u64 * self.pages;
+        segments.contains(&segment)
     }
 }
 
-/// A page of the drive, but none that begins a region: that would not go to the log.
-fn random_page(rng: &mut Rng, regions: u64, pages: u64) -> u64 {
-    rng.below(regions) * pages + 1 + rng.below(pages - 1)
+/// A page of the drive, but none that begins a segment: that would not go to the log.
+fn random_page(rng: &mut Rng, segments: u64, pages: u64) -> u64 {
+    rng.below(segments) * pages + 1 + rng.below(pages - 1)
 }
 
 #[test]
 fn hybrid_random_writes_cost_what_a_plain_queue_of_logs_says() {
-    for (pages, regions, logs) in [(64, 10, 1), (64, 10, 3), (16, 200, 8), (128, 30, 2)] {
-        let config = plain(MappingKind::Hybrid, pages, regions, logs);
+    for (pages, segments, logs) in [(64, 10, 1), (64, 10, 3), (16, 200, 8), (128, 30, 2)] {
+        let config = plain(MappingKind::Hybrid, pages, segments, logs);
         let mut drive = CountingDrive::new(config).expect("valid");
-        let (pages, regions) = (u64::from(pages), u64::from(regions));
-        fill(&mut drive, 0..pages * regions);
+        let (pages, segments) = (u64::from(pages), u64::from(segments));
+        fill(&mut drive, 0..pages * segments);
         let mut reference = PlainLog {
             pages,
             logs: logs as usize,
@@ -235,13 +235,13 @@ fn hybrid_random_writes_cost_what_a_plain_queue_of_logs_says() {
         let before = drive.counters().clone();
         let mut rng = Rng::new(pages);
         for _ in 0..20_000 {
-            let page = random_page(&mut rng, regions, pages);
+            let page = random_page(&mut rng, segments, pages);
             write(&mut drive, page);
             drive.apply(&Command::flush());
             reference.write(page);
         }
         drive.check().expect("consistent");
-        let case = (pages, regions, logs);
+        let case = (pages, segments, logs);
         assert_eq!(
             programmed(&drive, &before),
             reference.programmed,
@@ -250,22 +250,22 @@ fn hybrid_random_writes_cost_what_a_plain_queue_of_logs_says() {
     }
 }
 
-/// With one log of n slots over m regions, a merge finds x = m (1 - (1 - 1/m)^n) of them (balls in
-/// urns) and writes all their p pages. The page that waits for room is merged along if its region
+/// With one log of n slots over m segments, a merge finds x = m (1 - (1 - 1/m)^n) of them (balls in
+/// urns) and writes all their p pages. The page that waits for room is merged along if its segment
 /// is among them, x/m of the time. So n + x/m host pages cost n + x p: WA is their ratio.
 #[test]
 fn hybrid_with_one_log_costs_what_balls_in_urns_say() {
-    let (pages, regions) = (64, 64);
-    let config = plain(MappingKind::Hybrid, pages, regions, 1);
+    let (pages, segments) = (64, 64);
+    let config = plain(MappingKind::Hybrid, pages, segments, 1);
     let mut drive = CountingDrive::new(config).expect("valid");
-    fill(&mut drive, 0..u64::from(pages * regions));
+    fill(&mut drive, 0..u64::from(pages * segments));
     let mut rng = Rng::new(1);
     let waf = cost(&mut drive, |d| {
         for _ in 0..100_000 {
-            write(d, random_page(&mut rng, regions.into(), pages.into()));
+            write(d, random_page(&mut rng, segments.into(), pages.into()));
         }
     });
-    let (m, n) = (f64::from(regions), f64::from(pages));
+    let (m, n) = (f64::from(segments), f64::from(pages));
     let x = m * (1.0 - (1.0 - 1.0 / m).powi(pages as i32));
     let expected = (n + x * n) / (n + x / m);
     assert!((waf / expected - 1.0).abs() < 0.003, "{waf} for {expected}");
@@ -290,7 +290,7 @@ fn hybrid_costs_the_same_whether_the_rest_of_the_drive_is_free_or_full() {
 
 /// A rewrite takes its time: copies are read and programmed on the same die.
 #[test]
-fn in_place_a_random_overwrite_takes_as_long_as_its_region() {
+fn in_place_a_random_overwrite_takes_as_long_as_its_segment() {
     let config = plain(MappingKind::Block, 64, 10, 0);
     let timing = config.nand.timing.clone();
     let mut drive = Drive::new(config).expect("valid");

@@ -9,7 +9,7 @@ use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, Nanos, Op};
 use std::collections::BTreeSet;
 
 const SLOT: u64 = 4096;
-/// Few regions (48 slots each on the tiny drive), so that they meet.
+/// Few segments (48 slots each on the tiny drive), so that they meet.
 const SLOTS: u64 = 220;
 
 #[derive(Clone, Debug)]
@@ -30,8 +30,8 @@ fn step() -> impl Strategy<Value = Step> {
         let units = units.min(SLOTS / 4 - at);
         (at * 4 * SLOT, (units * 4 * SLOT) as u32)
     });
-    let region = (0..SLOTS / 48).prop_map(|at| (at * 48 * SLOT, (48 * SLOT) as u32));
-    let span = prop_oneof![3 => any_span, 2 => aligned, 1 => region];
+    let segment = (0..SLOTS / 48).prop_map(|at| (at * 48 * SLOT, (48 * SLOT) as u32));
+    let span = prop_oneof![3 => any_span, 2 => aligned, 1 => segment];
     prop_oneof![
         8 => span.clone().prop_map(|(offset, len)| Step::Command(Command::write(offset, len))),
         3 => span.clone().prop_map(|(offset, len)| Step::Command(Command::write_fua(offset, len))),

@@ -1,6 +1,6 @@
 //! What keeping a block map on media costs: pages of its own superblock, written in order.
 //!
-//! The map is small (an entry per region, the log's slots, what is trimmed). Its changes are
+//! The map is small (an entry per segment, the log's slots, what is trimmed). Its changes are
 //! written as a map journal; when its superblock is full, the next one begins and the old one is
 //! free. Left out: the copy of the whole map that the new one begins with (a few pages).
 

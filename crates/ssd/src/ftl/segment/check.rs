@@ -1,9 +1,9 @@
 //! The block-mapped layers check themselves: every slot lies where the rules allow, and all
 //! counts agree.
 
-use super::{BUFFERED, Core, Gear, NONE, Placement, RegionFtl, Role, UNMAPPED};
+use super::{BUFFERED, Core, Gear, NONE, Placement, Role, SegmentFtl, UNMAPPED};
 
-impl<G: Gear, P: Placement> RegionFtl<G, P> {
+impl<G: Gear, P: Placement> SegmentFtl<G, P> {
     /// Walks everything and reports the first contradiction. Costs a pass over the table.
     pub(super) fn check_all(&self) -> Result<(), String> {
         let mut valid = vec![0; self.core.valid.len()];
@@ -98,7 +98,7 @@ impl<G: Gear, P: Placement> RegionFtl<G, P> {
         for (s, &role) in (0..).zip(&core.role) {
             let moving = core
                 .rewrite
-                .is_some_and(|r| core.home[r.region as usize] == s);
+                .is_some_and(|r| core.home[r.segment as usize] == s);
             if idle(s, role) && !moving {
                 return Err(format!("superblock {s} is a home that holds nothing"));
             }
@@ -108,15 +108,15 @@ impl<G: Gear, P: Placement> RegionFtl<G, P> {
 }
 
 impl<G: Gear> Core<G> {
-    /// Whether a slot lies at its own offset in its region's home, or in the old one where a
+    /// Whether a slot lies at its own offset in its segment's home, or in the old one where a
     /// rewrite has not yet come.
     fn is_in_place(&self, lpn: u32, superblock: u32, unit: u32, slot: u32) -> bool {
-        let region = self.target(lpn).region;
-        if slot != lpn - region * self.nand.geometry.slots_per_superblock {
+        let segment = self.target(lpn).segment;
+        if slot != lpn - segment * self.nand.geometry.slots_per_superblock {
             return false;
         }
-        let moving = self.rewrite.filter(|rewrite| rewrite.region == region);
-        self.home[region as usize] == superblock
+        let moving = self.rewrite.filter(|rewrite| rewrite.segment == segment);
+        self.home[segment as usize] == superblock
             || moving.is_some_and(|r| r.old == superblock && unit >= r.next)
     }
 

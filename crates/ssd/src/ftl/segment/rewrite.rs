@@ -1,4 +1,4 @@
-//! Programming units in their place, and moving regions.
+//! Programming units in their place, and moving segments.
 
 use super::{BUFFERED, Core, Launched, NONE, Rewrite, Role, Target, UNMAPPED};
 use crate::nand::{Gear, Mode, Purpose, Ticket, UnitPlace};
@@ -16,7 +16,7 @@ pub(super) struct Content {
 }
 
 impl<G: Gear> Core<G> {
-    /// Whether the unit can still be programmed in its region's home.
+    /// Whether the unit can still be programmed in its segment's home.
     #[inline(always)]
     pub(super) fn is_open(&self, at: Target) -> bool {
         self.row_of(at) >= self.next_row(at)
@@ -33,10 +33,10 @@ impl<G: Gear> Core<G> {
         at.unit / self.nand.geometry.die_count
     }
 
-    /// The next row of the unit's block in its region's home.
+    /// The next row of the unit's block in its segment's home.
     #[inline(always)]
     fn next_row(&self, at: Target) -> u32 {
-        let home = self.home[at.region as usize];
+        let home = self.home[at.segment as usize];
         self.nand
             .next_row(home, at.unit % self.nand.geometry.die_count)
     }
@@ -47,19 +47,22 @@ impl<G: Gear> Core<G> {
             .any(|lpn| self.copy_on_media(lpn) != UNMAPPED)
     }
 
-    /// Gives a region a fresh home.
-    pub(super) fn give_home(&mut self, region: u32) {
-        self.home[region as usize] = self.take_free(Role::Data);
+    /// Gives a segment a fresh home.
+    pub(super) fn give_home(&mut self, segment: u32) {
+        self.home[segment as usize] = self.take_free(Role::Data);
         self.map_log.change(1);
     }
 
-    /// Begins to move a region that has a home.
-    pub(super) fn begin_rewrite(&mut self, region: u32) {
-        assert!(self.rewrite.is_none(), "region {region}: a rewrite is open");
-        let old = self.home[region as usize];
-        self.give_home(region);
+    /// Begins to move a segment that has a home.
+    pub(super) fn begin_rewrite(&mut self, segment: u32) {
+        assert!(
+            self.rewrite.is_none(),
+            "segment {segment}: a rewrite is open"
+        );
+        let old = self.home[segment as usize];
+        self.give_home(segment);
         self.rewrite = Some(Rewrite {
-            region,
+            segment,
             old,
             next: 0,
         });
@@ -68,7 +71,7 @@ impl<G: Gear> Core<G> {
     /// The open rewrite goes on behind the unit just programmed.
     pub(super) fn pass(&mut self, at: Target) {
         if let Some(rewrite) = &mut self.rewrite
-            && rewrite.region == at.region
+            && rewrite.segment == at.segment
         {
             rewrite.next = rewrite.next.max(at.unit + 1);
         }
@@ -81,7 +84,7 @@ impl<G: Gear> Core<G> {
                 return;
             }
             let at = Target {
-                region: rewrite.region,
+                segment: rewrite.segment,
                 unit: rewrite.next,
             };
             if self.has_media(at) {
@@ -97,16 +100,16 @@ impl<G: Gear> Core<G> {
         debug_assert!(self.rewrite.is_none(), "{:?}", self.rewrite);
     }
 
-    /// Full merge: programs the newest copy of all that a region has into a fresh superblock.
-    pub(super) fn merge(&mut self, from: u64, region: u32) {
-        let home = self.home[region as usize];
-        let open = self.rewrite.filter(|rewrite| rewrite.region == region);
+    /// Full merge: programs the newest copy of all that a segment has into a fresh superblock.
+    pub(super) fn merge(&mut self, from: u64, segment: u32) {
+        let home = self.home[segment as usize];
+        let open = self.rewrite.filter(|rewrite| rewrite.segment == segment);
         if open.is_some() {
             self.rewrite = None;
         }
-        self.give_home(region);
+        self.give_home(segment);
         for unit in 0..self.units() {
-            let at = Target { region, unit };
+            let at = Target { segment, unit };
             if self.has_media(at) {
                 self.program(from, at, &(0..0), false);
             }
@@ -119,7 +122,7 @@ impl<G: Gear> Core<G> {
         }
     }
 
-    /// Programs a unit in its region's home: what is `fresh` from the host, what the buffer has
+    /// Programs a unit in its segment's home: what is `fresh` from the host, what the buffer has
     /// of it, and a copy of the rest. Rows before it on its die are padded.
     pub(super) fn program(
         &mut self,
@@ -131,7 +134,7 @@ impl<G: Gear> Core<G> {
         let geometry = &self.nand.geometry;
         let (die, row) = (at.unit % geometry.die_count, self.row_of(at));
         let mut place = UnitPlace {
-            superblock: self.home[at.region as usize],
+            superblock: self.home[at.segment as usize],
             row: self.next_row(at),
             die,
             mode: Mode::Native,
@@ -160,7 +163,7 @@ impl<G: Gear> Core<G> {
             self.table[lpn as usize] = ppn + (lpn - first) + 1;
         }
         let ticket = self.program_at(read, place, content, firm);
-        self.settle(at.region);
+        self.settle(at.segment);
         ticket
     }
 
@@ -215,10 +218,14 @@ impl<G: Gear> Core<G> {
         end
     }
 
-    /// Reads slots of one unit.
+    /// Reads slots of one unit. Copies are read when their die comes to it, behind all that is
+    /// booked there: the controller has no memory for whole segments.
     pub(super) fn read_media(&mut self, from: u64, run: Run, purpose: Purpose) -> u64 {
         let place = self.nand.geometry.place(run.first);
-        if self.nand.is_pending(place.superblock, place.row, place.die) {
+        let mut from = from;
+        if purpose == Purpose::Relocation {
+            from = from.max(self.nand.gear().die_free_at(place.die));
+        } else if self.nand.is_pending(place.superblock, place.row, place.die) {
             return from;
         }
         if purpose == Purpose::Host {

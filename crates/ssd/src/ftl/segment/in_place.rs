@@ -2,7 +2,7 @@
 //!
 //! What is not yet programmed, and does not lie before something that is, is simply programmed
 //! (rows passed over on its die are padded, and need a rewrite when they are written later).
-//! Everything else rewrites the whole region: a page updated at random in a full region of n
+//! Everything else rewrites the whole segment: a page updated at random in a full segment of n
 //! pages programs n pages. (J. He, "The Myth of SSD Performance Degradation": up to 256x.)
 
 use super::{Core, DriveConfig, Gear, NONE, Placement, Range, Target, Ticket};
@@ -58,14 +58,14 @@ fn place<G: Gear>(
     fresh: &Range<u32>,
     firm: bool,
 ) -> Ticket {
-    let is_moving = |core: &Core<G>| core.rewrite.is_some_and(|r| r.region == at.region);
-    if core.home[at.region as usize] == NONE {
-        core.give_home(at.region);
+    let is_moving = |core: &Core<G>| core.rewrite.is_some_and(|r| r.segment == at.segment);
+    if core.home[at.segment as usize] == NONE {
+        core.give_home(at.segment);
     } else if is_moving(core) && core.is_open(at) {
         core.copy_until(from, at.unit);
     } else if !core.is_open(at) {
         core.finish_rewrite(from);
-        core.begin_rewrite(at.region);
+        core.begin_rewrite(at.segment);
         core.copy_until(from, at.unit);
     }
     let ticket = core.program(from, at, fresh, firm);

@@ -1,25 +1,25 @@
-//! Block-mapped: a region of logical slots lies in one superblock, each slot at its own offset.
+//! Block-mapped: a segment of logical slots lies in one superblock, each slot at its own offset.
 //!
 //! ```text
-//!  host slots -> Gather -> placement: InPlace  -> the region's home superblock
-//!                                     Logged   -> the same for whole regions in order,
+//!  host slots -> Gather -> placement: InPlace  -> the segment's home superblock
+//!                                     Logged   -> the same for whole segments in order,
 //!                                                 log superblocks for everything else
-//!  region r: home[r] --(cannot be programmed there)--> rewrite: fresh superblock, old one stale
+//!  segment r: home[r] --(cannot be programmed there)--> rewrite: fresh superblock, old one stale
 //! ```
-//! A region has as many slots as a superblock, and one entry in the drive's map: its home. Pages
+//! A segment has as many slots as a superblock, and one entry in the drive's map: its home. Pages
 //! of a block are programmed in order and once, so a slot that is already programmed, or lies
-//! before one that is, cannot be written again: the region moves to a fresh superblock.
+//! before one that is, cannot be written again: the segment moves to a fresh superblock.
 //!
 //! A rewrite is left open at the unit last written, as in controllers with one replacement block:
-//! a host that goes on from there pays nothing more; the rest is copied when another region must
+//! a host that goes on from there pays nothing more; the rest is copied when another segment must
 //! be rewritten. Rows passed over on a die are padded when a later row is programmed on it.
 //!
 //! The model keeps a table of all slots to find them quickly; the rules above, which
 //! [`Core::check`] walks, are what makes it a block map. The data itself tells which slots a
-//! region holds (spare area), so only a change of homes and what is trimmed count as changes of
+//! segment holds (spare area), so only a change of homes and what is trimmed count as changes of
 //! the map; see [`map_log`].
 //!
-//! Left out: reclaim for wear (regions that are never written never move), idle work other than
+//! Left out: reclaim for wear (segments that are never written never move), idle work other than
 //! emptying the buffer, filling up of word lines.
 
 mod check;
@@ -55,7 +55,7 @@ const NONE: u32 = u32::MAX;
 #[repr(u8)]
 enum Role {
     Free = 0,
-    /// Home of a region, or its old one while a rewrite is open.
+    /// Home of a segment, or its old one while a rewrite is open.
     Data = 1,
     Log = 2,
     /// Holds the map's own pages.
@@ -69,23 +69,23 @@ image_of_choice!(Role {
     Map
 });
 
-/// A region on its way to another superblock.
+/// A segment on its way to another superblock.
 #[derive(Clone, Copy, Debug)]
 struct Rewrite {
-    region: u32,
+    segment: u32,
     /// Where the units not yet copied lie.
     old: u32,
     /// The next unit; nothing before it is valid in `old`.
     next: u32,
 }
 
-image_of!(Rewrite { region, old, next });
+image_of!(Rewrite { segment, old, next });
 
 /// Where a unit's worth of logical slots belongs.
 #[derive(Clone, Copy, Debug)]
 struct Target {
-    region: u32,
-    /// Unit within the region.
+    segment: u32,
+    /// Unit within the segment.
     unit: u32,
 }
 
@@ -118,7 +118,7 @@ pub struct Core<G> {
     /// Valid slots of each superblock.
     valid: Vec<u32>,
     role: Vec<Role>,
-    /// The superblock of each region, or [`NONE`]: the block map.
+    /// The superblock of each segment, or [`NONE`]: the block map.
     home: Vec<u32>,
     rewrite: Option<Rewrite>,
     free: VecDeque<u32>,
@@ -150,12 +150,12 @@ image_of!(Core<G: Gear> {
 
 /// A block-mapped translation layer over its media.
 #[derive(Clone, Debug)]
-pub struct RegionFtl<G, P> {
+pub struct SegmentFtl<G, P> {
     core: Core<G>,
     placement: P,
 }
 
-image_of!(RegionFtl<G: Gear, P: Placement> { core, placement });
+image_of!(SegmentFtl<G: Gear, P: Placement> { core, placement });
 
 impl<G: Gear> Core<G> {
     fn new(config: &DriveConfig) -> Core<G> {
@@ -169,7 +169,7 @@ impl<G: Gear> Core<G> {
             written_end: 0,
             valid: vec![0; count],
             role: vec![Role::Free; count],
-            home: vec![NONE; config.regions() as usize],
+            home: vec![NONE; config.segments() as usize],
             rewrite: None,
             free: (0..count as u32).collect(),
             gather: Gather::new(gather_slots + 1),
@@ -192,10 +192,10 @@ impl<G: Gear> Core<G> {
     /// Where a slot belongs.
     #[inline(always)]
     fn target(&self, lpn: u32) -> Target {
-        // Regions are cut as superblocks are.
+        // Segments are cut as superblocks are.
         let place = self.nand.geometry.place(lpn);
         Target {
-            region: place.superblock,
+            segment: place.superblock,
             unit: place.unit,
         }
     }
@@ -204,7 +204,7 @@ impl<G: Gear> Core<G> {
     #[inline(always)]
     fn slots_of(&self, at: Target) -> Range<u32> {
         let geometry = &self.nand.geometry;
-        let first = at.region * geometry.slots_per_superblock + at.unit * geometry.slots_per_unit;
+        let first = at.segment * geometry.slots_per_superblock + at.unit * geometry.slots_per_unit;
         let end = self.user_slots();
         first.min(end)..(first + geometry.slots_per_unit).min(end)
     }
@@ -273,10 +273,10 @@ impl<G: Gear> Core<G> {
         self.free.push_back(superblock);
     }
 
-    /// Frees what a region no longer needs after slots of it have gone elsewhere.
+    /// Frees what a segment no longer needs after slots of it have gone elsewhere.
     #[inline(always)]
-    fn settle(&mut self, region: u32) {
-        if let Some(rewrite) = self.rewrite.filter(|rewrite| rewrite.region == region) {
+    fn settle(&mut self, segment: u32) {
+        if let Some(rewrite) = self.rewrite.filter(|rewrite| rewrite.segment == segment) {
             if self.valid[rewrite.old as usize] > 0 {
                 return;
             }
@@ -284,9 +284,9 @@ impl<G: Gear> Core<G> {
             self.counters.superblocks_reclaimed += 1;
             self.release(rewrite.old);
         }
-        let home = self.home[region as usize];
+        let home = self.home[segment as usize];
         if home != NONE && self.valid[home as usize] == 0 {
-            self.home[region as usize] = NONE;
+            self.home[segment as usize] = NONE;
             self.map_log.change(1);
             self.release(home);
         }
@@ -299,7 +299,7 @@ impl<G: Gear> Core<G> {
             self.invalidate(old);
             self.table[lpn as usize] = UNMAPPED;
             self.map_log.change(1);
-            self.settle(self.target(lpn).region);
+            self.settle(self.target(lpn).segment);
         }
         u32::from(was_buffered)
     }

@@ -1,17 +1,17 @@
 //! Hybrid: homes for data written in order, log superblocks for the rest.
 //!
 //! FAST (S.-W. Lee et al., "A log buffer-based flash translation layer using fully-associative
-//! sector translation", 2007), with the region's open rewrite as its sequential log block:
+//! sector translation", 2007), with the segment's open rewrite as its sequential log block:
 //!
-//! - a whole unit that begins a region opens a fresh home for it, and whole units that follow in
-//!   order go there; when all of the region is there, the old home is stale without a copy
-//!   (switch merge); when another region begins first, the rest is copied (partial merge);
+//! - a whole unit that begins a segment opens a fresh home for it, and whole units that follow in
+//!   order go there; when all of the segment is there, the old home is stale without a copy
+//!   (switch merge); when another segment begins first, the rest is copied (partial merge);
 //! - a whole unit that is the next of its block in a home goes there;
-//! - everything else goes to the log, in the order written, whatever its region. When the log is
-//!   full, its oldest superblock is merged: each region with valid slots in it is written anew
+//! - everything else goes to the log, in the order written, whatever its segment. When the log is
+//!   full, its oldest superblock is merged: each segment with valid slots in it is written anew
 //!   with the newest copy of all its slots (full merge).
 //!
-//! What a write costs depends on how many regions the log's slots belong to, and not on how much
+//! What a write costs depends on how many segments the log's slots belong to, and not on how much
 //! of the drive is free.
 
 use super::VecDeque;
@@ -60,7 +60,7 @@ impl Placement for Logged {
         {
             return ticket;
         }
-        // Merging takes what the buffer has of the regions merged: it may be empty then.
+        // Merging takes what the buffer has of the segments merged: it may be empty then.
         let place = self.take_unit(core, from);
         self.log(core, from, place, 0..0, false)
     }
@@ -92,7 +92,7 @@ impl Placement for Logged {
     }
 }
 
-/// Programs a whole unit in its region's home when it comes in order there.
+/// Programs a whole unit in its segment's home when it comes in order there.
 fn place_home<G: Gear>(
     core: &mut Core<G>,
     from: u64,
@@ -100,9 +100,9 @@ fn place_home<G: Gear>(
     fresh: &Range<u32>,
     firm: bool,
 ) -> Option<Ticket> {
-    let home = core.home[at.region as usize];
+    let home = core.home[at.segment as usize];
     let in_order = match core.rewrite {
-        Some(rewrite) if rewrite.region == at.region => rewrite.next == at.unit,
+        Some(rewrite) if rewrite.segment == at.segment => rewrite.next == at.unit,
         _ => home != NONE && core.is_next(at),
     };
     if !in_order {
@@ -110,10 +110,10 @@ fn place_home<G: Gear>(
             return None;
         }
         core.finish_rewrite(from);
-        if core.home[at.region as usize] == NONE {
-            core.give_home(at.region);
+        if core.home[at.segment as usize] == NONE {
+            core.give_home(at.segment);
         } else {
-            core.begin_rewrite(at.region);
+            core.begin_rewrite(at.segment);
         }
     }
     let ticket = core.program(from, at, fresh, firm);
@@ -187,12 +187,12 @@ impl Logged {
         core.map_log.change(content.host);
         let ticket = core.program_at(from, place, content, firm);
         for lpn in &log.owners[begin..begin + content.host as usize] {
-            core.settle(core.target(*lpn).region);
+            core.settle(core.target(*lpn).segment);
         }
         ticket
     }
 
-    /// Full merges of all regions with valid slots in the oldest log superblock, which is free
+    /// Full merges of all segments with valid slots in the oldest log superblock, which is free
     /// then.
     fn merge_oldest<G: Gear>(&mut self, core: &mut Core<G>, from: u64) {
         let Some(log) = self.logs.front() else {
@@ -204,7 +204,7 @@ impl Logged {
                 break;
             }
             if lpn != NONE && core.copy_on_media(lpn) == value {
-                core.merge(from, core.target(lpn).region);
+                core.merge(from, core.target(lpn).segment);
             }
         }
         core.counters.victims += 1;

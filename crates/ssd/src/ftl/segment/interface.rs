@@ -1,7 +1,7 @@
 //! The block-mapped layers as the drive sees them.
 
 use super::rewrite::Run;
-use super::{BUFFERED, Core, Gear, Launched, NONE, Placement, RegionFtl, Role, UNMAPPED};
+use super::{BUFFERED, Core, Gear, Launched, NONE, Placement, Role, SegmentFtl, UNMAPPED};
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
@@ -10,9 +10,9 @@ use crate::nand::{NandWork, Purpose, Ticket};
 use crate::prefetch::prefetch;
 use std::ops::Range;
 
-impl<G: Gear, P: Placement> Translation for RegionFtl<G, P> {
+impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
     fn new(config: &DriveConfig, _: Option<Box<dyn VictimPolicy>>) -> Self {
-        RegionFtl {
+        SegmentFtl {
             core: Core::new(config),
             placement: P::new(config),
         }
