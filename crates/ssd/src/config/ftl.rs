@@ -112,6 +112,13 @@ image_of!(MappingConfig {
     log_superblocks
 });
 
+impl MappingKind {
+    /// Regions of a superblock each, not single slots, are what is mapped.
+    pub fn is_block_mapped(self) -> bool {
+        matches!(self, MappingKind::Block | MappingKind::Hybrid)
+    }
+}
+
 impl Default for MappingConfig {
     fn default() -> MappingConfig {
         MappingConfig {
@@ -174,7 +181,8 @@ pub struct ReclaimConfig {
     pub victim: VictimChoice,
     /// When.
     pub pace: Pace,
-    /// R: reclaim works, paid by host writes, while no more superblocks than this are free.
+    /// R: reclaim works, paid by host writes, while no more superblocks than this are free. A
+    /// block-mapped drive has so many beyond its segments and logs, to rewrite segments into.
     pub free_superblocks_low: u32,
     /// When idle, reclaim goes on until so many are free; 0 = idle time is not used.
     pub idle_free_superblocks: u32,

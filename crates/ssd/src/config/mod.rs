@@ -165,7 +165,10 @@ impl DriveConfig {
     /// Mapping units of map journal kept on media, at hidden addresses beyond the host's.
     pub fn journal_slots(&self) -> u64 {
         let journal = &self.ftl.journal;
-        if journal.entry_bytes > 0 || journal.commit_map_programs > 0 {
+        if self.ftl.mapping.kind.is_block_mapped() {
+            // It has superblocks of its own.
+            0
+        } else if journal.entry_bytes > 0 || journal.commit_map_programs > 0 {
             16 * u64::from(self.shape.page_bytes / self.shape.slot_bytes)
         } else {
             0
@@ -190,6 +193,13 @@ impl DriveConfig {
         self.user_slots() + self.journal_slots() + self.map_slots()
     }
 
+    /// Segments of a superblock each that the host's slots are cut into: what a block-mapped drive
+    /// maps.
+    pub fn segments(&self) -> u64 {
+        let superblock = self.geometry().slots_per_superblock;
+        self.user_slots().div_ceil(superblock.into())
+    }
+
     /// Open superblocks at most, those of the pSLC cache left out.
     pub fn open_superblocks(&self) -> u32 {
         let reclaim = &self.ftl.reclaim;
@@ -202,8 +212,13 @@ impl DriveConfig {
     }
 
     /// Superblocks that must exist beyond those full of user data, so that reclaim always has
-    /// where to write: the free reserve, the open ones, one being emptied, one stale in part.
+    /// where to write: the free reserve, the open ones, one being emptied, one stale in part. On
+    /// a block-mapped drive: the free reserve and the logs.
     pub fn reserve_superblocks(&self) -> u64 {
+        if self.ftl.mapping.kind.is_block_mapped() {
+            let logs = u64::from(self.ftl.mapping.log_superblocks);
+            return u64::from(self.ftl.reclaim.free_superblocks_low) + logs;
+        }
         u64::from(self.ftl.reclaim.free_superblocks_low) + u64::from(self.open_superblocks()) + 2
     }
 
@@ -218,8 +233,16 @@ impl DriveConfig {
     /// Open superblocks count as in the theory that `tests/theory` holds the drive to, with half
     /// of each lost: N_eff = N - R - K (K superblocks open per kind of data), which is a little
     /// on the safe side.
+    ///
+    /// A block-mapped drive uses its logs and no other spare area: (segments + logs) x slots of a
+    /// superblock / user slots - 1, however many superblocks it has.
     pub fn effective_op(&self) -> f64 {
         let geometry = Geometry::new(self.shape);
+        if self.ftl.mapping.kind.is_block_mapped() {
+            let used = self.segments() + u64::from(self.ftl.mapping.log_superblocks);
+            let slots = used * u64::from(geometry.slots_per_superblock);
+            return slots as f64 / self.mapped_slots() as f64 - 1.0;
+        }
         let reclaim = &self.ftl.reclaim;
         let used = u64::from(self.ftl.slc.superblocks + reclaim.free_superblocks_low)
             + u64::from(reclaim.streams);
@@ -240,6 +263,11 @@ impl DriveConfig {
         let media = geometry.raw_bytes() / u64::from(geometry.slot_bytes);
         let blocks = u64::from(geometry.die_count) * u64::from(geometry.superblock_count);
         let buffer = self.buffer.bytes / u64::from(self.shape.slot_bytes);
+        if self.ftl.mapping.kind.is_block_mapped() {
+            let logs = u64::from(self.ftl.mapping.log_superblocks);
+            let owners = 4 * logs * u64::from(geometry.slots_per_superblock);
+            return 4 * self.mapped_slots() + owners + 2 * blocks + 16 * buffer;
+        }
         let weights = if self.pack() > 1 { media } else { 0 };
         let ages = match self.ftl.reclaim.separation {
             Separation::Lifespan => 4 * self.user_slots(),

@@ -1,6 +1,9 @@
 //! What makes a drive possible.
 
-use super::{BUFFER_SLOTS_MAX, ConfigError, DriveConfig, MEDIA_SLOTS_MAX};
+use super::{
+    BUFFER_SLOTS_MAX, ConfigError, DriveConfig, MEDIA_SLOTS_MAX, MappingKind, ReclaimConfig,
+};
+use crate::ftl::policies::VictimChoice;
 use crate::units::{Bytes, Nanos};
 use std::fmt;
 
@@ -30,6 +33,10 @@ impl DriveConfig {
         self.validate_timing()?;
         self.validate_sides()?;
         self.validate_ftl()?;
+        self.validate_logs()?;
+        if self.ftl.mapping.kind.is_block_mapped() {
+            self.validate_block_mapped()?;
+        }
         self.validate_capacity()
     }
 
@@ -215,6 +222,52 @@ impl DriveConfig {
             })
     }
 
+    fn validate_logs(&self) -> Result<(), ConfigError> {
+        let logs = self.ftl.mapping.log_superblocks;
+        let (fits, allowed) = if self.ftl.mapping.kind == MappingKind::Hybrid {
+            (logs > 0, "at least 1 is allowed with mapping \"hybrid\"")
+        } else {
+            (logs == 0, "0 is allowed: only mapping \"hybrid\" has logs")
+        };
+        require(fits, "log_superblocks", logs, allowed)
+    }
+
+    /// What a block map knows nothing of is refused, so that nobody thinks it had an effect.
+    fn validate_block_mapped(&self) -> Result<(), ConfigError> {
+        let ftl = &self.ftl;
+        let reclaim = &ftl.reclaim;
+        let usual = ReclaimConfig::default();
+        let unknown = [
+            ("slc_superblocks", ftl.slc.superblocks > 0),
+            ("slc_dynamic_above_free", ftl.slc.dynamic_above_free > 0),
+            ("compression_pack", self.pack() > 1),
+            ("parity", ftl.parity),
+            ("refresh_reads", ftl.refresh_reads > 0),
+            ("map_dram", ftl.mapping.dram_bytes > 0),
+            ("checkpoint_pages", ftl.journal.checkpoint_pages > 0),
+            (
+                "commit_closes_word_lines",
+                ftl.journal.commit_closes_word_lines,
+            ),
+            ("victim", reclaim.victim != VictimChoice::greedy()),
+            ("pace", reclaim.pace != usual.pace),
+            ("idle_free_superblocks", reclaim.idle_free_superblocks > 0),
+            ("shared_frontier", reclaim.shared_frontier),
+            ("streams", reclaim.streams > 1),
+            ("separation", reclaim.separation != usual.separation),
+            ("spare", reclaim.spare != usual.spare),
+        ];
+        for (what, given) in unknown {
+            require(
+                !given,
+                what,
+                "anything but its default",
+                "a block-mapped drive (mapping \"block\" or \"hybrid\") has nothing of the kind",
+            )?;
+        }
+        Ok(())
+    }
+
     fn validate_capacity(&self) -> Result<(), ConfigError> {
         let slot = u64::from(self.shape.slot_bytes);
         require(
@@ -243,13 +296,19 @@ impl DriveConfig {
         let native = u64::from(s.blocks_per_plane).saturating_sub(slc);
         let usable = native.saturating_sub(self.reserve_superblocks()) * data * slot;
         let needed = self.mapped_slots().saturating_mul(slot);
+        // A block map gives its last segment a whole superblock, and may use all of it.
+        let (fits, most) = if self.ftl.mapping.kind.is_block_mapped() {
+            (needed <= usable, "at most")
+        } else {
+            (needed < usable, "less than")
+        };
         require(
-            needed < usable,
+            fits,
             "user capacity",
             Bytes(self.user_bytes),
             &format!(
                 "raw capacity is {}; less {slc} superblocks of pSLC cache and {} kept in reserve, \
-                 of {} each, the host can be given less than {}",
+                 of {} each, the host can be given {most} {}",
                 Bytes(media * slot),
                 self.reserve_superblocks(),
                 Bytes(data * slot),

@@ -1,7 +1,7 @@
 //! A drive without time: the same translation layer, the same commands in the same order, and
 //! only what they do to map and media. For write amplification and wear.
 
-use super::{KindOf, edges, slots_touched, slots_within};
+use super::{KindOf, edges, refuse_victim, slots_touched, slots_within};
 use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig};
 use crate::counters::DriveCounters;
@@ -173,6 +173,7 @@ impl CountingDrive {
         victim: Option<Box<dyn VictimPolicy>>,
     ) -> Result<CountingDrive, ConfigError> {
         config.validate()?;
+        refuse_victim(&config, victim.is_some())?;
         let kind = Box::new(match KindOf::of(&config) {
             KindOf::Lean => Kind::Lean(Tally::new(&config, victim)),
             KindOf::Full => Kind::Full(Tally::new(&config, victim)),

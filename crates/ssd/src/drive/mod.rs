@@ -65,6 +65,18 @@ impl KindOf {
     }
 }
 
+/// A block map has no victims to choose from.
+fn refuse_victim(config: &DriveConfig, own: bool) -> Result<(), ConfigError> {
+    if !own || !config.ftl.mapping.kind.is_block_mapped() {
+        return Ok(());
+    }
+    Err(ConfigError {
+        what: "victim".into(),
+        given: "a policy of your own".into(),
+        allowed: "a block-mapped drive chooses no victims".into(),
+    })
+}
+
 #[derive(Clone, Debug)]
 enum Kind {
     Lean(Engine<PageFtl<Clock, Lean>>),
@@ -126,6 +138,7 @@ impl Drive {
         victim: Option<Box<dyn VictimPolicy>>,
     ) -> Result<Drive, ConfigError> {
         config.validate()?;
+        refuse_victim(&config, victim.is_some())?;
         Ok(Drive {
             kind: Box::new(match KindOf::of(&config) {
                 KindOf::Lean => Kind::Lean(Engine::new(config, victim)),

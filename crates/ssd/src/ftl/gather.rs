@@ -135,6 +135,11 @@ impl Gather {
         self.weight -= room - left;
     }
 
+    /// The oldest live entry.
+    pub fn oldest(&self) -> Option<Entry> {
+        self.iter().next().map(|(_, entry)| entry)
+    }
+
     /// Takes an entry out of turn.
     pub fn kill(&mut self, index: u32) -> Entry {
         let entry = self.entries[index as usize];

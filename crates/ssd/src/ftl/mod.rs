@@ -15,11 +15,16 @@ mod frontier;
 mod gather;
 mod page;
 pub mod policies;
+mod segment;
 
 pub use candidates::Candidates;
 pub use page::{Full, Layout, Lean, PageFtl};
-pub type BlockFtl<G> = PageFtl<G, Lean>;
-pub type HybridFtl<G> = PageFtl<G, Lean>;
+pub use segment::SegmentFtl;
+
+/// Block-mapped in place, the naive baseline.
+pub type BlockFtl<G> = SegmentFtl<G, segment::InPlace>;
+/// Block-mapped, with page-mapped log superblocks that are merged in.
+pub type HybridFtl<G> = SegmentFtl<G, segment::Logged>;
 
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;

@@ -187,6 +187,14 @@ impl Clock {
     fn read_first(&mut self, from: u64, read: Sense) -> (u64, u64) {
         self.dies[read.die].forget(self.now);
         let mut start = from.max(self.dies[read.die].reads_end);
+        if self.dies[read.die]
+            .booked
+            .back()
+            .is_none_or(|last| last.end <= start)
+        {
+            // Behind everything, however long the queue is.
+            return self.sense_at(start, read);
+        }
         let mut next = 0;
         loop {
             let die = &self.dies[read.die];

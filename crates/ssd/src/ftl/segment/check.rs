@@ -1,0 +1,136 @@
+//! The block-mapped layers check themselves: every slot lies where the rules allow, and all
+//! counts agree.
+
+use super::{BUFFERED, Core, Gear, NONE, Placement, Role, SegmentFtl, UNMAPPED};
+
+impl<G: Gear, P: Placement> SegmentFtl<G, P> {
+    /// Walks everything and reports the first contradiction. Costs a pass over the table.
+    pub(super) fn check_all(&self) -> Result<(), String> {
+        let mut valid = vec![0; self.core.valid.len()];
+        self.check_table(&mut valid)?;
+        self.check_buffer()?;
+        if let Some(s) = (0..valid.len()).find(|&s| valid[s] != self.core.valid[s]) {
+            return Err(format!(
+                "superblock {s} has {} valid slots, counts {}",
+                valid[s], self.core.valid[s]
+            ));
+        }
+        self.check_roles()?;
+        self.core.check_conservation()
+    }
+
+    fn check_table(&self, valid: &mut [u32]) -> Result<(), String> {
+        let core = &self.core;
+        for lpn in 0..core.user_slots() {
+            if lpn >= core.written_end && core.table[lpn as usize] != UNMAPPED {
+                return Err(format!("slot {lpn} is mapped but was never written"));
+            }
+            let Some(ppn) = core.copy_on_media(lpn).checked_sub(1) else {
+                continue;
+            };
+            let place = core.nand.geometry.place(ppn);
+            valid[place.superblock as usize] += 1;
+            if place.row >= core.nand.next_row(place.superblock, place.die) {
+                return Err(format!("slot {lpn} at {ppn} was never programmed"));
+            }
+            let slot = ppn - place.superblock * core.nand.geometry.slots_per_superblock;
+            let own = core.is_in_place(lpn, place.superblock, place.unit, slot);
+            if !own && !self.placement.owns(lpn, place.superblock, slot) {
+                return Err(format!(
+                    "slot {lpn} lies at slot {slot} of superblock {}, neither its place nor a log",
+                    place.superblock
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_buffer(&self) -> Result<(), String> {
+        let core = &self.core;
+        let mut live = 0;
+        for (index, entry) in core.gather.iter() {
+            live += 1;
+            if core.table[entry.lpn as usize] != BUFFERED + index {
+                return Err(format!(
+                    "buffer entry {index} (slot {}) is not in the table",
+                    entry.lpn
+                ));
+            }
+        }
+        let mapped = core
+            .table
+            .iter()
+            .filter(|&&value| value >= BUFFERED)
+            .count();
+        if mapped != live || live as u32 > core.gather_slots {
+            return Err(format!(
+                "{mapped} slots mapped to the buffer, which holds {live} of at most {}",
+                core.gather_slots
+            ));
+        }
+        Ok(())
+    }
+
+    /// Each superblock has one role.
+    fn check_roles(&self) -> Result<(), String> {
+        let core = &self.core;
+        let homes = core.home.iter().copied().filter(|&home| home != NONE);
+        let old = core.rewrite.map(|rewrite| rewrite.old);
+        let logs = self.placement.superblocks();
+        let uses = (core.free.iter().map(|&s| (s, Role::Free)))
+            .chain(homes.chain(old).map(|s| (s, Role::Data)))
+            .chain(logs.map(|s| (s, Role::Log)))
+            .chain(core.map_log.superblock().map(|s| (s, Role::Map)));
+        let mut seen = vec![0; core.role.len()];
+        for (superblock, role) in uses {
+            seen[superblock as usize] += 1;
+            if core.role[superblock as usize] != role {
+                return Err(format!(
+                    "superblock {superblock} is {:?}, should be {role:?}",
+                    core.role[superblock as usize]
+                ));
+            }
+        }
+        if let Some(s) = seen.iter().position(|&times| times != 1) {
+            return Err(format!("superblock {s} is used {} times", seen[s]));
+        }
+        let idle = |s: u32, role: Role| role == Role::Data && core.valid[s as usize] == 0;
+        for (s, &role) in (0..).zip(&core.role) {
+            let moving = core
+                .rewrite
+                .is_some_and(|r| core.home[r.segment as usize] == s);
+            if idle(s, role) && !moving {
+                return Err(format!("superblock {s} is a home that holds nothing"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<G: Gear> Core<G> {
+    /// Whether a slot lies at its own offset in its segment's home, or in the old one where a
+    /// rewrite has not yet come.
+    fn is_in_place(&self, lpn: u32, superblock: u32, unit: u32, slot: u32) -> bool {
+        let segment = self.target(lpn).segment;
+        if slot != lpn - segment * self.nand.geometry.slots_per_superblock {
+            return false;
+        }
+        let moving = self.rewrite.filter(|rewrite| rewrite.segment == segment);
+        self.home[segment as usize] == superblock
+            || moving.is_some_and(|r| r.old == superblock && unit >= r.next)
+    }
+
+    /// Every slot programmed is accounted to a purpose.
+    fn check_conservation(&self) -> Result<(), String> {
+        let c = &self.counters;
+        let unit = u64::from(self.nand.geometry.slots_per_unit);
+        if c.slots_programmed() != c.nand_programs * unit {
+            return Err(format!(
+                "{} slots programmed in {} units of {unit}",
+                c.slots_programmed(),
+                c.nand_programs
+            ));
+        }
+        Ok(())
+    }
+}

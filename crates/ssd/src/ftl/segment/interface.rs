@@ -1,0 +1,219 @@
+//! The block-mapped layers as the drive sees them.
+
+use super::rewrite::Run;
+use super::{BUFFERED, Core, Gear, Launched, NONE, Placement, Role, SegmentFtl, UNMAPPED};
+use crate::config::DriveConfig;
+use crate::counters::DriveCounters;
+use crate::ftl::policies::VictimPolicy;
+use crate::ftl::{Found, Hint, SuperblockView, Translation};
+use crate::nand::{NandWork, Purpose, Ticket};
+use crate::prefetch::prefetch;
+use std::ops::Range;
+
+impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
+    fn new(config: &DriveConfig, _: Option<Box<dyn VictimPolicy>>) -> Self {
+        SegmentFtl {
+            core: Core::new(config),
+            placement: P::new(config),
+        }
+    }
+
+    #[inline(always)]
+    fn set_now(&mut self, now: u64) {
+        self.core.nand.set_now(now);
+    }
+
+    #[inline(always)]
+    fn write(&mut self, from: u64, lpn: u32, _: Hint) -> bool {
+        if self.is_buffered(lpn) {
+            self.core.counters.slots_coalesced += 1;
+            return false;
+        }
+        if self.core.gather.live() == self.core.gather_slots {
+            self.placement.place_oldest(&mut self.core, from);
+        }
+        self.core.take_in(lpn);
+        true
+    }
+
+    fn write_through(&mut self, from: u64, lpns: Range<u32>, _: Hint) -> (u64, u32) {
+        let core = &mut self.core;
+        core.written_end = core.written_end.max(lpns.end);
+        core.released = 0;
+        let mut end = from;
+        let mut next = lpns.start;
+        while next < lpns.end {
+            let stop = core.slots_of(core.target(next)).end.min(lpns.end);
+            let ticket = self.placement.place_fresh(core, from, next..stop);
+            end = end.max(ticket.end);
+            next = stop;
+        }
+        (end, std::mem::take(&mut core.released))
+    }
+
+    fn flush_data(&mut self, from: u64) -> u64 {
+        let mut end = from;
+        while self.core.gather.live() > 0 {
+            end = end.max(self.placement.place_oldest(&mut self.core, from).end);
+        }
+        end
+    }
+
+    fn uncommitted(&self) -> bool {
+        self.core.map_log.has_changes()
+    }
+
+    fn commit_map(&mut self, from: u64) -> u64 {
+        self.core.commit(from)
+    }
+
+    fn trim(&mut self, lpn: u32) -> u32 {
+        self.core.forget(lpn)
+    }
+
+    #[inline]
+    fn read(&mut self, from: u64, lpns: Range<u32>) -> u64 {
+        let mut end = from;
+        let mut run = Run::default();
+        let unit = self.core.nand.geometry.slots_per_unit;
+        for lpn in lpns {
+            if let Found::Media(ppn) = self.find(lpn)
+                && let Some(whole) = run.add(ppn, unit)
+            {
+                end = end.max(self.core.read_media(from, whole, Purpose::Host));
+            }
+        }
+        if run.slots > 0 {
+            end = end.max(self.core.read_media(from, run, Purpose::Host));
+        }
+        end
+    }
+
+    fn read_internal(&mut self, from: u64, lpn: u32) -> u64 {
+        match self.find(lpn) {
+            // Not accounted to the host: it did not ask for it.
+            Found::Media(first) => {
+                let run = Run { first, slots: 1 };
+                self.core.read_media(from, run, Purpose::Map)
+            }
+            _ => from,
+        }
+    }
+
+    fn idle(&mut self, from: u64) -> Option<u64> {
+        (self.core.gather.live() > 0).then(|| self.flush_data(from))
+    }
+
+    fn has_idle_work(&self) -> bool {
+        self.core.gather.live() > 0
+    }
+
+    fn secure_erase(&mut self, from: u64) -> u64 {
+        self.placement.clear();
+        let core = &mut self.core;
+        core.table.fill(UNMAPPED);
+        core.written_end = 0;
+        core.valid.fill(0);
+        core.role.fill(Role::Free);
+        core.home.fill(NONE);
+        core.rewrite = None;
+        let count = core.nand.geometry.superblock_count;
+        core.free = (0..count).collect();
+        while core.gather.pop(u32::MAX).is_some() {}
+        core.map_log.clear();
+        core.launched.clear();
+        core.counters.nand_erases += u64::from(count) * u64::from(core.nand.geometry.die_count);
+        core.nand.erase_all(from)
+    }
+
+    #[inline(always)]
+    fn launched(&mut self) -> &mut Vec<Launched> {
+        &mut self.core.launched
+    }
+
+    fn end_of(&self, ticket: Ticket) -> u64 {
+        self.core.nand.end_of(ticket)
+    }
+
+    fn make_firm(&mut self, ticket: Ticket) -> u64 {
+        self.core.nand.make_firm(ticket)
+    }
+
+    #[inline(always)]
+    fn is_buffered(&self, lpn: u32) -> bool {
+        self.core.table[lpn as usize] >= BUFFERED
+    }
+
+    fn buffered_slots(&self) -> u32 {
+        self.core.gather.live()
+    }
+
+    #[inline(always)]
+    fn find(&self, lpn: u32) -> Found {
+        match self.core.table[lpn as usize] {
+            UNMAPPED => Found::Unmapped,
+            value if value >= BUFFERED => Found::Buffered,
+            value => Found::Media(value - 1),
+        }
+    }
+
+    fn media_copy(&self, lpn: u32) -> Option<u32> {
+        self.core.copy_on_media(lpn).checked_sub(1)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, lpn: u32) {
+        prefetch(&self.core.table, lpn as usize);
+    }
+
+    #[inline(always)]
+    fn counters(&mut self) -> &mut DriveCounters {
+        &mut self.core.counters
+    }
+
+    fn counted(&self) -> &DriveCounters {
+        &self.core.counters
+    }
+
+    fn nand_work(&self) -> &NandWork {
+        &self.core.nand.work
+    }
+
+    fn busy_by_purpose(&self) -> [u64; Purpose::COUNT] {
+        self.core.nand.gear().busy_by_purpose()
+    }
+
+    fn busy_ns(&self) -> (Vec<u64>, Vec<u64>) {
+        self.core.nand.gear().busy_ns()
+    }
+
+    fn die_free_at(&self, die: u32) -> u64 {
+        self.core.nand.gear().die_free_at(die)
+    }
+
+    fn free_slc_superblocks(&self) -> usize {
+        0
+    }
+
+    fn free_superblocks(&self) -> usize {
+        self.core.free.len()
+    }
+
+    fn superblock_count(&self) -> u32 {
+        self.core.nand.geometry.superblock_count
+    }
+
+    fn superblock(&self, superblock: u32) -> SuperblockView {
+        let s = superblock as usize;
+        SuperblockView {
+            valid: self.core.valid[s],
+            slots: self.core.nand.geometry.slots_per_superblock,
+            erases: self.core.nand.erase_count[s],
+            free: self.core.role[s] == Role::Free,
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.check_all()
+    }
+}

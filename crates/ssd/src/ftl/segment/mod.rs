@@ -1,0 +1,306 @@
+//! Block-mapped: a segment of logical slots lies in one superblock, each slot at its own offset.
+//!
+//! ```text
+//!  host slots -> Gather -> placement: InPlace  -> the segment's home superblock
+//!                                     Logged   -> the same for whole segments in order,
+//!                                                 log superblocks for everything else
+//!  segment r: home[r] --(cannot be programmed there)--> rewrite: fresh superblock, old one stale
+//! ```
+//! A segment has as many slots as a superblock, and one entry in the drive's map: its home. Pages
+//! of a block are programmed in order and once, so a slot that is already programmed, or lies
+//! before one that is, cannot be written again: the segment moves to a fresh superblock.
+//!
+//! A rewrite is left open at the unit last written, as in controllers with one replacement block:
+//! a host that goes on from there pays nothing more; the rest is copied when another segment must
+//! be rewritten. Rows passed over on a die are padded when a later row is programmed on it.
+//!
+//! The model keeps a table of all slots to find them quickly; the rules above, which
+//! [`Core::check`] walks, are what makes it a block map. The data itself tells which slots a
+//! segment holds (spare area), so only a change of homes and what is trimmed count as changes of
+//! the map; see [`map_log`].
+//!
+//! Left out: reclaim for wear (segments that are never written never move), idle work other than
+//! emptying the buffer, filling up of word lines.
+
+mod check;
+mod in_place;
+mod interface;
+mod logged;
+mod map_log;
+mod rewrite;
+
+pub use in_place::InPlace;
+pub use logged::Logged;
+
+use super::Launched;
+use super::gather::{Entry, Gather};
+use crate::config::{DriveConfig, MEDIA_SLOTS_MAX};
+use crate::counters::DriveCounters;
+use crate::image::{Image, image_of, image_of_choice};
+use crate::nand::{Gear, Nand, Ticket};
+use map_log::MapLog;
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::ops::Range;
+
+/// The table's value for a slot that lies nowhere; a slot at `ppn` has the value `ppn + 1`.
+const UNMAPPED: u32 = 0;
+/// Values from here up are indices in the write buffer.
+const BUFFERED: u32 = MEDIA_SLOTS_MAX as u32;
+/// No superblock.
+const NONE: u32 = u32::MAX;
+
+/// What a superblock is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Role {
+    Free = 0,
+    /// Home of a segment, or its old one while a rewrite is open.
+    Data = 1,
+    Log = 2,
+    /// Holds the map's own pages.
+    Map = 3,
+}
+
+image_of_choice!(Role {
+    Free,
+    Data,
+    Log,
+    Map
+});
+
+/// A segment on its way to another superblock.
+#[derive(Clone, Copy, Debug)]
+struct Rewrite {
+    segment: u32,
+    /// Where the units not yet copied lie.
+    old: u32,
+    /// The next unit; nothing before it is valid in `old`.
+    next: u32,
+}
+
+image_of!(Rewrite { segment, old, next });
+
+/// Where a unit's worth of logical slots belongs.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    segment: u32,
+    /// Unit within the segment.
+    unit: u32,
+}
+
+/// Rules of one kind of block map: where host data goes.
+pub trait Placement: Clone + Debug + Image {
+    /// For a drive of this configuration.
+    fn new(config: &DriveConfig) -> Self;
+    /// Gives the oldest buffered data to media, with what goes well with it; nothing when the
+    /// buffer is empty.
+    fn place_oldest<G: Gear>(&mut self, core: &mut Core<G>, from: u64) -> Ticket;
+    /// Programs slots of one unit past the buffer.
+    fn place_fresh<G: Gear>(&mut self, core: &mut Core<G>, from: u64, fresh: Range<u32>) -> Ticket;
+    /// Superblocks used beside the homes.
+    fn superblocks(&self) -> impl Iterator<Item = u32>;
+    /// Whether the slot's copy at `ppn` is one of this placement's own.
+    fn owns(&self, lpn: u32, superblock: u32, slot: u32) -> bool;
+    /// Forgets everything.
+    fn clear(&mut self);
+}
+
+/// What all block maps share: media, homes, buffer.
+#[derive(Clone, Debug)]
+pub struct Core<G> {
+    nand: Nand<G>,
+    counters: DriveCounters,
+    /// Where each logical slot's newest copy is.
+    table: Vec<u32>,
+    /// One past the highest slot ever written.
+    written_end: u32,
+    /// Valid slots of each superblock.
+    valid: Vec<u32>,
+    role: Vec<Role>,
+    /// The superblock of each segment, or [`NONE`]: the block map.
+    home: Vec<u32>,
+    rewrite: Option<Rewrite>,
+    free: VecDeque<u32>,
+    gather: Gather,
+    /// Slots gathered before the oldest is placed.
+    gather_slots: u32,
+    map_log: MapLog,
+    launched: Vec<Launched>,
+    /// Slots of a write past the buffer that were in it.
+    released: u32,
+}
+
+image_of!(Core<G: Gear> {
+    nand,
+    counters,
+    table,
+    written_end,
+    valid,
+    role,
+    home,
+    rewrite,
+    free,
+    gather,
+    gather_slots,
+    map_log,
+    launched,
+    released
+});
+
+/// A block-mapped translation layer over its media.
+#[derive(Clone, Debug)]
+pub struct SegmentFtl<G, P> {
+    core: Core<G>,
+    placement: P,
+}
+
+image_of!(SegmentFtl<G: Gear, P: Placement> { core, placement });
+
+impl<G: Gear> Core<G> {
+    fn new(config: &DriveConfig) -> Core<G> {
+        let geometry = config.geometry();
+        let count = geometry.superblock_count as usize;
+        let held = config.buffer.hold_bytes / u64::from(config.shape.slot_bytes);
+        let gather_slots = geometry.slots_per_unit + held as u32;
+        Core {
+            counters: DriveCounters::default(),
+            table: vec![UNMAPPED; config.user_slots() as usize],
+            written_end: 0,
+            valid: vec![0; count],
+            role: vec![Role::Free; count],
+            home: vec![NONE; config.segments() as usize],
+            rewrite: None,
+            free: (0..count as u32).collect(),
+            gather: Gather::new(gather_slots + 1),
+            gather_slots,
+            map_log: MapLog::new(config),
+            launched: Vec::new(),
+            released: 0,
+            nand: Nand::new(geometry, &config.nand),
+        }
+    }
+
+    fn user_slots(&self) -> u32 {
+        self.table.len() as u32
+    }
+
+    fn units(&self) -> u32 {
+        self.nand.geometry.units_per_superblock()
+    }
+
+    /// Where a slot belongs.
+    #[inline(always)]
+    fn target(&self, lpn: u32) -> Target {
+        // Segments are cut as superblocks are.
+        let place = self.nand.geometry.place(lpn);
+        Target {
+            segment: place.superblock,
+            unit: place.unit,
+        }
+    }
+
+    /// The logical slots of a unit, those beyond the drive's end left out.
+    #[inline(always)]
+    fn slots_of(&self, at: Target) -> Range<u32> {
+        let geometry = &self.nand.geometry;
+        let first = at.segment * geometry.slots_per_superblock + at.unit * geometry.slots_per_unit;
+        let end = self.user_slots();
+        first.min(end)..(first + geometry.slots_per_unit).min(end)
+    }
+
+    /// Takes a slot of the host into the buffer.
+    #[inline(always)]
+    fn take_in(&mut self, lpn: u32) {
+        if self.gather.is_full() {
+            for (index, entry) in self.gather.compact() {
+                self.table[entry.lpn as usize] = BUFFERED + index;
+            }
+        }
+        let old = self.table[lpn as usize];
+        self.written_end = self.written_end.max(lpn + 1);
+        let entry = Entry {
+            lpn,
+            old,
+            weight: 1,
+        };
+        self.table[lpn as usize] = BUFFERED + self.gather.push(entry);
+    }
+
+    /// Takes a slot out of the buffer; returns the table's value for its copy on media.
+    #[inline(always)]
+    fn take_out(&mut self, lpn: u32) -> (u32, bool) {
+        let value = self.table[lpn as usize];
+        if value < BUFFERED {
+            return (value, false);
+        }
+        let old = self.gather.kill(value - BUFFERED).old;
+        self.table[lpn as usize] = old;
+        (old, true)
+    }
+
+    /// The table's value for the slot's copy on media, whatever the buffer holds.
+    #[inline(always)]
+    fn copy_on_media(&self, lpn: u32) -> u32 {
+        match self.table[lpn as usize] {
+            value if value >= BUFFERED => self.gather.old(value - BUFFERED),
+            value => value,
+        }
+    }
+
+    /// One valid slot less where a copy lay.
+    #[inline(always)]
+    fn invalidate(&mut self, value: u32) {
+        if value != UNMAPPED {
+            let superblock = self.nand.geometry.superblock_of(value - 1);
+            self.valid[superblock as usize] -= 1;
+        }
+    }
+
+    fn take_free(&mut self, role: Role) -> u32 {
+        let superblock = self.free.pop_front();
+        let superblock = superblock.expect("the configuration keeps superblocks free");
+        self.role[superblock as usize] = role;
+        superblock
+    }
+
+    /// A superblock that holds nothing valid any more is free again; it is erased before use.
+    fn release(&mut self, superblock: u32) {
+        let s = superblock as usize;
+        assert_eq!(self.valid[s], 0, "superblock {superblock} goes free");
+        self.role[s] = Role::Free;
+        self.nand.make_stale(superblock);
+        self.free.push_back(superblock);
+    }
+
+    /// Frees what a segment no longer needs after slots of it have gone elsewhere.
+    #[inline(always)]
+    fn settle(&mut self, segment: u32) {
+        if let Some(rewrite) = self.rewrite.filter(|rewrite| rewrite.segment == segment) {
+            if self.valid[rewrite.old as usize] > 0 {
+                return;
+            }
+            self.rewrite = None;
+            self.counters.superblocks_reclaimed += 1;
+            self.release(rewrite.old);
+        }
+        let home = self.home[segment as usize];
+        if home != NONE && self.valid[home as usize] == 0 {
+            self.home[segment as usize] = NONE;
+            self.map_log.change(1);
+            self.release(home);
+        }
+    }
+
+    /// The slot's data is no longer needed; returns the places in the buffer that frees.
+    fn forget(&mut self, lpn: u32) -> u32 {
+        let (old, was_buffered) = self.take_out(lpn);
+        if old != UNMAPPED {
+            self.invalidate(old);
+            self.table[lpn as usize] = UNMAPPED;
+            self.map_log.change(1);
+            self.settle(self.target(lpn).segment);
+        }
+        u32::from(was_buffered)
+    }
+}

@@ -1,0 +1,268 @@
+//! Programming units in their place, and moving segments.
+
+use super::{BUFFERED, Core, Launched, NONE, Rewrite, Role, Target, UNMAPPED};
+use crate::nand::{Gear, Mode, Purpose, Ticket, UnitPlace};
+use std::ops::Range;
+
+/// What a unit being programmed holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Content {
+    /// Slots of the host.
+    pub host: u32,
+    /// Of these, how many leave the buffer only when the program has ended.
+    pub buffered: u32,
+    /// Slots copied.
+    pub moved: u32,
+}
+
+impl<G: Gear> Core<G> {
+    /// Whether the unit can still be programmed in its segment's home.
+    #[inline(always)]
+    pub(super) fn is_open(&self, at: Target) -> bool {
+        self.row_of(at) >= self.next_row(at)
+    }
+
+    /// Whether it is the very next of its block.
+    #[inline(always)]
+    pub(super) fn is_next(&self, at: Target) -> bool {
+        self.row_of(at) == self.next_row(at)
+    }
+
+    #[inline(always)]
+    fn row_of(&self, at: Target) -> u32 {
+        at.unit / self.nand.geometry.die_count
+    }
+
+    /// The next row of the unit's block in its segment's home.
+    #[inline(always)]
+    fn next_row(&self, at: Target) -> u32 {
+        let home = self.home[at.segment as usize];
+        self.nand
+            .next_row(home, at.unit % self.nand.geometry.die_count)
+    }
+
+    /// Whether anything of the unit is on media.
+    fn has_media(&self, at: Target) -> bool {
+        self.slots_of(at)
+            .any(|lpn| self.copy_on_media(lpn) != UNMAPPED)
+    }
+
+    /// Gives a segment a fresh home.
+    pub(super) fn give_home(&mut self, segment: u32) {
+        self.home[segment as usize] = self.take_free(Role::Data);
+        self.map_log.change(1);
+    }
+
+    /// Begins to move a segment that has a home.
+    pub(super) fn begin_rewrite(&mut self, segment: u32) {
+        assert!(
+            self.rewrite.is_none(),
+            "segment {segment}: a rewrite is open"
+        );
+        let old = self.home[segment as usize];
+        self.give_home(segment);
+        self.rewrite = Some(Rewrite {
+            segment,
+            old,
+            next: 0,
+        });
+    }
+
+    /// The open rewrite goes on behind the unit just programmed.
+    pub(super) fn pass(&mut self, at: Target) {
+        if let Some(rewrite) = &mut self.rewrite
+            && rewrite.segment == at.segment
+        {
+            rewrite.next = rewrite.next.max(at.unit + 1);
+        }
+    }
+
+    /// Copies what the open rewrite has left before unit `until`.
+    pub(super) fn copy_until(&mut self, from: u64, until: u32) {
+        while let Some(rewrite) = self.rewrite {
+            if rewrite.next >= until {
+                return;
+            }
+            let at = Target {
+                segment: rewrite.segment,
+                unit: rewrite.next,
+            };
+            if self.has_media(at) {
+                self.program(from, at, &(0..0), false);
+            }
+            self.pass(at);
+        }
+    }
+
+    /// Ends the open rewrite, if any.
+    pub(super) fn finish_rewrite(&mut self, from: u64) {
+        self.copy_until(from, self.units());
+        debug_assert!(self.rewrite.is_none(), "{:?}", self.rewrite);
+    }
+
+    /// Full merge: programs the newest copy of all that a segment has into a fresh superblock.
+    pub(super) fn merge(&mut self, from: u64, segment: u32) {
+        let home = self.home[segment as usize];
+        let open = self.rewrite.filter(|rewrite| rewrite.segment == segment);
+        if open.is_some() {
+            self.rewrite = None;
+        }
+        self.give_home(segment);
+        for unit in 0..self.units() {
+            let at = Target { segment, unit };
+            if self.has_media(at) {
+                self.program(from, at, &(0..0), false);
+            }
+        }
+        for stale in [home, open.map_or(NONE, |rewrite| rewrite.old)] {
+            if stale != NONE {
+                self.counters.superblocks_reclaimed += 1;
+                self.release(stale);
+            }
+        }
+    }
+
+    /// Programs a unit in its segment's home: what is `fresh` from the host, what the buffer has
+    /// of it, and a copy of the rest. Rows before it on its die are padded.
+    pub(super) fn program(
+        &mut self,
+        from: u64,
+        at: Target,
+        fresh: &Range<u32>,
+        firm: bool,
+    ) -> Ticket {
+        let geometry = &self.nand.geometry;
+        let (die, row) = (at.unit % geometry.die_count, self.row_of(at));
+        let mut place = UnitPlace {
+            superblock: self.home[at.segment as usize],
+            row: self.next_row(at),
+            die,
+            mode: Mode::Native,
+        };
+        while place.row < row {
+            self.program_at(from, place, Content::default(), firm);
+            place.row += 1;
+        }
+        let slots = self.slots_of(at);
+        let read = self.read_rest(from, slots.clone(), fresh);
+        let first = slots.start;
+        let ppn = self.nand.geometry.first_slot(place.superblock, row, die);
+        let mut content = Content::default();
+        for lpn in slots {
+            let before = self.table[lpn as usize];
+            let is_fresh = fresh.contains(&lpn);
+            if before == UNMAPPED && !is_fresh {
+                continue;
+            }
+            let (old, buffered) = self.take_out(lpn);
+            content.host += u32::from(is_fresh || buffered);
+            content.buffered += u32::from(buffered && !is_fresh);
+            content.moved += u32::from(!is_fresh && !buffered);
+            self.released += u32::from(buffered && is_fresh);
+            self.invalidate(old);
+            self.table[lpn as usize] = ppn + (lpn - first) + 1;
+        }
+        let ticket = self.program_at(read, place, content, firm);
+        self.settle(at.segment);
+        ticket
+    }
+
+    /// Programs one unit and counts it.
+    #[inline]
+    pub(super) fn program_at(
+        &mut self,
+        from: u64,
+        place: UnitPlace,
+        content: Content,
+        firm: bool,
+    ) -> Ticket {
+        let purpose = if content.host == 0 && content.moved > 0 {
+            Purpose::Relocation
+        } else {
+            Purpose::Host
+        };
+        let done = self.nand.program(from, place, purpose, firm);
+        let used = content.host + content.moved;
+        self.valid[place.superblock as usize] += used;
+        let c = &mut self.counters;
+        c.nand_programs += 1;
+        c.nand_erases += u64::from(done.erased);
+        c.slots_host += u64::from(content.host);
+        c.slots_relocated += u64::from(content.moved);
+        c.slots_padding += u64::from(self.nand.geometry.slots_per_unit - used);
+        if G::TIMED && content.buffered > 0 {
+            self.launched.push(Launched {
+                slots: content.buffered,
+                ticket: done.ticket,
+            });
+        }
+        done.ticket
+    }
+
+    /// Reads what of a unit's slots lies on media alone and is not `fresh`; returns the end.
+    fn read_rest(&mut self, from: u64, slots: Range<u32>, fresh: &Range<u32>) -> u64 {
+        let mut end = from;
+        let mut run = Run::default();
+        for lpn in slots {
+            let value = self.table[lpn as usize];
+            if value == UNMAPPED || value >= BUFFERED || fresh.contains(&lpn) {
+                continue;
+            }
+            if let Some(whole) = run.add(value - 1, self.nand.geometry.slots_per_unit) {
+                end = end.max(self.read_media(from, whole, Purpose::Relocation));
+            }
+        }
+        if run.slots > 0 {
+            end = end.max(self.read_media(from, run, Purpose::Relocation));
+        }
+        end
+    }
+
+    /// Reads slots of one unit. Copies are read when their die comes to it, behind all that is
+    /// booked there: the controller has no memory for whole segments.
+    pub(super) fn read_media(&mut self, from: u64, run: Run, purpose: Purpose) -> u64 {
+        let place = self.nand.geometry.place(run.first);
+        let mut from = from;
+        if purpose == Purpose::Relocation {
+            from = from.max(self.nand.gear().die_free_at(place.die));
+        } else if self.nand.is_pending(place.superblock, place.row, place.die) {
+            return from;
+        }
+        if purpose == Purpose::Host {
+            self.counters.nand_reads_host += 1;
+        } else {
+            self.counters.nand_reads_internal += 1;
+        }
+        let at = UnitPlace {
+            superblock: place.superblock,
+            row: place.row,
+            die: place.die,
+            mode: Mode::Native,
+        };
+        self.nand.read(from, at, run.slots, purpose)
+    }
+}
+
+/// Slots of one unit that are read together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Run {
+    pub first: u32,
+    pub slots: u32,
+}
+
+impl Run {
+    /// Adds a slot; when it lies in another unit, returns what was gathered before.
+    #[inline(always)]
+    pub fn add(&mut self, ppn: u32, unit: u32) -> Option<Run> {
+        if self.slots > 0 && self.first / unit == ppn / unit {
+            self.slots += 1;
+            return None;
+        }
+        let whole = *self;
+        *self = Run {
+            first: ppn,
+            slots: 1,
+        };
+        (whole.slots > 0).then_some(whole)
+    }
+}

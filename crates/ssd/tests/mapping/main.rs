@@ -1,0 +1,358 @@
+//! Do the block-mapped drives keep their rules: in place, and with log superblocks?
+//!
+//! `model`: random commands against a plain set. Here: what writes cost, against arithmetic by
+//! hand and an independent model of the log that knows nothing but segments and first-in,
+//! first-out.
+
+mod model;
+
+use ssdlab_ssd::config::{MappingKind, Pace};
+use ssdlab_ssd::counters::DriveCounters;
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, Nanos};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// A page, a unit and a slot are the same: the smallest update that a drive can be given.
+const PAGE: u64 = 16_384;
+
+/// One die and plane, blocks of `pages` pages, a drive of `segments` of them.
+fn plain(kind: MappingKind, pages: u32, segments: u32, logs: u32) -> DriveConfig {
+    let mut c = DriveConfig::tiny();
+    c.shape.channel_count = 1;
+    c.shape.planes_per_die = 1;
+    c.shape.bits_per_cell = 1;
+    c.shape.blocks_per_plane = segments + logs + 3;
+    c.shape.pages_per_block = pages;
+    c.shape.page_bytes = PAGE as u32;
+    c.shape.slot_bytes = PAGE as u32;
+    c.nand.timing.read.truncate(1);
+    c.nand.timing.program.truncate(1);
+    c.user_bytes = u64::from(segments * pages) * PAGE;
+    c.ftl.mapping.kind = kind;
+    c.ftl.mapping.log_superblocks = logs;
+    c.ftl.slc.superblocks = 0;
+    c.ftl.journal = Default::default();
+    c.buffer.bytes = 2 * PAGE;
+    c
+}
+
+fn write(drive: &mut CountingDrive, page: u64) {
+    drive.apply(&Command::write(page * PAGE, PAGE as u32));
+}
+
+/// Writes pages in order and gives them to media.
+fn fill(drive: &mut CountingDrive, pages: std::ops::Range<u64>) {
+    for page in pages {
+        write(drive, page);
+    }
+    drive.apply(&Command::flush());
+}
+
+/// Write amplification of what `load` does.
+fn cost(drive: &mut CountingDrive, load: impl FnOnce(&mut CountingDrive)) -> f64 {
+    let before = drive.counters().clone();
+    load(drive);
+    drive.check().expect("consistent");
+    let slot_bytes = drive.config().shape.slot_bytes;
+    let waf = drive.counters().waf_since(&before, slot_bytes);
+    waf.expect("the host wrote")
+}
+
+fn programmed(drive: &CountingDrive, before: &DriveCounters) -> u64 {
+    drive.counters().slots_programmed() - before.slots_programmed()
+}
+
+/// Article "myth" of the references: in place, an update of a page rewrites its block; with
+/// 256 pages of 16 KiB that is 4 MiB for 16 KiB.
+#[test]
+fn in_place_an_update_of_a_page_costs_its_block_256_times() {
+    let mut drive = CountingDrive::new(plain(MappingKind::Block, 256, 16, 0)).expect("valid");
+    assert_eq!(
+        cost(&mut drive, |d| fill(d, 0..16 * 256)),
+        1.0,
+        "first fill"
+    );
+    let mut rng = Rng::new(5);
+    let waf = cost(&mut drive, |d| {
+        let mut last = 16;
+        for _ in 0..2000 {
+            // A second write to the segment just rewritten might go on there for nothing.
+            let segment = (last + 1 + rng.below(15)) % 16;
+            write(d, segment * 256 + rng.below(256));
+            last = segment;
+        }
+        // The last page of a segment leaves nothing to copy.
+        write(d, (last + 1) % 16 * 256 + 255);
+        d.apply(&Command::flush());
+    });
+    assert_eq!(waf, 256.0);
+}
+
+#[test]
+fn in_place_overwriting_in_order_costs_nothing_more() {
+    let mut drive = CountingDrive::new(plain(MappingKind::Block, 64, 10, 0)).expect("valid");
+    for pass in 0..3 {
+        let waf = cost(&mut drive, |d| fill(d, 0..640));
+        assert_eq!(waf, 1.0, "pass {pass}");
+    }
+    assert_eq!(drive.counters().slots_relocated, 0);
+}
+
+/// Beyond what is written, rows are padded; before it, the segment is rewritten.
+#[test]
+fn in_place_a_gap_is_padded_and_filling_it_rewrites() {
+    let mut drive = CountingDrive::new(plain(MappingKind::Block, 64, 10, 0)).expect("valid");
+    let one = |drive: &mut CountingDrive, page| {
+        let before = drive.counters().clone();
+        write(drive, page);
+        drive.apply(&Command::flush());
+        drive.check().expect("consistent");
+        programmed(drive, &before)
+    };
+    assert_eq!(one(&mut drive, 9), 10, "nine of padding");
+    assert_eq!(one(&mut drive, 10), 1);
+    assert_eq!(
+        one(&mut drive, 4),
+        5,
+        "fresh: four of padding; 9 and 10 wait"
+    );
+    assert_eq!(
+        one(&mut drive, 12),
+        8,
+        "from there on: 5 to 8 padded, 9 and 10 copied, 11 padded"
+    );
+}
+
+#[test]
+fn in_place_trim_of_a_segment_frees_it_and_of_a_part_saves_copies() {
+    let mut drive = CountingDrive::new(plain(MappingKind::Block, 64, 10, 0)).expect("valid");
+    fill(&mut drive, 0..640);
+    assert_eq!(drive.free_superblocks(), 3);
+    drive.apply(&Command::trim(64 * PAGE, (64 * PAGE) as u32));
+    assert_eq!(drive.free_superblocks(), 4);
+    drive.apply(&Command::trim(32 * PAGE, (32 * PAGE) as u32));
+    assert_eq!(drive.free_superblocks(), 4);
+    let before = drive.counters().clone();
+    write(&mut drive, 0);
+    write(&mut drive, 640 - 64);
+    drive.apply(&Command::flush());
+    drive.check().expect("consistent");
+    // The half segment is copied whole when the next one begins.
+    assert_eq!(programmed(&drive, &before), 32 + 1);
+    assert_eq!(drive.counters().slots_padding, 0);
+}
+
+#[test]
+fn hybrid_in_order_costs_nothing_more_by_switch_merges() {
+    let mut drive = CountingDrive::new(plain(MappingKind::Hybrid, 64, 10, 2)).expect("valid");
+    for pass in 0..3 {
+        let waf = cost(&mut drive, |d| fill(d, 0..640));
+        assert_eq!(waf, 1.0, "pass {pass}");
+    }
+    assert_eq!(drive.counters().slots_relocated, 0);
+    assert_eq!(drive.counters().superblocks_reclaimed, 20);
+}
+
+/// Partial merge: the rest of a segment whose beginning was overwritten in order is copied when
+/// another segment begins.
+#[test]
+fn hybrid_half_a_segment_in_order_costs_the_other_half() {
+    let mut drive = CountingDrive::new(plain(MappingKind::Hybrid, 64, 10, 2)).expect("valid");
+    fill(&mut drive, 0..640);
+    let before = drive.counters().clone();
+    fill(&mut drive, 0..32);
+    assert_eq!(programmed(&drive, &before), 32);
+    fill(&mut drive, 64..128);
+    drive.check().expect("consistent");
+    assert_eq!(programmed(&drive, &before), 32 + 32 + 64);
+}
+
+/// The log as a plain queue: first in, first merged, all of a segment at once.
+struct PlainLog {
+    pages: u64,
+    logs: usize,
+    queue: VecDeque<Vec<u64>>,
+    /// Where each page's newest copy in the log is.
+    newest: BTreeMap<u64, (u64, usize)>,
+    sequence: u64,
+    programmed: u64,
+}
+
+impl PlainLog {
+    fn write(&mut self, page: u64) {
+        if self
+            .queue
+            .back()
+            .is_none_or(|log| log.len() as u64 == self.pages)
+        {
+            let taken = self.queue.len() == self.logs && self.merge_oldest(page / self.pages);
+            self.queue.push_back(Vec::new());
+            self.sequence += 1;
+            if taken {
+                return;
+            }
+        }
+        let log = self.queue.back_mut().expect("a log");
+        log.push(page);
+        self.newest.insert(page, (self.sequence, log.len()));
+        self.programmed += 1;
+    }
+
+    /// Whether `segment`, whose page waits to be written, was among those merged: the page is
+    /// merged with it.
+    fn merge_oldest(&mut self, segment: u64) -> bool {
+        self.queue.pop_front();
+        let number = self.sequence + 1 - self.logs as u64;
+        let in_it = self.newest.iter().filter(|(_, (log, _))| *log == number);
+        let segments: BTreeSet<u64> = in_it.map(|(page, _)| page / self.pages).collect();
+        self.newest
+            .retain(|page, _| !segments.contains(&(page / self.pages)));
+        self.programmed += segments.len() as u64 * self.pages;
+        segments.contains(&segment)
+    }
+}
+
+/// A page of the drive, but none that begins a segment: that would not go to the log.
+fn random_page(rng: &mut Rng, segments: u64, pages: u64) -> u64 {
+    rng.below(segments) * pages + 1 + rng.below(pages - 1)
+}
+
+#[test]
+fn hybrid_random_writes_cost_what_a_plain_queue_of_logs_says() {
+    for (pages, segments, logs) in [(64, 10, 1), (64, 10, 3), (16, 200, 8), (128, 30, 2)] {
+        let config = plain(MappingKind::Hybrid, pages, segments, logs);
+        let mut drive = CountingDrive::new(config).expect("valid");
+        let (pages, segments) = (u64::from(pages), u64::from(segments));
+        fill(&mut drive, 0..pages * segments);
+        let mut reference = PlainLog {
+            pages,
+            logs: logs as usize,
+            queue: VecDeque::new(),
+            newest: BTreeMap::new(),
+            sequence: 0,
+            programmed: 0,
+        };
+        let before = drive.counters().clone();
+        let mut rng = Rng::new(pages);
+        for _ in 0..20_000 {
+            let page = random_page(&mut rng, segments, pages);
+            write(&mut drive, page);
+            drive.apply(&Command::flush());
+            reference.write(page);
+        }
+        drive.check().expect("consistent");
+        let case = (pages, segments, logs);
+        assert_eq!(
+            programmed(&drive, &before),
+            reference.programmed,
+            "{case:?}"
+        );
+    }
+}
+
+/// With one log of n slots over m segments, a merge finds x = m (1 - (1 - 1/m)^n) of them (balls in
+/// urns) and writes all their p pages. The page that waits for room is merged along if its segment
+/// is among them, x/m of the time. So n + x/m host pages cost n + x p: WA is their ratio.
+#[test]
+fn hybrid_with_one_log_costs_what_balls_in_urns_say() {
+    let (pages, segments) = (64, 64);
+    let config = plain(MappingKind::Hybrid, pages, segments, 1);
+    let mut drive = CountingDrive::new(config).expect("valid");
+    fill(&mut drive, 0..u64::from(pages * segments));
+    let mut rng = Rng::new(1);
+    let waf = cost(&mut drive, |d| {
+        for _ in 0..100_000 {
+            write(d, random_page(&mut rng, segments.into(), pages.into()));
+        }
+    });
+    let (m, n) = (f64::from(segments), f64::from(pages));
+    let x = m * (1.0 - (1.0 - 1.0 / m).powi(pages as i32));
+    let expected = (n + x * n) / (n + x / m);
+    assert!((waf / expected - 1.0).abs() < 0.003, "{waf} for {expected}");
+}
+
+/// Article "spare" of the references: a drive of this kind is as fast full as empty.
+#[test]
+fn hybrid_costs_the_same_whether_the_rest_of_the_drive_is_free_or_full() {
+    let programs = |full: bool| {
+        let config = plain(MappingKind::Hybrid, 64, 40, 4);
+        let mut drive = CountingDrive::new(config).expect("valid");
+        fill(&mut drive, 0..if full { 40 * 64 } else { 10 * 64 });
+        let before = drive.counters().clone();
+        let mut rng = Rng::new(3);
+        for _ in 0..20_000 {
+            write(&mut drive, random_page(&mut rng, 10, 64));
+        }
+        programmed(&drive, &before)
+    };
+    assert_eq!(programs(true), programs(false));
+}
+
+/// A rewrite takes its time: copies are read and programmed on the same die.
+#[test]
+fn in_place_a_random_overwrite_takes_as_long_as_its_segment() {
+    let config = plain(MappingKind::Block, 64, 10, 0);
+    let timing = config.nand.timing.clone();
+    let mut drive = Drive::new(config).expect("valid");
+    let now = |drive: &Drive| drive.now();
+    for page in (0..640).chain([60, 639]) {
+        drive.submit(0, &Command::write(page * PAGE, PAGE as u32), now(&drive));
+        drive.pop_completion(Nanos::MAX).expect("a completion");
+    }
+    drive.submit(0, &Command::flush(), now(&drive));
+    drive.pop_completion(Nanos::MAX).expect("a completion");
+    drive.check().expect("consistent");
+    let begin = now(&drive);
+    drive.submit(0, &Command::write_fua(63 * PAGE, PAGE as u32), begin);
+    let done = drive.pop_completion(Nanos::MAX).expect("a completion");
+    let moved = PAGE * 1_000_000_000 / timing.channel_bytes_per_second;
+    let each = timing.read[0].0 + timing.program[0].0 + 2 * moved;
+    let took = (done.done - begin).0;
+    assert!(
+        (63 * each..65 * each).contains(&took),
+        "{took} ns for 63 copies of {each} ns and one page"
+    );
+}
+
+type Change = fn(&mut DriveConfig);
+
+#[test]
+fn what_a_block_map_does_not_know_is_refused() {
+    let refused: [(&str, Change); 9] = [
+        ("slc_superblocks", |c| c.ftl.slc.superblocks = 2),
+        ("compression_pack", |c| c.ftl.compression_pack = 4),
+        ("parity", |c| c.ftl.parity = true),
+        ("streams", |c| c.ftl.reclaim.streams = 2),
+        ("shared_frontier", |c| c.ftl.reclaim.shared_frontier = true),
+        ("map_dram", |c| c.ftl.mapping.dram_bytes = 1 << 20),
+        ("pace", |c| c.ftl.reclaim.pace = Pace::Whole),
+        ("log_superblocks", |c| c.ftl.mapping.log_superblocks = 1),
+        ("user capacity", |c| c.user_bytes += PAGE),
+    ];
+    for (what, set) in refused {
+        let mut config = plain(MappingKind::Block, 64, 10, 0);
+        config.shape.channel_count = 2;
+        config.shape.pages_per_block = 32;
+        config.buffer.bytes = 64 * PAGE;
+        config.validate().expect("possible");
+        config.ftl.reclaim.free_superblocks_low = 5;
+        config.shape.blocks_per_plane += 2;
+        set(&mut config);
+        let error = config.validate().expect_err(what);
+        assert_eq!(error.what, what, "{error}");
+    }
+    let no_log = plain(MappingKind::Hybrid, 64, 10, 0);
+    assert_eq!(
+        no_log.validate().expect_err("no log").what,
+        "log_superblocks"
+    );
+}
+
+#[test]
+fn the_spare_area_of_a_block_map_is_its_logs() {
+    let block = plain(MappingKind::Block, 64, 10, 0);
+    assert_eq!(block.effective_op(), 0.0);
+    let mut hybrid = plain(MappingKind::Hybrid, 64, 10, 2);
+    hybrid.shape.blocks_per_plane += 20;
+    assert!((hybrid.effective_op() - 0.2).abs() < 1e-12);
+}
