@@ -1,6 +1,6 @@
 //! Placing: whole units at a frontier, and the map journal that goes with them.
 
-use super::{BUFFERED, Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State, UNMAPPED};
+use super::{Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State, UNMAPPED};
 use crate::config::SlcFull;
 use crate::ftl::{Hint, Launched};
 use crate::nand::{Mode, Purpose, Ticket, UnitPlace};

@@ -119,7 +119,7 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
         core.rewrite = None;
         let count = core.nand.geometry.superblock_count;
         core.free = (0..count).collect();
-        while core.gather.pop(u32::MAX).is_some() {}
+        core.gather.clear();
         core.map_log.clear();
         core.launched.clear();
         core.counters.nand_erases += u64::from(count) * u64::from(core.nand.geometry.die_count);

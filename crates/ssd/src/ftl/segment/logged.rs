@@ -164,7 +164,7 @@ impl Logged {
         let mut next = fresh.clone();
         while content.host < unit {
             let (lpn, old) = if fresh.is_empty() {
-                let Some(entry) = core.gather.pop(u32::MAX) else {
+                let Some(entry) = core.gather.pop() else {
                     break;
                 };
                 content.buffered += 1;
