@@ -221,6 +221,7 @@ impl Clock {
         op.end += until + self.resume_ns - at;
         let moved = op.end;
         die.free_at = die.free_at.max(moved);
+        die.busy_ns += self.suspend_ns + self.resume_ns;
         die.move_back(index + 1, moved);
         (end, until)
     }

@@ -297,6 +297,8 @@ fn a_read_interrupts_a_program_so_often_and_then_waits() {
         "twice is the most"
     );
     assert_eq!(nand.end_of(ticket), FIRST + 2 * lost);
+    let busy = nand.gear().busy_ns().0[0];
+    assert_eq!(busy, FIRST + 2 * lost + READ, "it was never idle");
 }
 
 #[test]

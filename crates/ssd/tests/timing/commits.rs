@@ -1,6 +1,7 @@
 //! FUA, FLUSH and commits: to the nanosecond.
 
 use super::*;
+use ssdlab_ssd::nand::Suspend;
 
 #[test]
 fn fua_on_a_volatile_buffer_takes_data_then_map_programs() {
@@ -115,9 +116,9 @@ fn a_flush_takes_a_program_for_every_unit_begun() {
         let received = OVERHEAD + dirty * LINK;
         completes(&mut drive, 0, received + LATENCY);
         drive.submit(1, &Command::flush(), drive.now());
-        // Whole units went to the die when they were received; the rest waited for the flush.
+        // Whole units went to the die as soon as there was more; the last waited for the flush.
         let begin = match dirty {
-            1..8 => received + LATENCY + OVERHEAD,
+            1..=8 => received + LATENCY + OVERHEAD,
             _ => received,
         };
         let programs = dirty.div_ceil(8) + 1;
@@ -133,12 +134,12 @@ fn a_flush_waits_for_data_already_given_to_a_die() {
         config.shape.channel_count = 4;
         config.ftl.journal.commit_map_programs = map_programs;
         let mut drive = new(config);
-        drive.submit(0, &write(0, 1), Nanos::ZERO);
-        let received = OVERHEAD + LINK;
-        completes(&mut drive, 0, received + LATENCY);
-        drive.submit(1, &Command::flush(), drive.now());
+        let idle = alone(&mut drive, &write(0, 1), 0) + IDLE;
+        // Placed when idle; the flush comes while it is programmed.
+        assert_eq!(drive.pop_completion(Nanos(idle + 1_000)), None);
+        drive.submit(1, &Command::flush(), Nanos(idle + 1_000));
         let programs = u64::from(1 + map_programs) * UNIT;
-        completes(&mut drive, 1, received + programs + LATENCY);
+        completes(&mut drive, 1, idle + programs + LATENCY);
     }
 }
 
@@ -154,7 +155,9 @@ fn a_flush_closes_the_word_lines_that_data_has_begun() {
         drive.submit(1, &Command::flush(), drive.now());
         let pages = if closes { 3 } else { count as usize };
         let programs: u64 = TLC[..pages].iter().map(|time| MOVE + time).sum();
-        completes(&mut drive, 1, received + programs + LATENCY);
+        // The last slot waits for the flush, the others for nothing.
+        let wait = if count == 1 { LATENCY + OVERHEAD } else { 0 };
+        completes(&mut drive, 1, received + wait + programs + LATENCY);
     }
 }
 
@@ -210,4 +213,22 @@ fn on_a_protected_buffer_a_flush_costs_only_overhead() {
     assert_eq!(flush, OVERHEAD + LATENCY);
 }
 
-// Idle.
+/// A commit is relied on: the read that comes while it is under way goes before nothing of it.
+#[test]
+fn a_read_does_not_put_off_a_commit() {
+    for map_programs in 0..3 {
+        let mut config = bench();
+        config.ftl.journal.commit_map_programs = map_programs;
+        config.nand.suspend = Some(Suspend {
+            suspend: Nanos(1_000),
+            resume: Nanos(1_000),
+            most: 9,
+        });
+        let mut drive = written(config, 8);
+        drive.submit(0, &write_fua(100, 1), Nanos(LATER));
+        drive.submit(1, &read(0, 1), Nanos(LATER));
+        let end = LATER + OVERHEAD + LINK + u64::from(1 + map_programs) * UNIT;
+        completes(&mut drive, 0, end + LATENCY);
+        completes(&mut drive, 1, end + SENSE + MOVE + LINK + LATENCY);
+    }
+}

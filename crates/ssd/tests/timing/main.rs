@@ -5,7 +5,14 @@
 //! the public interface: nothing at t - 1, the command at t.
 
 mod background;
+mod cells;
 mod commits;
+#[path = "../kinds/mod.rs"]
+mod kinds;
+mod laws;
+mod reads;
+mod throughput;
+mod trim;
 
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos};
@@ -264,17 +271,6 @@ fn slots_of_one_unit_are_sensed_once() {
 }
 
 #[test]
-fn a_read_waits_for_the_program_on_its_die() {
-    let mut drive = written(bench(), 4);
-    drive.submit(0, &write(100, 1), Nanos(LATER));
-    drive.submit(1, &read(0, 1), Nanos(LATER));
-    let received = LATER + OVERHEAD + LINK;
-    completes(&mut drive, 0, received + LATENCY);
-    let sensed = received + UNIT + SENSE;
-    completes(&mut drive, 1, sensed + MOVE + LINK + LATENCY);
-}
-
-#[test]
 fn reads_of_unmapped_and_of_buffered_slots_cost_no_media() {
     let mut drive = written(wide(2), 8);
     let quick = OVERHEAD + LINK + LATENCY;
@@ -307,11 +303,11 @@ fn a_write_that_finds_the_buffer_full_waits_for_a_program_to_end() {
     for tag in 0..100 {
         drive.submit(tag, &write(tag.into(), 1), Nanos::ZERO);
     }
-    // The first is given to the die as soon as it is there; it keeps its room until it is done.
-    let first = OVERHEAD + LINK;
+    // The first is given to the die when the second is there; it keeps its room until it is done.
+    let first = OVERHEAD + 2 * LINK;
     for tag in 0..100 {
         let at = match tag {
-            0..8 => first + u64::from(tag) * LINK,
+            0..8 => OVERHEAD + u64::from(tag + 1) * LINK,
             _ => first + u64::from(tag - 7) * UNIT,
         };
         completes(&mut drive, tag, at + LATENCY);
@@ -359,85 +355,3 @@ fn a_write_of_part_of_a_slot_reads_the_rest() {
     assert_eq!(drive.counters().nand_reads_internal, 4);
     assert_eq!(drive.counters().nand_reads_host, 0);
 }
-
-// Throughput.
-
-/// Writes in order, 4 units a command, from command `first` to `last`; returns the mean time of a
-/// unit in ns, after a quarter of them.
-fn sequential_unit_ns(drive: &mut Drive, first: u64, last: u64) -> f64 {
-    let unit = u64::from(drive.config().geometry().slots_per_unit);
-    let step = 4 * unit;
-    let commands: Vec<Command> = (first..last).map(|n| write(n * step, step)).collect();
-    let mut next = commands.iter();
-    for tag in 0..4 {
-        drive.submit(tag, next.next().expect("long enough"), drive.now());
-    }
-    let mut ends = Vec::new();
-    while let Some(done) = drive.pop_completion(Nanos::MAX) {
-        ends.push(done.done.0);
-        if let Some(command) = next.next() {
-            drive.submit(done.tag, command, done.done);
-        }
-    }
-    let (from, to) = (ends.len() / 4, ends.len() - 1);
-    (ends[to] - ends[from]) as f64 / (4 * (to - from)) as f64
-}
-
-#[track_caller]
-fn about(measured: f64, expected: f64) {
-    let off = measured / expected - 1.0;
-    assert!(off.abs() < 0.001, "{measured} ns, expected {expected} ns");
-}
-
-#[test]
-fn one_die_writes_at_unit_over_transfer_and_program() {
-    let unit = 8 * MOVE + PROGRAM;
-    about(sequential_unit_ns(&mut new(wide(8)), 0, 400), unit as f64);
-    let mut config = wide(8);
-    config.shape.bits_per_cell = 3;
-    config.nand.timing.read = vec![Nanos(SENSE); 3];
-    config.nand.timing.program = TLC.map(Nanos).to_vec();
-    let word_line = 24 * MOVE + TLC.iter().sum::<u64>();
-    let measured = sequential_unit_ns(&mut new(config), 0, 400);
-    about(measured, word_line as f64 / 3.0);
-}
-
-#[test]
-fn overwriting_in_order_adds_one_erase_per_block() {
-    let mut drive = new(wide(8));
-    sequential_unit_ns(&mut drive, 0, 500);
-    assert_eq!(drive.counters().nand_erases, 0);
-    // Until every block has been used.
-    sequential_unit_ns(&mut drive, 0, 500);
-    let block = 48 * (8 * MOVE + PROGRAM) + ERASE;
-    // 480 commands are 40 blocks; the quarter left out at the start is 10 of them.
-    let measured = sequential_unit_ns(&mut drive, 0, 481);
-    about(measured, block as f64 / 48.0);
-    assert_eq!(drive.counters().slots_relocated, 0);
-}
-
-#[test]
-fn dies_add_up_until_their_channel_is_full() {
-    for channels in [1, 2] {
-        for dies in [1, 2, 4, 8, 16] {
-            let mut config = wide(8 * 32);
-            config.shape.channel_count = channels;
-            config.shape.dies_per_channel = dies;
-            // Transfer and program: eight transfers' time.
-            config.nand.timing.program = vec![Nanos(7 * 8 * MOVE)];
-            config.host.link_bytes_per_second = 40_960_000_000;
-            config.user_bytes *= u64::from(channels * dies);
-            let per_channel = 8 * 8 * MOVE / u64::from(dies.min(8));
-            let expected = per_channel as f64 / f64::from(channels);
-            let commands = 480 * u64::from(channels * dies);
-            let measured = sequential_unit_ns(&mut new(config), 0, commands);
-            let off = measured / expected - 1.0;
-            assert!(
-                off.abs() < 0.001,
-                "{channels} x {dies} dies: {measured} ns, expected {expected} ns"
-            );
-        }
-    }
-}
-
-// FUA and FLUSH.

@@ -1,0 +1,126 @@
+//! pSLC caches, parity, and the stalls of reclaim.
+
+use super::background::{FOLD, SLC_UNIT, cached};
+use super::*;
+use ssdlab_ssd::config::{Pace, SlcFull};
+use ssdlab_ssd::ftl::Found;
+
+/// Writes of a slot each, all at once; when command `tag` is acknowledged, counted from the
+/// beginning of the first program. The buffer holds eight: it is when program `tag - 8` ends.
+fn acknowledged(config: DriveConfig, count: u32) -> (Drive, Vec<u64>) {
+    let mut drive = new(config);
+    for tag in 0..count {
+        drive.submit(tag, &write(tag.into(), 1), Nanos::ZERO);
+    }
+    let begin = OVERHEAD + 2 * LINK + LATENCY;
+    let ends = (0..count).map(|tag| {
+        let done = drive.pop_completion(Nanos::MAX).expect("completes");
+        assert_eq!(done.tag, tag);
+        done.done.0.saturating_sub(begin)
+    });
+    let ends = ends.collect();
+    (drive, ends)
+}
+
+#[test]
+fn a_full_cache_is_passed_by_or_folded_as_the_drive_is_made() {
+    for (full, wait, page) in [
+        (SlcFull::Direct, 0, MOVE + TLC[0]),
+        (SlcFull::Fold, FOLD, SLC_UNIT),
+    ] {
+        let mut config = cached();
+        config.nand.read_first = false;
+        config.ftl.slc.full = full;
+        let (drive, ends) = acknowledged(config, 41);
+        for tag in 8..40 {
+            assert_eq!(ends[tag], (tag as u64 - 7) * SLC_UNIT, "{full:?}, {tag}");
+        }
+        // Two superblocks of 16 units are full.
+        assert_eq!(ends[40], 32 * SLC_UNIT + wait + page, "{full:?}");
+        let folded = if wait > 0 { 16 } else { 0 };
+        assert_eq!(drive.counters().slots_folded, folded);
+    }
+}
+
+#[test]
+fn a_dynamic_cache_lasts_while_superblocks_are_free() {
+    let mut config = tlc();
+    // 64 are free: four may be used in SLC mode, a third of their rows each.
+    config.ftl.slc.dynamic_above_free = 60;
+    let (drive, ends) = acknowledged(config, 75);
+    for tag in 8..72 {
+        assert_eq!(ends[tag], (tag as u64 - 7) * SLC_UNIT, "{tag}");
+    }
+    assert_eq!(ends[72], 64 * SLC_UNIT + MOVE + TLC[0]);
+    assert_eq!(ends[74], 64 * SLC_UNIT + WORD_LINE);
+    assert_eq!(drive.counters().slots_slc_mode, 64);
+    assert_eq!(drive.free_superblocks(), 59);
+}
+
+/// Four dies: the parity of row r is on die r modulo 4.
+#[test]
+fn parity_is_one_die_of_each_row_in_turn() {
+    let mut config = bench();
+    config.shape.channel_count = 4;
+    config.ftl.parity = true;
+    let geometry = config.geometry();
+    let mut drive = written(config, 36);
+    assert_eq!(drive.counters().slots_host, 36);
+    let mut taken = Vec::new();
+    for slot in 0..36 {
+        let Found::Media(ppn) = drive.find(slot) else {
+            panic!("slot {slot} is not on media");
+        };
+        let place = geometry.place(ppn);
+        assert_ne!(place.row % 4, place.die, "slot {slot} at {place:?}");
+        taken.push((place.row, place.die));
+    }
+    let rows: Vec<(u32, u32)> = (0..12)
+        .flat_map(|row| (0..4).map(move |die| (row, die)))
+        .collect();
+    let data = rows.into_iter().filter(|(row, die)| row % 4 != *die);
+    assert_eq!(taken, data.collect::<Vec<_>>());
+    // That of row 11, on its last die, comes with the next slot.
+    assert_eq!(drive.counters().slots_parity, 11);
+    alone(&mut drive, &write_fua(100, 1), LATER);
+    assert_eq!(
+        drive.counters().slots_parity,
+        13,
+        "and that of row 12 on die 0"
+    );
+}
+
+/// Overwrites at random, one by one: latencies in order of length.
+fn latencies(pace: Pace) -> Vec<u64> {
+    let mut config = bench();
+    config.user_bytes = 2_600 * SLOT;
+    config.ftl.reclaim.pace = pace;
+    let mut drive = written(config, 2_600);
+    let mut rng = Rng::named(1, "pace");
+    let mut all = Vec::new();
+    for n in 0..12_000 {
+        let at = drive.now().0;
+        let latency = alone(&mut drive, &write(rng.below(2_600), 1), at);
+        if n >= 6_000 {
+            all.push(latency);
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn whole_victims_stall_the_host_and_spread_work_does_not() {
+    let (whole, spread) = (latencies(Pace::Whole), latencies(Pace::Spread));
+    let [whole_max, spread_max] = [&whole, &spread].map(|all| all[all.len() - 1]);
+    println!("W {:?} S {:?}", [0,3000,5400,5940,5994,5999].map(|i| whole[i]/1000), [0,3000,5400,5940,5994,5999].map(|i| spread[i]/1000));
+    // A relocated slot is read and programmed. Of 48, more than half are valid in most victims.
+    let moved = SENSE + MOVE + UNIT;
+    assert!(whole_max > 24 * moved, "{whole_max}");
+    assert!(spread_max < 24 * moved, "{spread_max}");
+    let [whole_sum, spread_sum] = [&whole, &spread].map(|all| all.iter().sum::<u64>() as f64);
+    let ratio = whole_sum / spread_sum;
+    assert!((0.9..1.1).contains(&ratio), "the same work: {ratio}");
+    let median = |all: &[u64]| all[all.len() / 2];
+    assert!(median(&whole) < median(&spread), "in between, it is faster");
+}

@@ -1,0 +1,139 @@
+//! Throughput is what the data sheet's arithmetic says, to a thousandth.
+
+use super::*;
+
+/// Writes in order, 4 units a command, from command `first` to `last`; returns the mean time of a
+/// unit in ns, after a quarter of them.
+fn sequential_unit_ns(drive: &mut Drive, first: u64, last: u64) -> f64 {
+    let unit = u64::from(drive.config().geometry().slots_per_unit);
+    let step = 4 * unit;
+    let commands: Vec<Command> = (first..last).map(|n| write(n * step, step)).collect();
+    let mut next = commands.iter();
+    for tag in 0..4 {
+        drive.submit(tag, next.next().expect("long enough"), drive.now());
+    }
+    let mut ends = Vec::new();
+    while let Some(done) = drive.pop_completion(Nanos::MAX) {
+        ends.push(done.done.0);
+        if let Some(command) = next.next() {
+            drive.submit(done.tag, command, done.done);
+        }
+    }
+    let (from, to) = (ends.len() / 4, ends.len() - 1);
+    (ends[to] - ends[from]) as f64 / (4 * (to - from)) as f64
+}
+
+#[track_caller]
+fn about(measured: f64, expected: f64) {
+    let off = measured / expected - 1.0;
+    assert!(off.abs() < 0.001, "{measured} ns, expected {expected} ns");
+}
+
+#[test]
+fn one_die_writes_at_unit_over_transfer_and_program() {
+    let unit = 8 * MOVE + PROGRAM;
+    about(sequential_unit_ns(&mut new(wide(8)), 0, 400), unit as f64);
+    let mut config = wide(8);
+    config.shape.bits_per_cell = 3;
+    config.nand.timing.read = vec![Nanos(SENSE); 3];
+    config.nand.timing.program = TLC.map(Nanos).to_vec();
+    let word_line = 24 * MOVE + TLC.iter().sum::<u64>();
+    let measured = sequential_unit_ns(&mut new(config), 0, 400);
+    about(measured, word_line as f64 / 3.0);
+}
+
+#[test]
+fn overwriting_in_order_adds_one_erase_per_block() {
+    let mut drive = new(wide(8));
+    sequential_unit_ns(&mut drive, 0, 500);
+    assert_eq!(drive.counters().nand_erases, 0);
+    // Until every block has been used.
+    sequential_unit_ns(&mut drive, 0, 500);
+    let block = 48 * (8 * MOVE + PROGRAM) + ERASE;
+    // 480 commands are 40 blocks; the quarter left out at the start is 10 of them.
+    let measured = sequential_unit_ns(&mut drive, 0, 481);
+    about(measured, block as f64 / 48.0);
+    assert_eq!(drive.counters().slots_relocated, 0);
+}
+
+#[test]
+fn dies_add_up_until_their_channel_is_full() {
+    for channels in [1, 2] {
+        for dies in [1, 2, 4, 8, 16] {
+            let mut config = wide(8 * 32);
+            config.shape.channel_count = channels;
+            config.shape.dies_per_channel = dies;
+            // Transfer and program: eight transfers' time.
+            config.nand.timing.program = vec![Nanos(7 * 8 * MOVE)];
+            config.host.link_bytes_per_second = 40_960_000_000;
+            config.user_bytes *= u64::from(channels * dies);
+            let per_channel = 8 * 8 * MOVE / u64::from(dies.min(8));
+            let expected = per_channel as f64 / f64::from(channels);
+            let commands = 480 * u64::from(channels * dies);
+            let measured = sequential_unit_ns(&mut new(config), 0, commands);
+            let off = measured / expected - 1.0;
+            assert!(
+                off.abs() < 0.001,
+                "{channels} x {dies} dies: {measured} ns, expected {expected} ns"
+            );
+        }
+    }
+}
+
+#[test]
+fn cache_programs_hide_the_loading() {
+    let mut config = wide(8);
+    config.nand.cache_program = true;
+    let measured = sequential_unit_ns(&mut new(config.clone()), 0, 400);
+    about(measured, PROGRAM as f64);
+    // A channel on which loading takes twice as long as programming.
+    config.nand.timing.program = vec![Nanos(4 * MOVE)];
+    about(
+        sequential_unit_ns(&mut new(config), 0, 400),
+        8.0 * MOVE as f64,
+    );
+}
+
+/// Reads whole units in order, 16 under way; returns the mean time of a unit in ns.
+fn read_unit_ns(cache_read: bool, link_bytes_per_second: u64) -> f64 {
+    let mut config = wide(2);
+    config.nand.cache_read = cache_read;
+    config.host.link_bytes_per_second = link_bytes_per_second;
+    let mut drive = written(config, 8 * 100);
+    for tag in 0..16 {
+        drive.submit(tag, &read(0, 8), Nanos(LATER));
+    }
+    let mut ends = Vec::new();
+    for n in 0..2_000 {
+        let done = drive.pop_completion(Nanos::MAX).expect("under way");
+        ends.push(done.done.0);
+        drive.submit(done.tag, &read(8 * (n % 100), 8), done.done);
+    }
+    (ends[1_999] - ends[999]) as f64 / 1_000.0
+}
+
+#[test]
+fn one_die_reads_at_sensing_and_moving_or_the_longer_of_both() {
+    let fast = 4_096_000_000;
+    about(read_unit_ns(false, fast), (SENSE + 8 * MOVE) as f64);
+    about(read_unit_ns(true, fast), 8.0 * MOVE as f64);
+    about(read_unit_ns(true, 204_800_000), 160_000.0);
+}
+
+/// One die in four of each row holds parity.
+#[test]
+fn parity_takes_its_share_of_the_dies() {
+    let mut config = wide(8 * 8);
+    config.shape.channel_count = 4;
+    config.host.link_bytes_per_second = 40_960_000_000;
+    config.user_bytes *= 2;
+    let unit = (8 * MOVE + PROGRAM) as f64;
+    let plain = sequential_unit_ns(&mut new(config.clone()), 0, 960);
+    about(plain, unit / 4.0);
+    config.ftl.parity = true;
+    let mut drive = new(config);
+    about(sequential_unit_ns(&mut drive, 0, 960), unit / 3.0);
+    let c = drive.counters();
+    let off = c.slots_host as i64 - 3 * c.slots_parity as i64;
+    assert!(off.abs() <= 4 * 8, "{c:?}");
+}
