@@ -12,6 +12,8 @@
 //! drive with nothing else to do. Not covered: contents, power cuts, the map's own durability,
 //! commands that overlap a TRIM still under way.
 
+mod kinds;
+
 use ssdlab_ssd::ftl::Found;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Completion, Drive, DriveConfig, Nanos, Op};
@@ -244,6 +246,15 @@ fn flush_and_fua_mean_what_they_say() {
             let c = host.drive.counters();
             assert!(c.commits > 100 && c.slots_coalesced > 100, "{kind}: {c:?}");
             assert!(c.superblocks_reclaimed > 20, "{kind}: {c:?}");
+        }
+    }
+}
+
+#[test]
+fn flush_and_fua_mean_the_same_on_every_kind_of_drive() {
+    for config in kinds::all() {
+        for seed in 0..2 {
+            Host::new(config.clone(), seed, Belief::True).run(800);
         }
     }
 }

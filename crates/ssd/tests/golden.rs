@@ -1,9 +1,12 @@
 //! Has anything changed that nobody meant to change, and does a forked drive live on as the
 //! original does?
 //!
-//! A fixed workload on three small drives, reported as text and compared byte for byte with
+//! A fixed workload on a few small drives, reported as text and compared byte for byte with
 //! `tests/golden/*.txt`. `UPDATE_GOLDEN=1` rewrites those; the difference belongs in the review.
 
+use ssdlab_ssd::config::{MappingKind, Pace, SlcFull};
+use ssdlab_ssd::ftl::policies::Separation;
+use ssdlab_ssd::nand::{Purpose, Suspend};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Completion, Drive, DriveConfig, Nanos};
 use std::fmt::Write as _;
@@ -38,7 +41,10 @@ impl Workload {
             25..32 => Command::write_fua(offset, len),
             32..35 => Command::flush(),
             35..40 => Command::trim(offset, len),
-            _ => Command::write(offset, len),
+            kind => Command {
+                compress_pct: kind as u8,
+                ..Command::write(offset, len)
+            },
         }
     }
 
@@ -71,7 +77,7 @@ impl Workload {
     }
 }
 
-fn drives() -> [DriveConfig; 3] {
+fn drives() -> [DriveConfig; 6] {
     let tiny = DriveConfig::tiny();
     let mut protected = tiny.clone();
     protected.name = "tiny-protected".into();
@@ -84,7 +90,44 @@ fn drives() -> [DriveConfig; 3] {
     bare.ftl.journal.entry_bytes = 0;
     bare.ftl.journal.commit_map_programs = 0;
     bare.ftl.journal.commit_closes_word_lines = false;
-    [tiny, protected, bare]
+    let mut packed = bare.clone();
+    packed.name = "tiny-cached-compressed".into();
+    packed.user_bytes = 448 * 4096;
+    packed.buffer.bytes = 32 * 4096;
+    packed.ftl.mapping.kind = MappingKind::Cached;
+    packed.ftl.mapping.entry_bytes = 64;
+    packed.ftl.mapping.dram_bytes = 3 * 4096;
+    packed.ftl.compression_pack = 4;
+    packed.ftl.journal.entry_bytes = 8;
+    packed.ftl.journal.checkpoint_pages = 64;
+    let mut streams = bare.clone();
+    streams.name = "tiny-streams-suspend".into();
+    streams.user_bytes = 500 * 4096;
+    streams.ftl.reclaim.streams = 2;
+    streams.ftl.reclaim.free_superblocks_low = 5;
+    streams.ftl.reclaim.separation = Separation::Lifespan;
+    streams.ftl.reclaim.idle_free_superblocks = 6;
+    streams.nand.suspend = Some(Suspend {
+        suspend: Nanos::from_micros(20),
+        resume: Nanos::from_micros(30),
+        most: 4,
+    });
+    streams.nand.cache_read = true;
+    streams.nand.cache_program = true;
+    let mut parity = tiny.clone();
+    parity.name = "tiny-parity-tree-fold".into();
+    parity.user_bytes = 200 * 4096;
+    parity.nand.read_first = false;
+    parity.ftl.parity = true;
+    parity.ftl.mapping.kind = MappingKind::Tree;
+    parity.ftl.mapping.entry_bytes = 16;
+    parity.ftl.mapping.dram_bytes = 1024;
+    parity.ftl.slc.full = SlcFull::Fold;
+    parity.ftl.reclaim.pace = Pace::Whole;
+    parity.ftl.refresh_reads = 50;
+    parity.ftl.trim_queued = false;
+    parity.ftl.trim_time = Nanos::from_micros(50);
+    [tiny, protected, bare, packed, streams, parity]
 }
 
 /// FNV-1a over all completions: one number that moves when any of them does.
@@ -122,6 +165,9 @@ fn report(drive: &Drive, completions: &[Completion]) -> String {
     let host = counters.host_bytes_written;
     line("write_amplification", format!("{nand}/{host}"));
     line("die_busy_ns", format!("{dies:?}"));
+    for (name, busy) in Purpose::NAMES.iter().zip(drive.busy_by_purpose()) {
+        line(&format!("busy_ns {name}"), busy.to_string());
+    }
     line("channel_busy_ns", format!("{channels:?}"));
     let erases: Vec<u32> = drive.superblocks().iter().map(|s| s.erases).collect();
     line("erase_count", format!("{erases:?}"));

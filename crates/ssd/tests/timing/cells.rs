@@ -113,14 +113,18 @@ fn latencies(pace: Pace) -> Vec<u64> {
 fn whole_victims_stall_the_host_and_spread_work_does_not() {
     let (whole, spread) = (latencies(Pace::Whole), latencies(Pace::Spread));
     let [whole_max, spread_max] = [&whole, &spread].map(|all| all[all.len() - 1]);
-    println!("W {:?} S {:?}", [0,3000,5400,5940,5994,5999].map(|i| whole[i]/1000), [0,3000,5400,5940,5994,5999].map(|i| spread[i]/1000));
-    // A relocated slot is read and programmed. Of 48, more than half are valid in most victims.
-    let moved = SENSE + MOVE + UNIT;
-    assert!(whole_max > 24 * moved, "{whole_max}");
-    assert!(spread_max < 24 * moved, "{spread_max}");
+    // To read and program all 48 slots of a superblock, were all valid. Whole victims stall for
+    // several: each frees less than it has. Spread, a unit pays for the valid ones met on the way.
+    let superblock = 48 * (SENSE + MOVE + UNIT);
+    assert!(whole_max > 2 * superblock, "{whole_max}");
+    assert!(spread_max < superblock, "{spread_max}");
     let [whole_sum, spread_sum] = [&whole, &spread].map(|all| all.iter().sum::<u64>() as f64);
     let ratio = whole_sum / spread_sum;
     assert!((0.9..1.1).contains(&ratio), "the same work: {ratio}");
-    let median = |all: &[u64]| all[all.len() / 2];
-    assert!(median(&whole) < median(&spread), "in between, it is faster");
+    let [whole_most, spread_most] = [&whole, &spread].map(|all| all[all.len() * 9 / 10]);
+    assert_eq!(
+        whole_most, UNIT,
+        "in between, only the buffer's next place is waited for"
+    );
+    assert!(spread_most > 2 * UNIT, "{spread_most}");
 }
