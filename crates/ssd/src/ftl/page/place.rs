@@ -242,15 +242,15 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             self.journal.pending -= per_page;
             self.program_journal_page(from, false);
         }
-        if self.upkeep.due() >= self.unit_slots() {
+        if self.upkeep.is_due() {
             self.program_due_map(from);
         }
     }
 
     fn program_due_map(&mut self, from: u64) {
         // Placing may make more of it due; that waits for the next time.
-        let per_unit = self.unit_slots() / self.rules.pack;
-        let units = self.upkeep.due() / per_unit;
+        let per_unit = self.upkeep.together();
+        let units = self.upkeep.units_due();
         for _ in 0..units {
             let (frontier, at) = self.take_host_unit(from, 0);
             let mut batch = std::mem::take(&mut self.batch);

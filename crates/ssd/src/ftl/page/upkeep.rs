@@ -64,6 +64,8 @@ pub(super) struct Upkeep {
     /// everything that made it due.
     due: VecDeque<u32>,
     is_due: Vec<bool>,
+    /// So many are programmed together: a unit's, or all when the whole map is less than that.
+    together: u32,
 }
 
 image_of!(Upkeep {
@@ -82,8 +84,18 @@ image_of!(Upkeep {
     next,
     waiting_bytes,
     due,
-    is_due
+    is_due,
+    together
 });
+
+fn together(config: &DriveConfig) -> u32 {
+    let geometry = config.geometry();
+    let per_unit = geometry.slots_per_unit / config.pack();
+    match config.map_slots() as u32 {
+        0 => u32::MAX,
+        slots => per_unit.min(slots),
+    }
+}
 
 impl Upkeep {
     pub fn new(config: &DriveConfig) -> Upkeep {
@@ -109,6 +121,7 @@ impl Upkeep {
             waiting_bytes: 0,
             due: VecDeque::new(),
             is_due: vec![false; config.map_slots() as usize],
+            together: together(config),
         }
     }
 
@@ -144,10 +157,20 @@ impl Upkeep {
         }
     }
 
-    /// Map slots to be programmed.
+    /// Whether enough map slots wait to be programmed.
     #[inline(always)]
-    pub fn due(&self) -> u32 {
-        self.due.len() as u32
+    pub fn is_due(&self) -> bool {
+        self.due.len() as u32 >= self.together
+    }
+
+    /// How many times enough wait.
+    pub fn units_due(&self) -> u32 {
+        self.due.len() as u32 / self.together
+    }
+
+    /// Map slots programmed together.
+    pub fn together(&self) -> u32 {
+        self.together
     }
 
     /// Takes the next of them, by hidden logical address.
