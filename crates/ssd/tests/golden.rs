@@ -120,11 +120,11 @@ fn drives() -> [DriveConfig; 6] {
     parity.nand.read_first = false;
     parity.ftl.parity = true;
     parity.ftl.mapping.kind = MappingKind::Tree;
-    parity.ftl.mapping.entry_bytes = 16;
-    parity.ftl.mapping.dram_bytes = 1024;
+    parity.ftl.mapping.entry_bytes = 64;
+    parity.ftl.mapping.dram_bytes = 2048;
     parity.ftl.slc.full = SlcFull::Fold;
     parity.ftl.reclaim.pace = Pace::Whole;
-    parity.ftl.refresh_reads = 50;
+    parity.ftl.refresh_reads = 4;
     parity.ftl.trim_queued = false;
     parity.ftl.trim_time = Nanos::from_micros(50);
     [tiny, protected, bare, packed, streams, parity]

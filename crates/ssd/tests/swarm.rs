@@ -203,7 +203,7 @@ fn no_possible_drive_contradicts_itself() {
     let mut reached = BTreeMap::new();
     let mut next = seeds().start;
     loop {
-        match told.recv_timeout(Duration::from_secs(20)) {
+        match told.recv_timeout(Duration::from_secs(120)) {
             Ok((seed, outcome)) => {
                 next = seed + 1;
                 match outcome {
