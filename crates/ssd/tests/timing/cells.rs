@@ -32,8 +32,8 @@ fn a_full_cache_is_passed_by_or_folded_as_the_drive_is_made() {
         config.nand.read_first = false;
         config.ftl.slc.full = full;
         let (drive, ends) = acknowledged(config, 41);
-        for tag in 8..40 {
-            assert_eq!(ends[tag], (tag as u64 - 7) * SLC_UNIT, "{full:?}, {tag}");
+        for (ended, end) in (1..).zip(&ends[8..40]) {
+            assert_eq!(*end, ended * SLC_UNIT, "{full:?}, program {ended}");
         }
         // Two superblocks of 16 units are full.
         assert_eq!(ends[40], 32 * SLC_UNIT + wait + page, "{full:?}");
@@ -48,8 +48,8 @@ fn a_dynamic_cache_lasts_while_superblocks_are_free() {
     // 64 are free: four may be used in SLC mode, a third of their rows each.
     config.ftl.slc.dynamic_above_free = 60;
     let (drive, ends) = acknowledged(config, 75);
-    for tag in 8..72 {
-        assert_eq!(ends[tag], (tag as u64 - 7) * SLC_UNIT, "{tag}");
+    for (ended, end) in (1..).zip(&ends[8..72]) {
+        assert_eq!(*end, ended * SLC_UNIT, "program {ended}");
     }
     assert_eq!(ends[72], 64 * SLC_UNIT + MOVE + TLC[0]);
     assert_eq!(ends[74], 64 * SLC_UNIT + WORD_LINE);

@@ -48,7 +48,7 @@ pub const SEPARATIONS: [(Separation, PolicyInfo); 3] = [
         Separation::Lifespan,
         PolicyInfo {
             name: "lifespan",
-            text: "data whose last copy lived less than the recent mean has its own stream",
+            text: "data whose last copy lived less than the recent mean has a stream of its own",
             source: "after Q. Wang et al. 2022 (SepBIT), its rule for host writes alone",
             parameter: None,
         },
