@@ -13,6 +13,7 @@ pub mod huge_pages;
 pub mod qualify;
 pub mod record;
 pub mod report;
+pub mod smart;
 pub mod target;
 pub mod workload;
 
