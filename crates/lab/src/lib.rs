@@ -10,6 +10,7 @@ pub mod error;
 pub mod export;
 pub mod host;
 pub mod huge_pages;
+pub mod inspect;
 pub mod qualify;
 pub mod record;
 pub mod report;
