@@ -22,14 +22,14 @@ pub(super) struct Row {
 pub(super) fn rows(doc: &Doc) -> Vec<Row> {
     let row = |row: Doc| {
         Some(Row {
-            id: row.whole("/id")?,
-            name: row.text("/name").unwrap_or_default(),
-            value: row.number("/value").filter(|v| (0.0..=255.0).contains(v)),
-            threshold: row.number("/thresh"),
-            raw: row.number("/raw/value").filter(|raw| *raw >= 0.0),
+            id: row.whole("id")?,
+            name: row.text("name").unwrap_or_default(),
+            value: row.number("value").filter(|v| (0.0..=255.0).contains(v)),
+            threshold: row.number("thresh"),
+            raw: row.number("raw.value").filter(|raw| *raw >= 0.0),
         })
     };
-    doc.rows("/ata_smart_attributes/table")
+    doc.rows("ata_smart_attributes.table")
         .filter_map(row)
         .collect()
 }
@@ -81,7 +81,7 @@ fn vendor(found: &Inspection) -> Vendor {
 pub(super) fn read(doc: &Doc, found: &mut Inspection) {
     let rows = rows(doc);
     let vendor = vendor(found);
-    found.cache.enabled = doc.flag("/write_cache/enabled");
+    found.cache.enabled = doc.flag("write_cache.enabled");
     found.cache.volatile = found.cache.enabled.map(|_| true);
     writes(&rows, vendor, found);
     wear(&rows, vendor, found);
@@ -150,14 +150,12 @@ fn writes(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
             .host_bytes_read
             .take()
             .or_else(|| sectors("Total_LBAs_Read"));
-    } else if life.host_bytes_written.is_none() {
-        if let Some(row) = by_id(241).filter(|row| row.raw.is_some()) {
-            found.notes.push(format!(
-                "{} reads {}, in a unit that is not documented for this model",
-                row.source(),
-                row.raw.unwrap_or_default()
-            ));
-        }
+    } else if let (None, Some(row)) = (&life.host_bytes_written, by_id(241)) {
+        let reads = row.raw.map_or("nothing".into(), |raw| raw.to_string());
+        found.notes.push(format!(
+            "{} reads {reads}, in a unit that is not documented for this model",
+            row.source()
+        ));
     }
     match vendor {
         // SandForce counts GiB programmed in 233, which smartctl's database leaves unnamed.
@@ -239,13 +237,13 @@ fn left_by_raw(rows: &[Row]) -> Option<Told> {
 
 /// ACS-3 device statistics: page 1, and the percentage used of page 7.
 fn statistics(doc: &Doc, found: &mut Inspection) {
-    let sector = doc.number("/logical_block_size").unwrap_or(512.0);
-    for page in doc.rows("/ata_device_statistics/pages") {
-        for row in page.rows("/table") {
-            let (Some(name), Some(value)) = (row.text("/name"), row.number("/value")) else {
+    let sector = doc.number("logical_block_size").unwrap_or(512.0);
+    for page in doc.rows("ata_device_statistics.pages") {
+        for row in page.rows("table") {
+            let (Some(name), Some(value)) = (row.text("name"), row.number("value")) else {
                 continue;
             };
-            if row.flag("/flags/valid") == Some(false) || value < 0.0 {
+            if row.flag("flags.valid") == Some(false) || value < 0.0 {
                 continue;
             }
             let told = |unit: f64| {

@@ -1,5 +1,6 @@
 //! Asking a drive, through smartctl and nvme. Nothing is ever written to it.
 
+use super::json::Doc;
 use super::snapshot::{KernelFacts, SNAPSHOT_VERSION, Snapshot};
 use crate::LabError;
 use crate::target::device::{System, describe};
@@ -59,14 +60,13 @@ pub fn collect(device: &Path, kind: Option<&str>) -> Result<Snapshot, LabError> 
         kernel: kernel(device),
         ..Snapshot::default()
     };
-    let is_nvme = report.pointer("/device/protocol").and_then(Value::as_str) == Some("NVMe");
+    let doc = Doc::new(&report);
+    let is_nvme = doc.text("device.protocol").as_deref() == Some("NVMe");
     if let (true, Some(nvme)) = (is_nvme, tool("nvme")) {
         let ask = |arguments: &[&str]| json_of(&nvme, arguments, device);
         snapshot.nvme_controller = ask(&["id-ctrl", "-o", "json"]);
         snapshot.nvme_ocp = ask(&["ocp", "smart-add-log", "-o", "json"]);
-        let maker = report
-            .pointer("/nvme_pci_vendor/id")
-            .and_then(Value::as_u64);
+        let maker = doc.whole("nvme_pci_vendor.id");
         if maker == Some(0x8086) {
             snapshot.nvme_intel = ask(&["intel", "smart-log-add", "-o", "json"]);
         }

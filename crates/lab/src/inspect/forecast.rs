@@ -94,12 +94,21 @@ fn divide(from: i64, left: Span, rate: Span, method: Method, why: String) -> Opt
     })
 }
 
+/// Whether the drive says that its rated life is over.
+pub fn is_used_up(inspection: &Inspection) -> bool {
+    let used = inspection.life.used_percent.as_ref();
+    used.is_some_and(|used| used.value >= 100.0)
+}
+
 /// Every forecast that one look, or a first and a last one, allow; the best first.
 ///
 /// # Errors
 /// When the looks are of different drives, have no times or are not in order, or a counter went
 /// back.
 pub fn forecasts(first: Option<&Inspection>, last: &Inspection) -> Result<Vec<Forecast>, LabError> {
+    if is_used_up(last) {
+        return Ok(Vec::new());
+    }
     let Some(now) = last.taken_at else {
         return match first {
             None => Ok(Vec::new()),
@@ -160,13 +169,13 @@ fn between(first: &Inspection, last: &Inspection) -> Result<f64, LabError> {
         ]
     };
     for ((name, before), (_, after)) in counters(first).into_iter().zip(counters(last)) {
-        if let (Some(before), Some(after)) = (before, after) {
-            if after < before {
-                return Err(LabError::refused(
-                    format!("{name} went back between the reports, from {before} to {after}"),
-                    "it is another drive, or its counters were reset: make two new reports",
-                ));
-            }
+        if let (Some(before), Some(after)) = (before, after)
+            && after < before
+        {
+            return Err(LabError::refused(
+                format!("{name} went back between the reports, from {before} to {after}"),
+                "it is another drive, or its counters were reset: make two new reports",
+            ));
         }
     }
     Ok((to - from) as f64)
@@ -230,7 +239,7 @@ fn rated(now: i64, first: &Inspection, last: &Inspection, seconds: f64) -> Optio
         high: all - written.low,
     };
     let why = format!(
-        "{:.1} of {:.0} TB written, {}; rated on: {}",
+        "{:.1} of {:.0} TB written, {}, as if that load wore like the one it was rated on ({})",
         written.middle / 1e12,
         all / 1e12,
         a_day(rate),
@@ -268,7 +277,12 @@ fn writes_per_percent(
 }
 
 fn lifetime(now: i64, last: &Inspection) -> Option<Forecast> {
-    let used = last.life.used_percent.as_ref()?;
+    // At 0 per cent nothing is known but a bound that says nothing.
+    let used = last
+        .life
+        .used_percent
+        .as_ref()
+        .filter(|used| used.value >= used.resolution)?;
     let hours = last.events.power_on_hours.filter(|hours| *hours >= 24.0)?;
     let rate = Span::of(used).over(3600.0 * hours);
     let why = format!(

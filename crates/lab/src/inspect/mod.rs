@@ -169,9 +169,9 @@ pub fn inspect(snapshot: &Snapshot) -> Result<Inspection, LabError> {
     let mut found = Inspection {
         version: FORMAT_VERSION,
         source: snapshot.source.clone(),
-        taken_at: doc.whole("/local_time/time_t").map(|t| t as i64),
+        taken_at: doc.whole("local_time.time_t").map(|t| t as i64),
         identity: identity(&doc),
-        passed: doc.flag("/smart_status/passed"),
+        passed: doc.flag("smart_status.passed"),
         ..Inspection::default()
     };
     found.known = found
@@ -204,12 +204,12 @@ pub fn inspect(snapshot: &Snapshot) -> Result<Inspection, LabError> {
 
 /// smartctl says on exit whether it could read the drive at all.
 fn refuse_failed(doc: &Doc, source: &str) -> Result<(), LabError> {
-    let status = doc.whole("/smartctl/exit_status").unwrap_or(0);
-    let drive = doc.has("/model_name") || doc.has("/scsi_model_name") || doc.has("/device");
-    if doc.has("/smartctl") && (status & 3 == 0 || doc.has("/model_name")) && drive {
+    let status = doc.whole("smartctl.exit_status").unwrap_or(0);
+    let drive = doc.has("model_name") || doc.has("scsi_model_name") || doc.has("device");
+    if doc.has("smartctl") && (status & 3 == 0 || doc.has("model_name")) && drive {
         return Ok(());
     }
-    if !doc.has("/smartctl") && drive {
+    if !doc.has("smartctl") && drive {
         return Ok(());
     }
     let said = doc.messages().join("; ");
@@ -226,7 +226,7 @@ fn refuse_failed(doc: &Doc, source: &str) -> Result<(), LabError> {
 
 fn refuse_rotating(doc: &Doc, source: &str) -> Result<(), LabError> {
     // 0 and 1 both mean that nothing turns (ACS-3 word 217; smartctl writes 0).
-    match doc.number("/rotation_rate") {
+    match doc.number("rotation_rate") {
         Some(rate) if rate > 1.0 => Err(LabError::refused(
             format!(
                 "{source}: {} is a rotating disk ({rate} turns a minute), not an SSD",
@@ -240,8 +240,8 @@ fn refuse_rotating(doc: &Doc, source: &str) -> Result<(), LabError> {
 
 fn identity(doc: &Doc) -> DriveIdentity {
     let model = doc
-        .text("/model_name")
-        .or_else(|| doc.text("/scsi_model_name"));
+        .text("model_name")
+        .or_else(|| doc.text("scsi_model_name"));
     const VIRTUAL: [&str; 5] = ["qemu", "vbox", "vmware", "virtual", "msft"];
     let is_virtual = model.as_ref().is_some_and(|model| {
         let model = model.to_lowercase();
@@ -250,15 +250,15 @@ fn identity(doc: &Doc) -> DriveIdentity {
     let blank = |text: &String| text != "REDACTED";
     DriveIdentity {
         model,
-        family: doc.text("/model_family"),
-        serial: doc.text("/serial_number").filter(blank),
+        family: doc.text("model_family"),
+        serial: doc.text("serial_number").filter(blank),
         firmware: doc
-            .text("/firmware_version")
-            .or_else(|| doc.text("/scsi_revision"))
-            .or_else(|| doc.text("/revision"))
+            .text("firmware_version")
+            .or_else(|| doc.text("scsi_revision"))
+            .or_else(|| doc.text("revision"))
             .filter(blank),
-        protocol: doc.text("/device/protocol"),
-        capacity: doc.whole("/user_capacity/bytes").filter(|bytes| *bytes > 0),
+        protocol: doc.text("device.protocol"),
+        capacity: doc.whole("user_capacity.bytes").filter(|bytes| *bytes > 0),
         is_virtual,
     }
 }
@@ -271,33 +271,33 @@ const HOURS_MAX: f64 = 50.0 * 8760.0;
 /// What smartctl gives under the same name for every protocol.
 fn common(doc: &Doc, found: &mut Inspection) {
     let events = &mut found.events;
-    let celsius = doc.number("/temperature/current");
+    let celsius = doc.number("temperature.current");
     events.temperature_c = celsius.filter(|c| CELSIUS.contains(c));
     if let (Some(celsius), None) = (celsius, events.temperature_c) {
         found.notes.push(format!(
             "a temperature of {celsius} Celsius was not believed"
         ));
     }
-    let hours = doc.number("/power_on_time/hours");
+    let hours = doc.number("power_on_time.hours");
     events.power_on_hours = hours.filter(|h| (0.0..=HOURS_MAX).contains(h));
     if let (Some(hours), None) = (hours, events.power_on_hours) {
         found
             .notes
             .push(format!("{hours} power-on hours were not believed"));
     }
-    events.power_cycles = doc.whole("/power_cycle_count");
+    events.power_cycles = doc.whole("power_cycle_count");
     // smartctl 7.4 and later say these for every protocol.
-    found.life.used_percent = percent(doc, "/endurance_used/current_percent", 255.0);
-    found.life.spare_percent = percent(doc, "/spare_available/current_percent", 100.0);
+    found.life.used_percent = percent(doc, "endurance_used.current_percent", 255.0);
+    found.life.spare_percent = percent(doc, "spare_available.current_percent", 100.0);
     found.life.spare_threshold = doc
-        .number("/spare_available/threshold_percent")
+        .number("spare_available.threshold_percent")
         .filter(|p| (0.0..=100.0).contains(p));
 }
 
-/// A whole per cent from `pointer`, if it is one.
-fn percent(doc: &Doc, pointer: &str, most: f64) -> Option<Told> {
-    let value = doc.number(pointer)?;
-    let source = pointer.trim_start_matches('/').replace('/', ".");
+/// A whole per cent from `path`, if it is one.
+fn percent(doc: &Doc, path: &str, most: f64) -> Option<Told> {
+    let value = doc.number(path)?;
+    let source = path.to_owned();
     (0.0..=most).contains(&value).then_some(Told {
         value,
         resolution: 1.0,

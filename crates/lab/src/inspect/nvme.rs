@@ -5,13 +5,13 @@ use super::json::Doc;
 use super::snapshot::Snapshot;
 use super::{Inspection, TimedWorkload, Told, percent};
 
-const LOG: &str = "/nvme_smart_health_information_log";
+const LOG: &str = "nvme_smart_health_information_log";
 /// A thousand units of 512 bytes.
 const DATA_UNIT: f64 = 512_000.0;
 const MIB_32: f64 = (32_u64 << 20) as f64;
 
 pub(super) fn read(doc: &Doc, snapshot: &Snapshot, found: &mut Inspection) {
-    let at = |name: &str| format!("{LOG}/{name}");
+    let at = |name: &str| format!("{LOG}.{name}");
     let units = |name: &str| {
         let value = doc.number(&at(name)).filter(|units| *units >= 0.0)?;
         Some(Told {
@@ -23,9 +23,16 @@ pub(super) fn read(doc: &Doc, snapshot: &Snapshot, found: &mut Inspection) {
     let life = &mut found.life;
     life.host_bytes_written = units("data_units_written");
     life.host_bytes_read = units("data_units_read");
-    let used = percent(doc, &at("percentage_used"), 255.0);
+    let in_log = |name: &str, most| {
+        let told = percent(doc, &at(name), most)?;
+        Some(Told {
+            source: format!("health log, {name}"),
+            ..told
+        })
+    };
+    let used = in_log("percentage_used", 255.0);
     life.used_percent = used.or(life.used_percent.take());
-    let spare = percent(doc, &at("available_spare"), 100.0);
+    let spare = in_log("available_spare", 100.0);
     life.spare_percent = spare.or(life.spare_percent.take());
     let threshold = doc.number(&at("available_spare_threshold"));
     life.spare_threshold = threshold
@@ -36,7 +43,7 @@ pub(super) fn read(doc: &Doc, snapshot: &Snapshot, found: &mut Inspection) {
     events.media_errors = doc.whole(&at("media_errors"));
     warnings(doc, found);
     if let Some(controller) = &snapshot.nvme_controller {
-        let vwc = Doc::new(controller).whole("/vwc");
+        let vwc = Doc::new(controller).whole("vwc");
         found.cache.volatile = vwc.map(|bits| bits & 1 == 1);
     }
     if let Some(log) = &snapshot.nvme_ocp {
@@ -50,7 +57,7 @@ pub(super) fn read(doc: &Doc, snapshot: &Snapshot, found: &mut Inspection) {
 fn warnings(doc: &Doc, found: &mut Inspection) {
     let bits = doc
         .whole(&format!("{LOG}/critical_warning"))
-        .or_else(|| doc.whole("/smart_status/nvme/value"))
+        .or_else(|| doc.whole("smart_status.nvme.value"))
         .unwrap_or(0);
     let words = [
         "spare below its threshold",
@@ -71,9 +78,9 @@ fn warnings(doc: &Doc, found: &mut Inspection) {
 fn ocp(log: &Doc, found: &mut Inspection) {
     let name = "Physical media units written";
     let low = log
-        .number(&format!("/{name}/lo"))
-        .or_else(|| log.number(&format!("/{name}")));
-    let high = log.number(&format!("/{name}/hi")).unwrap_or(0.0);
+        .number(&format!("{name}.lo"))
+        .or_else(|| log.number(&format!("{name}")));
+    let high = log.number(&format!("{name}.hi")).unwrap_or(0.0);
     if let Some(low) = low.filter(|low| *low >= 0.0) {
         found.life.nand_bytes_written = Some(Told {
             value: high * 2_f64.powi(64) + low,
@@ -85,7 +92,7 @@ fn ocp(log: &Doc, found: &mut Inspection) {
 
 /// Intel's log CAh: NAND writes in 32 MiB, the timed workload, mean cycles.
 fn intel(log: &Doc, found: &mut Inspection) {
-    let raw = |name: &str| log.number(&format!("/Device stats/{name}/raw"));
+    let raw = |name: &str| log.number(&format!("Device stats.{name}.raw"));
     if let Some(units) = raw("nand_bytes_written") {
         found.life.nand_bytes_written = Some(Told {
             value: units * MIB_32,
@@ -93,7 +100,7 @@ fn intel(log: &Doc, found: &mut Inspection) {
             source: "Intel log, nand_bytes_written".into(),
         });
     }
-    if let Some(value) = log.number("/Device stats/wear_leveling/avg") {
+    if let Some(value) = log.number("Device stats.wear_leveling.avg") {
         found.life.cycles_average = Some(Told {
             value,
             resolution: 1.0,

@@ -1,5 +1,6 @@
 //! An inspection as lines for people: a label and a text each.
 
+use super::forecast::is_used_up;
 use super::{Inspection, Told};
 use crate::qualify::Grade;
 use crate::report::units::decimal_bytes;
@@ -26,19 +27,17 @@ pub fn lines(i: &Inspection) -> Vec<Line> {
     out.push(("write cache", cache(i)));
     out.push(("life used", life(i)));
     out.push(("written", written(i)));
-    if let Some(known) = &i.known {
-        if let Some(rating) = &known.rating {
-            out.push((
-                "rated",
-                format!(
-                    "{} in {} years, {} ({})",
-                    decimal_bytes(rating.bytes_written as f64),
-                    rating.years,
-                    rating.workload,
-                    rating.source
-                ),
-            ));
-        }
+    if let Some(rating) = i.known.as_ref().and_then(|known| known.rating.as_ref()) {
+        out.push((
+            "rated",
+            format!(
+                "{} in {} years, {} ({})",
+                decimal_bytes(rating.bytes_written as f64),
+                rating.years,
+                rating.workload,
+                rating.source
+            ),
+        ));
     }
     out.push(("power", power(i)));
     out.push(("errors", errors(i)));
@@ -133,6 +132,10 @@ fn cache(i: &Inspection) -> String {
 
 fn life(i: &Inspection) -> String {
     let used = match &i.life.used_percent {
+        Some(used) if is_used_up(i) => {
+            let percent = number(used);
+            format!("{percent} %: the rated life is USED UP ({})", used.source)
+        }
         Some(used) => format!("{} % ({})", number(used), used.source),
         None => "unknown".into(),
     };
@@ -186,10 +189,11 @@ fn errors(i: &Inspection) -> String {
     let count = |n: Option<u64>| n.map_or("unknown".to_owned(), |n| n.to_string());
     let celsius = i.events.temperature_c;
     let celsius = celsius.map_or("unknown".to_owned(), |c| format!("{c:.0} Celsius"));
+    let retired = i.events.retired;
+    let retired = retired.map_or(String::new(), |n| format!(", {n} retired"));
     format!(
-        "{} uncorrectable, {} retired; temperature {celsius}",
-        count(i.events.media_errors),
-        count(i.events.retired)
+        "{} uncorrectable{retired}; temperature {celsius}",
+        count(i.events.media_errors)
     )
 }
 
