@@ -26,7 +26,7 @@ pub use models::{KnownModel, known};
 pub use protection::Protection;
 pub use show::lines;
 pub use snapshot::{Snapshot, snapshots};
-pub use target::{DriveHealth, enrich};
+pub use target::{DriveHealth, drive_of, enrich};
 
 use crate::LabError;
 use json::Doc;

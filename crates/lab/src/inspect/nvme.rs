@@ -79,7 +79,7 @@ fn ocp(log: &Doc, found: &mut Inspection) {
     let name = "Physical media units written";
     let low = log
         .number(&format!("{name}.lo"))
-        .or_else(|| log.number(&format!("{name}")));
+        .or_else(|| log.number(name));
     let high = log.number(&format!("{name}.hi")).unwrap_or(0.0);
     if let Some(low) = low.filter(|low| *low >= 0.0) {
         found.life.nand_bytes_written = Some(Told {
