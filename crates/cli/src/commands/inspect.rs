@@ -9,7 +9,7 @@ use crate::progress::stop_on_signal;
 use ssdlab_lab::LabError;
 use ssdlab_lab::inspect::forecast::Method;
 use ssdlab_lab::inspect::{
-    Forecast, Inspection, Snapshot, collect, forecasts, inspect as read, lines, snapshots,
+    DriveReport, Forecast, Inspection, collect, drive_reports, forecasts, inspect as read, lines,
 };
 use ssdlab_lab::workload::quantity::parse_duration;
 use std::fs::{File, OpenOptions};
@@ -37,8 +37,8 @@ pub fn inspect(args: &Inspect) -> Result<Exit, Failure> {
     }
     let mut drives: Vec<Drive> = Vec::new();
     for path in &args.what {
-        for snapshot in looks(path, args.device_type.as_deref())? {
-            add(&mut drives, read(&snapshot)?);
+        for report in looks(path, args.device_type.as_deref())? {
+            add(&mut drives, read(&report)?);
         }
     }
     let mut shown = Vec::new();
@@ -63,13 +63,13 @@ pub fn inspect(args: &Inspect) -> Result<Exit, Failure> {
 }
 
 /// What a path leads to: the drive itself, or reports in a file.
-fn looks(path: &Path, kind: Option<&str>) -> Result<Vec<Snapshot>, LabError> {
+fn looks(path: &Path, kind: Option<&str>) -> Result<Vec<DriveReport>, LabError> {
     let meta = std::fs::metadata(path).map_err(|error| LabError::file("reading", path, error))?;
     let is_device = meta.file_type().is_block_device() || meta.file_type().is_char_device();
     if is_device {
         return Ok(vec![collect(path, kind)?]);
     }
-    snapshots(path)
+    drive_reports(path)
 }
 
 /// The looks at one drive.
@@ -182,9 +182,9 @@ fn watch(args: &Inspect, interval: &str, out: &Path) -> Result<Exit, Failure> {
     let mut file = open(out)?;
     let mut records = 0_u64;
     let started = Instant::now();
-    while let Some(snapshot) = look.take() {
-        read(&snapshot)?;
-        record(&mut file, out, &snapshot)?;
+    while let Some(report) = look.take() {
+        read(&report)?;
+        record(&mut file, out, &report)?;
         records += 1;
         say(
             args.quiet,
@@ -249,8 +249,8 @@ fn open(path: &Path) -> Result<File, LabError> {
 }
 
 /// One line, on disk before the next is waited for.
-fn record(file: &mut File, path: &Path, snapshot: &Snapshot) -> Result<(), LabError> {
-    let mut line = serde_json::to_string(snapshot)
+fn record(file: &mut File, path: &Path, report: &DriveReport) -> Result<(), LabError> {
+    let mut line = serde_json::to_string(report)
         .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))?;
     line.push('\n');
     file.write_all(line.as_bytes())

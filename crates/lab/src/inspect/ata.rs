@@ -10,6 +10,9 @@ use crate::smart::TIMED_PENDING;
 const MIB_32: f64 = (32_u64 << 20) as f64;
 const GIB: f64 = (1_u64 << 30) as f64;
 
+/// Raw values have seven bytes at most.
+const RAW_MAX: f64 = (1_u64 << 56) as f64;
+
 /// One attribute as smartctl prints it.
 pub(super) struct Row {
     pub id: u64,
@@ -26,7 +29,9 @@ pub(super) fn rows(doc: &Doc) -> Vec<Row> {
             name: row.text("name").unwrap_or_default(),
             value: row.number("value").filter(|v| (0.0..=255.0).contains(v)),
             threshold: row.number("thresh"),
-            raw: row.number("raw.value").filter(|raw| *raw >= 0.0),
+            raw: row
+                .number("raw.value")
+                .filter(|raw| (0.0..RAW_MAX).contains(raw)),
         })
     };
     doc.rows("ata_smart_attributes.table")
@@ -237,7 +242,10 @@ fn left_by_raw(rows: &[Row]) -> Option<Told> {
 
 /// ACS-3 device statistics: page 1, and the percentage used of page 7.
 fn statistics(doc: &Doc, found: &mut Inspection) {
-    let sector = doc.number("logical_block_size").unwrap_or(512.0);
+    let sector = doc.whole("logical_block_size");
+    let sector = sector
+        .filter(|bytes| matches!(bytes, 512 | 4096))
+        .unwrap_or(512) as f64;
     for page in doc.rows("ata_device_statistics.pages") {
         for row in page.rows("table") {
             let (Some(name), Some(value)) = (row.text("name"), row.number("value")) else {

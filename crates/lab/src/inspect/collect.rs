@@ -1,7 +1,7 @@
 //! Asking a drive, through smartctl and nvme. Nothing is ever written to it.
 
 use super::json::Doc;
-use super::snapshot::{KernelFacts, SNAPSHOT_VERSION, Snapshot};
+use super::report::{DriveReport, KernelFacts, REPORT_VERSION};
 use crate::LabError;
 use crate::target::device::{System, describe};
 use crate::target::{TargetFacts, TargetKind};
@@ -35,8 +35,8 @@ fn json_of(tool: &Path, arguments: &[&str], device: &Path) -> Option<Value> {
 /// Asks the drive at `device`; `kind` is smartctl's `-d`, for drives behind a controller.
 ///
 /// # Errors
-/// When smartctl is not installed, or printed no report.
-pub fn collect(device: &Path, kind: Option<&str>) -> Result<Snapshot, LabError> {
+/// When smartctl is not installed, or printed no answer.
+pub fn collect(device: &Path, kind: Option<&str>) -> Result<DriveReport, LabError> {
     let Some(smartctl) = tool("smartctl") else {
         return Err(LabError::refused(
             "smartctl is not installed",
@@ -48,31 +48,31 @@ pub fn collect(device: &Path, kind: Option<&str>) -> Result<Snapshot, LabError> 
     if let Some(kind) = kind {
         arguments.extend(["-d", kind]);
     }
-    let Some(report) = json_of(&smartctl, &arguments, device) else {
+    let Some(answer) = json_of(&smartctl, &arguments, device) else {
         return Err(LabError::refused(
             format!("smartctl printed no JSON about {}", device.display()),
             "it takes smartmontools 7.0 or later, and usually root",
         ));
     };
-    let mut snapshot = Snapshot {
-        ssdlab_snapshot: SNAPSHOT_VERSION,
+    let mut report = DriveReport {
+        ssdlab_report: REPORT_VERSION,
         source: device.display().to_string(),
         kernel: kernel(device),
-        ..Snapshot::default()
+        ..DriveReport::default()
     };
-    let doc = Doc::new(&report);
+    let doc = Doc::new(&answer);
     let is_nvme = doc.text("device.protocol").as_deref() == Some("NVMe");
     if let (true, Some(nvme)) = (is_nvme, tool("nvme")) {
         let ask = |arguments: &[&str]| json_of(&nvme, arguments, device);
-        snapshot.nvme_controller = ask(&["id-ctrl", "-o", "json"]);
-        snapshot.nvme_ocp = ask(&["ocp", "smart-add-log", "-o", "json"]);
+        report.nvme_controller = ask(&["id-ctrl", "-o", "json"]);
+        report.nvme_ocp = ask(&["ocp", "smart-add-log", "-o", "json"]);
         let maker = doc.whole("nvme_pci_vendor.id");
         if maker == Some(0x8086) {
-            snapshot.nvme_intel = ask(&["intel", "smart-log-add", "-o", "json"]);
+            report.nvme_intel = ask(&["intel", "smart-log-add", "-o", "json"]);
         }
     }
-    snapshot.smartctl = report;
-    Ok(snapshot)
+    report.smartctl = answer;
+    Ok(report)
 }
 
 /// What sysfs says of the block device.

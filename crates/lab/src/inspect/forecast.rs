@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 pub enum Method {
     /// Intel's timed workload: wear to 1/1,024 per cent.
     TimedWorkload,
-    /// Bytes written between snapshots, against the bytes that each per cent of life took so far.
+    /// Bytes written between reports, against the bytes that each per cent of life took so far.
     WritesPerPercent,
-    /// Percentage used in two snapshots.
+    /// Percentage used in two reports.
     PercentageUsed,
-    /// Bytes written between snapshots, against the published rating.
+    /// Bytes written between reports, against the published rating.
     RatedWrites,
     /// Percentage used over the hours powered, all of its life.
     LifetimeAverage,

@@ -5,6 +5,9 @@ use serde_json::Value;
 /// Longer than anything smartctl prints in one field.
 const TEXT_MAX: usize = 300;
 
+/// Beyond every counter, 128 bits of them that are used included.
+const NUMBER_MAX: f64 = 1e30;
+
 /// A document; every question has "not there" as an answer.
 #[derive(Clone, Copy)]
 pub(super) struct Doc<'a>(&'a Value);
@@ -41,8 +44,8 @@ impl<'a> Doc<'a> {
         self.at(path)?.as_bool()
     }
 
-    /// A finite number. smartctl writes counters beyond 2^53 twice, the second time as text under
-    /// the name with `_s`; nvme-cli writes wide ones as text.
+    /// A number that a counter could hold. smartctl writes those beyond 2^53 twice, the second
+    /// time as text under the name with `_s`; nvme-cli writes wide ones as text.
     pub fn number(&self, path: &str) -> Option<f64> {
         let value = self.at(&format!("{path}_s"));
         let value = value.or_else(|| self.at(path))?;
@@ -50,7 +53,7 @@ impl<'a> Doc<'a> {
             Value::String(text) => text.replace(',', "").parse().ok()?,
             other => other.as_f64()?,
         };
-        number.is_finite().then_some(number)
+        (number.abs() < NUMBER_MAX).then_some(number)
     }
 
     /// A whole number from 0.

@@ -13,9 +13,9 @@ mod json;
 pub mod models;
 mod nvme;
 mod protection;
+pub mod report;
 mod scsi;
 mod show;
-pub mod snapshot;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -24,8 +24,8 @@ pub use collect::collect;
 pub use forecast::{Forecast, forecasts};
 pub use models::{KnownModel, known};
 pub use protection::Protection;
+pub use report::{DriveReport, drive_reports};
 pub use show::lines;
-pub use snapshot::{Snapshot, snapshots};
 pub use target::{DriveHealth, drive_of, enrich};
 
 use crate::LabError;
@@ -34,6 +34,9 @@ use serde::{Deserialize, Serialize};
 
 /// Format of [`Inspection`] as JSON.
 pub const FORMAT_VERSION: u32 = 1;
+
+/// The year 4147, in seconds since 1970.
+const TIME_MAX: u64 = 1 << 36;
 
 /// A number with where it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -158,18 +161,21 @@ pub struct Inspection {
     pub notes: Vec<String>,
 }
 
-/// Reads a snapshot.
+/// Reads a report.
 ///
 /// # Errors
 /// When the tools could not read the drive, or it is a rotating disk.
-pub fn inspect(snapshot: &Snapshot) -> Result<Inspection, LabError> {
-    let doc = Doc::new(&snapshot.smartctl);
-    refuse_failed(&doc, &snapshot.source)?;
-    refuse_rotating(&doc, &snapshot.source)?;
+pub fn inspect(report: &DriveReport) -> Result<Inspection, LabError> {
+    let doc = Doc::new(&report.smartctl);
+    refuse_failed(&doc, &report.source)?;
+    refuse_rotating(&doc, &report.source)?;
     let mut found = Inspection {
         version: FORMAT_VERSION,
-        source: snapshot.source.clone(),
-        taken_at: doc.whole("local_time.time_t").map(|t| t as i64),
+        source: report.source.clone(),
+        taken_at: doc
+            .whole("local_time.time_t")
+            .filter(|t| *t < TIME_MAX)
+            .and_then(|t| i64::try_from(t).ok()),
         identity: identity(&doc),
         passed: doc.flag("smart_status.passed"),
         ..Inspection::default()
@@ -182,7 +188,7 @@ pub fn inspect(snapshot: &Snapshot) -> Result<Inspection, LabError> {
     common(&doc, &mut found);
     match found.identity.protocol.as_deref() {
         Some("ATA") => ata::read(&doc, &mut found),
-        Some("NVMe") => nvme::read(&doc, snapshot, &mut found),
+        Some("NVMe") => nvme::read(&doc, report, &mut found),
         Some("SCSI") => scsi::read(&doc, &mut found),
         _ => {}
     }
@@ -194,8 +200,8 @@ pub fn inspect(snapshot: &Snapshot) -> Result<Inspection, LabError> {
         );
     }
     amplification(&mut found);
-    protection::judge(&doc, snapshot, &mut found);
-    if let Some(kernel) = &snapshot.kernel {
+    protection::judge(&doc, report, &mut found);
+    if let Some(kernel) = &report.kernel {
         found.cache.kernel = kernel.write_cache.clone();
         found.cache.fua = kernel.fua;
     }
@@ -220,7 +226,8 @@ fn refuse_failed(doc: &Doc, source: &str) -> Result<(), LabError> {
     Err(LabError::refused(
         what,
         "make one with `smartctl --json=c -x /dev/DEVICE`, as root; drives behind a RAID \
-         controller need its -d option, for instance `-d megaraid,0`",
+         controller need its -d option, for instance `-d megaraid,0`; most disks of virtual \
+         machines answer nothing",
     ))
 }
 

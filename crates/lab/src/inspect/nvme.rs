@@ -2,7 +2,7 @@
 //! and NAND writes of the OCP log (C0h) and of Intel's (CAh).
 
 use super::json::Doc;
-use super::snapshot::Snapshot;
+use super::report::DriveReport;
 use super::{Inspection, TimedWorkload, Told, percent};
 
 const LOG: &str = "nvme_smart_health_information_log";
@@ -10,7 +10,7 @@ const LOG: &str = "nvme_smart_health_information_log";
 const DATA_UNIT: f64 = 512_000.0;
 const MIB_32: f64 = (32_u64 << 20) as f64;
 
-pub(super) fn read(doc: &Doc, snapshot: &Snapshot, found: &mut Inspection) {
+pub(super) fn read(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
     let at = |name: &str| format!("{LOG}.{name}");
     let units = |name: &str| {
         let value = doc.number(&at(name)).filter(|units| *units >= 0.0)?;
@@ -42,14 +42,14 @@ pub(super) fn read(doc: &Doc, snapshot: &Snapshot, found: &mut Inspection) {
     events.unsafe_shutdowns = doc.whole(&at("unsafe_shutdowns"));
     events.media_errors = doc.whole(&at("media_errors"));
     warnings(doc, found);
-    if let Some(controller) = &snapshot.nvme_controller {
+    if let Some(controller) = &report.nvme_controller {
         let vwc = Doc::new(controller).whole("vwc");
         found.cache.volatile = vwc.map(|bits| bits & 1 == 1);
     }
-    if let Some(log) = &snapshot.nvme_ocp {
+    if let Some(log) = &report.nvme_ocp {
         ocp(&Doc::new(log), found);
     }
-    if let Some(log) = &snapshot.nvme_intel {
+    if let Some(log) = &report.nvme_intel {
         intel(&Doc::new(log), found);
     }
 }

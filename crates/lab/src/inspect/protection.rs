@@ -5,7 +5,7 @@
 //! write cache. A controller that has one may still be protected, so that decides nothing.
 
 use super::json::Doc;
-use super::snapshot::Snapshot;
+use super::report::DriveReport;
 use super::{Inspection, ata};
 use crate::qualify::Grade;
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ fn declared(holds: bool, why: String) -> Protection {
     }
 }
 
-pub(super) fn judge(doc: &Doc, snapshot: &Snapshot, found: &mut Inspection) {
+pub(super) fn judge(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
     let backup_failed = found
         .warnings
         .iter()
@@ -90,7 +90,7 @@ pub(super) fn judge(doc: &Doc, snapshot: &Snapshot, found: &mut Inspection) {
             true,
             format!("it tests capacitors, and they passed ({what})"),
         )
-    } else if snapshot.nvme_controller.is_some() && found.cache.volatile == Some(false) {
+    } else if report.nvme_controller.is_some() && found.cache.volatile == Some(false) {
         declared(
             true,
             "the controller says that it has no volatile write cache".into(),

@@ -69,7 +69,7 @@ pub fn drive_of(path: &Path) -> Result<Option<Inspection>, LabError> {
     let Some(device) = drive_under(path) else {
         return Ok(None);
     };
-    collect(&device, None).and_then(|snapshot| inspect(&snapshot).map(Some))
+    collect(&device, None).and_then(|report| inspect(&report).map(Some))
 }
 
 #[cfg(test)]

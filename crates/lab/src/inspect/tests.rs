@@ -4,10 +4,10 @@ use super::*;
 use serde_json::{Value, json};
 
 fn look(report: Value) -> Result<Inspection, LabError> {
-    inspect(&Snapshot {
+    inspect(&DriveReport {
         smartctl: report,
         source: "test".into(),
-        ..Snapshot::default()
+        ..DriveReport::default()
     })
 }
 
@@ -39,8 +39,8 @@ fn what_is_no_report_is_refused() {
         let error = look(value).unwrap_err();
         assert!(error.hint().contains("smartctl --json=c -x"), "{error}");
     }
-    for text in ["", "{", "[1]", "no JSON", "{\"ssdlab_snapshot\": 9}"] {
-        assert!(snapshot::parse(text, "test").is_err(), "{text}");
+    for text in ["", "{", "[1]", "no JSON", "{\"ssdlab_report\": 9}"] {
+        assert!(report::parse(text, "test").is_err(), "{text}");
     }
 }
 
@@ -98,7 +98,7 @@ fn counters_wider_than_json_numbers_are_read() {
 fn a_cut_off_last_line_is_left_out() {
     let line = json!({ "device": {}, "model_name": "M" }).to_string();
     let text = format!("{line}\n{line}\n{}", &line[..10]);
-    assert_eq!(snapshot::parse(&text, "test").unwrap().len(), 2);
+    assert_eq!(report::parse(&text, "test").unwrap().len(), 2);
 }
 
 fn at(days: f64, used: f64, units: f64) -> Inspection {

@@ -230,6 +230,18 @@ mod tests {
         }
     }
 
+    /// worn.life: 79 % of the rated cycles used are shown as 21 % life left, if that is linear.
+    #[test]
+    fn sandforce_shows_what_is_left_of_the_rated_cycles() {
+        let mut health = sample::health();
+        health.wear.cycles_rated = 5000;
+        for (cycles, left) in [(0.0, 100), (3950.0, 21), (4500.0, 10), (9000.0, 1)] {
+            health.wear.cycles_average = cycles;
+            let row = row(AttributeSet::SandForce, 231, &health);
+            assert_eq!((row.value, row.has_failed()), (left, left <= 10));
+        }
+    }
+
     /// Intel data sheets: E2 is per cent of rated cycles times 1,024; E2 and E3 read FFFFh until an
     /// hour has passed; E4 counts minutes and is reset with them.
     #[test]

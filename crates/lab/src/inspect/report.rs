@@ -21,9 +21,9 @@ pub struct KernelFacts {
 
 /// One look at a drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Snapshot {
+pub struct DriveReport {
     /// Format: 1.
-    pub ssdlab_snapshot: u32,
+    pub ssdlab_report: u32,
     /// The file or device.
     #[serde(skip)]
     pub source: String,
@@ -43,16 +43,16 @@ pub struct Snapshot {
     pub kernel: Option<KernelFacts>,
 }
 
-/// Format of a saved snapshot.
-pub const SNAPSHOT_VERSION: u32 = 1;
+/// Format of a saved report.
+pub const REPORT_VERSION: u32 = 1;
 /// A report of smartctl has some 30 KB; a file a thousand times larger is something else.
 const FILE_BYTES_MAX: u64 = 1 << 28;
 
-/// The snapshots in a file, in order.
+/// The reports in a file, in order.
 ///
 /// # Errors
 /// When it cannot be read, or holds no JSON object.
-pub fn snapshots(path: &Path) -> Result<Vec<Snapshot>, LabError> {
+pub fn drive_reports(path: &Path) -> Result<Vec<DriveReport>, LabError> {
     let file = |error| LabError::file("reading", path, error);
     let length = std::fs::metadata(path).map_err(file)?.len();
     if length > FILE_BYTES_MAX {
@@ -69,11 +69,11 @@ pub fn snapshots(path: &Path) -> Result<Vec<Snapshot>, LabError> {
     parse(&text, &path.display().to_string())
 }
 
-/// The snapshots in a text that came from `source`.
+/// The reports in a text that came from `source`.
 ///
 /// # Errors
 /// When it holds no JSON object.
-pub fn parse(text: &str, source: &str) -> Result<Vec<Snapshot>, LabError> {
+pub fn parse(text: &str, source: &str) -> Result<Vec<DriveReport>, LabError> {
     let mut found = Vec::new();
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     loop {
@@ -106,29 +106,27 @@ fn not_json(source: &str, line: Option<usize>, what: String) -> LabError {
     }
 }
 
-fn one(value: Value, source: &str) -> Result<Snapshot, LabError> {
-    let version = value
-        .get("ssdlab_snapshot")
-        .map(|v| v.as_u64().unwrap_or(0));
-    let mut snapshot = match version {
+fn one(value: Value, source: &str) -> Result<DriveReport, LabError> {
+    let version = value.get("ssdlab_report").map(|v| v.as_u64().unwrap_or(0));
+    let mut report = match version {
         _ if !value.is_object() => {
             return Err(not_json(source, None, "it is not a JSON object".into()));
         }
-        None => Snapshot {
-            ssdlab_snapshot: SNAPSHOT_VERSION,
+        None => DriveReport {
+            ssdlab_report: REPORT_VERSION,
             smartctl: value,
-            ..Snapshot::default()
+            ..DriveReport::default()
         },
-        Some(version) if version == u64::from(SNAPSHOT_VERSION) => serde_json::from_value(value)
+        Some(version) if version == u64::from(REPORT_VERSION) => serde_json::from_value(value)
             .map_err(|error| not_json(source, None, error.to_string()))?,
         Some(version) => {
             return Err(not_json(
                 source,
                 None,
-                format!("snapshots of version {version} are not known, only 1"),
+                format!("reports of version {version} are not known, only 1"),
             ));
         }
     };
-    snapshot.source = source.to_owned();
-    Ok(snapshot)
+    report.source = source.to_owned();
+    Ok(report)
 }
