@@ -23,7 +23,7 @@ impl Utc {
     }
 
     /// From seconds since 1970 (H. Hinnant, "chrono-compatible low-level date algorithms").
-    fn from_unix(seconds: u64) -> Utc {
+    pub fn from_unix(seconds: u64) -> Utc {
         let days = seconds / 86_400 + 719_468;
         let era = days / 146_097;
         let of_era = days % 146_097;
@@ -59,6 +59,11 @@ impl Utc {
             second,
         } = self;
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    }
+
+    /// `2026-11-21`.
+    pub fn date(self) -> String {
+        format!("{:04}-{:02}-{:02}", self.year, self.month, self.day)
     }
 
     /// `20261121-030509`, for file names.

@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Qualify(args) => commands::qualify::qualify(&args),
         Command::Run(args) => commands::run::run(&args),
         Command::Drives(args) => commands::drives::drives(&args.action),
+        Command::Inspect(args) => commands::inspect::inspect(&args),
         Command::Report(args) => commands::report::report(&args),
         Command::Compare(args) => commands::report::compare(&args),
         Command::Theory(args) => commands::theory::theory(&args),

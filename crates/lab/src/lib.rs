@@ -5,13 +5,16 @@
 
 pub mod analysis;
 pub mod catalogue;
+pub mod endurance;
 pub mod error;
 pub mod export;
 pub mod host;
 pub mod huge_pages;
+pub mod inspect;
 pub mod qualify;
 pub mod record;
 pub mod report;
+pub mod smart;
 pub mod target;
 pub mod theory;
 pub mod workload;

@@ -2,6 +2,7 @@
 
 pub mod drives;
 pub mod generate;
+pub mod inspect;
 pub mod qualify;
 pub mod report;
 pub mod run;

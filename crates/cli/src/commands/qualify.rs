@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::{Steps, stop_on_signal};
 use crate::target::{Name, Open};
+use ssdlab_lab::inspect::{Inspection, drive_of, enrich};
 use ssdlab_lab::qualify::{
     Assessed, Evidence, Outcome, Precondition, Profile, Qualification, Settings, judge, role,
 };
@@ -57,7 +58,9 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
     let header = header(args, &target, now);
     let mut writer = RunWriter::create(&path, &header, existing)?;
     let mut steps = Steps::new("", quiet, Some(&mut writer));
-    let evidence = target.measure(&settings, &mut steps, &stop)?;
+    let drive = drive_under(&name);
+    let mut evidence = target.measure(&settings, &mut steps, &stop)?;
+    note_drive(&mut evidence.facts, drive);
     steps.finish();
     drop(target);
     settings.region = Some(evidence.region_bytes);
@@ -96,6 +99,23 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
         &format!("\nresults: {0}/  page: {0}/report.html", path.display()),
     );
     Ok(exit(qualification.target.verdict.outcome))
+}
+
+/// What the drive underneath a real target tells of itself.
+fn drive_under(name: &Name) -> Result<Option<Inspection>, LabError> {
+    match name {
+        Name::Path(path) => drive_of(path),
+        Name::Drive(_) | Name::Null(_) => Ok(None),
+    }
+}
+
+/// Enters it, or why it is missing.
+fn note_drive(facts: &mut TargetFacts, drive: Result<Option<Inspection>, LabError>) {
+    match drive {
+        Ok(Some(found)) => enrich(facts, &found),
+        Ok(None) => {}
+        Err(error) => facts.notes.push(format!("SMART was not read: {error}")),
+    }
 }
 
 fn exit(outcome: Outcome) -> Exit {

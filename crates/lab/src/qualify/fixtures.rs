@@ -24,6 +24,7 @@ pub fn facts(kind: TargetKind) -> TargetFacts {
         rotational: Some(false),
         virtualised: Some(false),
         file_system: None,
+        health: None,
         notes: Vec::new(),
     }
 }

@@ -13,7 +13,7 @@ use ssdlab_ssd::Bytes;
 pub type Test = fn(&Evidence) -> Option<Mechanism>;
 
 /// Every mechanism, in the order reported: causes first, side effects after.
-pub const MECHANISMS: [(&str, Test); 11] = [
+pub const MECHANISMS: [(&str, Test); 12] = [
     (
         "volatile_buffer_forced_to_media",
         volatile_buffer_forced_to_media,
@@ -28,6 +28,7 @@ pub const MECHANISMS: [(&str, Test); 11] = [
     ("read_behind_programs", read_behind_programs),
     ("flush_merging", flush_merging),
     ("implausibly_fast_flush", implausibly_fast_flush),
+    ("drive_reports_trouble", drive_reports_trouble),
 ];
 
 /// Everything the evidence shows; empty when it shows nothing.
@@ -112,6 +113,26 @@ fn volatile_buffer_forced_to_media(e: &Evidence) -> Option<Mechanism> {
             show::time(slow.p50_ns),
             show::plain(times)
         ),
+    )
+}
+
+fn drive_reports_trouble(e: &Evidence) -> Option<Mechanism> {
+    let health = e.facts.health.as_ref()?;
+    if health.passed != Some(false) && health.warnings.is_empty() {
+        return None;
+    }
+    let judgement = match health.passed {
+        Some(false) => "fails by its own judgement",
+        _ => "warns",
+    };
+    let warnings = match health.warnings.is_empty() {
+        true => "it does not say why".to_owned(),
+        false => health.warnings.join("; "),
+    };
+    mechanism(
+        "drive_reports_trouble",
+        "The drive reports trouble",
+        format!("Asked through SMART, the drive {judgement}: {warnings}."),
     )
 }
 

@@ -6,6 +6,7 @@
 //! flushes depending on the path (docs/methods.md, section 2.2).
 
 use super::{Evidence, Grade, Measure, Probe, Sustained, names, show};
+use crate::inspect::Told;
 use crate::qualify::roles::DurableMethod;
 use crate::target::TargetKind;
 
@@ -193,9 +194,10 @@ pub fn known_protection(e: &Evidence) -> Option<bool> {
 }
 
 fn protection_source(e: &Evidence) -> (Grade, String) {
-    let grade = match e.facts.kind {
-        TargetKind::Modelled => Grade::Documented,
-        _ => Grade::Declared,
+    let grade = match (&e.facts.health, e.facts.kind) {
+        (Some(health), _) => health.protection_grade,
+        (None, TargetKind::Modelled) => Grade::Documented,
+        (None, _) => Grade::Declared,
     };
     let source = e.facts.power_loss_protection_source.as_deref();
     (grade, source.unwrap_or("source not recorded").to_owned())
@@ -496,36 +498,68 @@ fn bytes_per_day(e: &Evidence) -> Option<(u64, f64, f64)> {
     Some((rated, years, rated as f64 / (years * 365.0)))
 }
 
-fn documented(value: f64, rated: u64, years: f64) -> Reading {
+/// A rating, and what the drive says is used of it: once it is used up, nothing is left of it.
+fn documented(e: &Evidence, value: f64, rated: u64, years: f64) -> Reading {
+    let mut why = format!(
+        "Rated for {:.0} TB written over {years} years.",
+        rated as f64 / 1e12
+    );
+    let health = e.facts.health.as_ref();
+    match health.and_then(|health| health.used_percent.as_ref()) {
+        Some(used) if used.value >= 100.0 => return used_up(used, &format!("{why} ")),
+        Some(used) => {
+            why += &format!(
+                " The drive says that {:.0} % of its rated life is used ({}).",
+                used.value, used.source
+            );
+        }
+        None => {}
+    }
     Reading::Number {
         value,
         grade: Grade::Documented,
-        why: format!(
-            "Rated for {:.0} TB written over {years} years.",
-            rated as f64 / 1e12
-        ),
+        why,
     }
 }
 
-fn no_rating() -> Reading {
-    unknown("The rated endurance is not known.".into())
+fn no_rating(e: &Evidence) -> Reading {
+    let used = e
+        .facts
+        .health
+        .as_ref()
+        .and_then(|health| health.used_percent.as_ref());
+    match used.filter(|used| used.value >= 100.0) {
+        Some(used) => used_up(used, ""),
+        None => unknown("The rated endurance is not known.".into()),
+    }
+}
+
+fn used_up(used: &Told, rating: &str) -> Reading {
+    Reading::Number {
+        value: 0.0,
+        grade: Grade::Declared,
+        why: format!(
+            "{rating}The drive says that its rated life is used up ({}).",
+            used.source
+        ),
+    }
 }
 
 /// DWPD = rated bytes written / (capacity x 365 x years) (docs/methods.md, section 4.7).
 fn endurance_dwpd(e: &Evidence) -> Reading {
     // A file's capacity is the file's, not the drive's.
     if e.facts.kind == TargetKind::File || e.facts.capacity == 0 {
-        return no_rating();
+        return no_rating(e);
     }
     match bytes_per_day(e) {
-        Some((rated, years, day)) => documented(day / e.facts.capacity as f64, rated, years),
-        None => no_rating(),
+        Some((rated, years, day)) => documented(e, day / e.facts.capacity as f64, rated, years),
+        None => no_rating(e),
     }
 }
 
 fn endurance_tb_per_day(e: &Evidence) -> Reading {
     match bytes_per_day(e) {
-        Some((rated, years, day)) => documented(day / 1e12, rated, years),
-        None => no_rating(),
+        Some((rated, years, day)) => documented(e, day / 1e12, rated, years),
+        None => no_rating(e),
     }
 }

@@ -123,6 +123,9 @@ pub struct TargetFacts {
     pub virtualised: Option<bool>,
     /// File system, for a file.
     pub file_system: Option<String>,
+    /// What the drive says of its own health; `None`: not asked, or a modelled drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<crate::inspect::DriveHealth>,
     /// Anything else that a reader of the report should know.
     pub notes: Vec<String>,
 }
@@ -147,6 +150,7 @@ impl TargetFacts {
             rotational: None,
             virtualised: None,
             file_system: None,
+            health: None,
             notes: Vec::new(),
         }
     }

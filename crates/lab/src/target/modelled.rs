@@ -70,6 +70,7 @@ fn facts(from: &CatalogueDrive, capacity: u64) -> TargetFacts {
         rotational: Some(false),
         virtualised: Some(false),
         file_system: None,
+        health: None,
         notes: vec![
             "modelled: virtual time, no data held".into(),
             format!(
