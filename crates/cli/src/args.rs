@@ -39,6 +39,8 @@ pub enum Command {
     Report(Report),
     /// Put several runs side by side.
     Compare(Compare),
+    /// Look at a trace, or turn it into another format.
+    Trace(crate::commands::trace::Trace),
     /// The options of fio and DISKSPD that are understood.
     Options {
         /// Which language.

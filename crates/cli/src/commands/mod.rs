@@ -5,3 +5,4 @@ pub mod generate;
 pub mod qualify;
 pub mod report;
 pub mod run;
+pub mod trace;
