@@ -22,6 +22,7 @@ pub(crate) fn job(name: &str, mix: Mix) -> JobSpec {
             distribution: Distribution::Uniform,
             each_once: false,
         },
+        random_pct: 100,
         block_sizes: [(); 3].map(|()| {
             vec![BlockSize {
                 bytes: 4096,

@@ -30,6 +30,8 @@ pub struct Stream {
     mix: Mix,
     sizes: [Sizes; 3],
     place: Place,
+    /// Of a random order, what is sequential in it.
+    runs: Option<Box<Runs>>,
     /// First byte of the region.
     base: u64,
     /// Bytes still to be transferred.
@@ -55,6 +57,26 @@ enum Sizes {
     One(Size),
     /// The size of each of 100 equally likely draws.
     Split(Box<[Size; 100]>),
+}
+
+/// Commands of a random order that follow the last one of their kind.
+#[derive(Clone, Debug)]
+struct Runs {
+    rng: Rng,
+    random_pct: u8,
+    /// Where the last command of each kind ended, from the region's start.
+    ends: [u64; 3],
+    /// Length of the region.
+    len: u64,
+}
+
+impl Runs {
+    /// The position of a command of `bytes`, if it is to follow and fits.
+    fn follow(&mut self, op: Op, bytes: u32) -> Option<u64> {
+        let end = self.ends[op as usize];
+        let random = self.rng.percent(u32::from(self.random_pct));
+        (!random && end + u64::from(bytes) <= self.len).then_some(end)
+    }
 }
 
 /// How the next address is found. Positions are in bytes from the region's start.
@@ -122,6 +144,7 @@ impl Stream {
             mix: job.mix,
             sizes: [0, 1, 2].map(|kind| sizes(&job.block_sizes[kind], align, region.len)),
             place,
+            runs: runs(job, region, &fork),
             base: region.base,
             left: limit(job, region)?,
             compress_pct: job.data.compress_pct.min(100),
@@ -159,7 +182,17 @@ impl Stream {
             return None;
         };
         self.left = left;
-        let offset = self.base + self.place.next(&mut self.place_rng, op, size);
+        let position = match &mut self.runs {
+            None => self.place.next(&mut self.place_rng, op, size),
+            Some(runs) => {
+                let follow = runs.follow(op, size.bytes);
+                let place =
+                    follow.unwrap_or_else(|| self.place.next(&mut self.place_rng, op, size));
+                runs.ends[op as usize] = place + u64::from(size.bytes);
+                place
+            }
+        };
+        let offset = self.base + position;
         let write = op == Op::Write;
         self.unflushed += u32::from(write);
         Some(Command {
@@ -215,6 +248,19 @@ impl Place {
             Place::Zoned { align, zoned } => zoned.slot(rng).min(last) * *align,
         }
     }
+}
+
+/// What is sequential in a random order.
+fn runs(job: &JobSpec, region: Region, fork: &impl Fn(&str) -> Rng) -> Option<Box<Runs>> {
+    let mixed = matches!(job.order, Order::Random { .. }) && job.random_pct < 100;
+    mixed.then(|| {
+        Box::new(Runs {
+            rng: fork("turn"),
+            random_pct: job.random_pct,
+            ends: [0; 3],
+            len: region.len,
+        })
+    })
 }
 
 /// The kinds of command a mix has, as indices into `block_sizes`.
