@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Drives(args) => commands::drives::drives(&args.action),
         Command::Report(args) => commands::report::report(&args),
         Command::Compare(args) => commands::report::compare(&args),
+        Command::Profiles { name, json } => commands::profiles::profiles(name.as_deref(), json),
         Command::Trace(args) => commands::trace::trace(&args.action),
         Command::Options { language } => commands::generate::options(language),
         Command::Completions { shell } => commands::generate::completions(shell),

@@ -2,7 +2,9 @@
 
 pub mod drives;
 pub mod generate;
+pub mod profiles;
 pub mod qualify;
 pub mod report;
 pub mod run;
+pub mod run_plan;
 pub mod trace;

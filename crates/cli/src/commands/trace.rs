@@ -89,27 +89,39 @@ pub struct ReadArgs {
 }
 
 impl ReadArgs {
-    /// As the lab takes them.
-    ///
-    /// # Errors
-    /// When a format is unknown or the share is none.
-    pub fn options(&self) -> Result<ReadOptions, LabError> {
-        let format = self.trace_format.as_deref().map(format_named).transpose()?;
-        let text = self.bad_share.trim();
-        let share = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
-        let share = share.ok().filter(|percent| (0.0..=100.0).contains(percent));
-        let bad_share = share.ok_or_else(|| {
-            LabError::refused(
-                format!("--bad-share cannot be `{text}`"),
-                "give per cent of the lines, as in --bad-share 2%",
-            )
-        })?;
-        Ok(ReadOptions {
-            format,
-            bad_share: bad_share / 100.0,
-            device: self.device.clone(),
-        })
+    fn options(&self) -> Result<ReadOptions, LabError> {
+        read_options(
+            self.trace_format.as_deref(),
+            &self.bad_share,
+            self.device.as_deref(),
+        )
     }
+}
+
+/// How to read a trace, from what the user wrote.
+///
+/// # Errors
+/// When a format is unknown or the share is none.
+pub fn read_options(
+    format: Option<&str>,
+    bad_share: &str,
+    device: Option<&str>,
+) -> Result<ReadOptions, LabError> {
+    let format = format.map(format_named).transpose()?;
+    let text = bad_share.trim();
+    let share = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
+    let share = share.ok().filter(|percent| (0.0..=100.0).contains(percent));
+    let bad_share = share.ok_or_else(|| {
+        LabError::refused(
+            format!("--bad-share cannot be `{text}`"),
+            "give per cent of the lines, as in --bad-share 2%",
+        )
+    })?;
+    Ok(ReadOptions {
+        format,
+        bad_share: bad_share / 100.0,
+        device: device.map(str::to_owned),
+    })
 }
 
 fn format_named(name: &str) -> Result<Format, LabError> {

@@ -48,6 +48,7 @@ pub(crate) fn job(name: &str, mix: Mix) -> JobSpec {
         },
         direct: true,
         seed: 1,
+        replay: None,
     }
 }
 
@@ -110,6 +111,7 @@ pub(crate) fn record(plan: &Plan, length_s: u64, seed: u64) -> RunRecord {
         cpu_ns: (400_000_000, 100_000_000),
         wall_ns: 1_000_000_000,
         checks: vec![("pages conserved".to_string(), None)],
+        notes: Vec::new(),
     }
 }
 

@@ -17,6 +17,7 @@ pub mod format;
 pub mod order;
 pub mod pattern;
 pub mod read;
+pub mod replay;
 pub mod show;
 pub mod write;
 

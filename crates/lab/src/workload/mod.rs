@@ -111,6 +111,10 @@ pub struct JobSpec {
     pub direct: bool,
     /// Seed of the job's random streams; copies fork it by number.
     pub seed: u64,
+    /// The commands come from a trace: of the fields above, the name, the depth and what the
+    /// target needs to know hold then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Box<crate::trace::replay::Replay>>,
 }
 
 /// Sizes in per cent, which only a target's capacity turns into bytes.
@@ -158,6 +162,7 @@ impl Default for JobSpec {
             },
             direct: true,
             seed: 0,
+            replay: None,
         }
     }
 }

@@ -167,6 +167,7 @@ impl Draft {
             },
             direct: self.direct,
             seed: Rng::named(self.seed, &format!("fio job {index}")).next_u64(),
+            replay: None,
         })
     }
 
