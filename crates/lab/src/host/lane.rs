@@ -27,6 +27,10 @@ pub(super) struct Lane {
 }
 
 /// Where a lane's commands come from.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a stream is used for every command and stays in the lane"
+)]
 enum Source {
     Made(Stream),
     Recorded(Box<Commands>),
