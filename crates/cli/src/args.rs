@@ -32,7 +32,7 @@ pub enum Command {
     /// Measure a target and say whether it is a good choice for a role.
     Qualify(Qualify),
     /// Run a fio job file, a DISKSPD command line, a profile or a trace on a target.
-    Run(Run),
+    Run(Box<Run>),
     /// The catalogue of modelled drives.
     Drives(Drives),
     /// Print a run directory's results again, and write its report.html anew.

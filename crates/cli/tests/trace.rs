@@ -203,3 +203,108 @@ fn bad_traces_and_words_are_refused() {
     }
     assert!(!Path::new("out").exists());
 }
+
+/// Runs with results in a fresh directory; gives the output and the result.
+fn run(args: &[&str]) -> (Output, Value) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let out = dir.path().join("run");
+    let path = out.to_string_lossy().into_owned();
+    let output = ssdlab(&[&["run", "--quiet", "--out", &path], args].concat());
+    let result = std::fs::read(out.join("result.json")).unwrap_or_default();
+    let result = serde_json::from_slice(&result).unwrap_or(Value::Null);
+    (output, result)
+}
+
+#[test]
+fn a_trace_is_replayed_command_for_command_and_twice_alike() {
+    let trace = examples().join("zfs-2.1.11-log-5-datasets.csv.gz");
+    let trace = trace.to_string_lossy();
+    let args = ["--trace", &trace, "--target", "drive:consumer-sata-1tb"];
+    let (output, first) = run(&args);
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("at its recorded times"), "{text}");
+    let count = |op: usize| first["phases"][0]["jobs"][0]["ops"][op]["count"].as_u64();
+    let jobs = first.to_string();
+    // 54 reads, 19,832 writes and 13,148 flushes, as counted with `cut | sort | uniq -c`.
+    for expected in ["54", "19832", "13148"] {
+        assert!(
+            jobs.contains(&format!(":{expected}")),
+            "{:?} {jobs}",
+            count(0)
+        );
+    }
+    assert_eq!(first["phases"], run(&args).1["phases"]);
+}
+
+#[test]
+fn a_profile_prepares_for_a_trace_and_a_small_target_needs_a_word() {
+    let trace = examples().join("zfs-2.1.11-log-1-dataset.csv.gz");
+    let trace = trace.to_string_lossy();
+    let small = [
+        "--target",
+        "null:64MiB",
+        "--trace",
+        &trace,
+        "--speed",
+        "max",
+    ];
+    let (output, _) = run(&small);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("--wrap"), "{stderr}");
+    for fit in ["--wrap", "--scale"] {
+        let (output, _) = run(&[&small[..], &[fit, "--profile", "fill"]].concat());
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{output:?}");
+        assert!(stdout.contains("profile fill, then trace"), "{stdout}");
+    }
+}
+
+#[test]
+fn requests_that_contradict_themselves_are_refused() {
+    let trace = examples().join("zfs-2.1.11-log-1-dataset.csv.gz");
+    let trace = trace.to_string_lossy();
+    let cases: [&[&str]; 6] = [
+        &["--profile", "iometer"],
+        &["--speed", "2"],
+        &[
+            "--trace",
+            &trace,
+            "--speed",
+            "fast",
+            "--target",
+            "null:8GiB",
+        ],
+        &["--trace", &trace, "--wrap", "--scale"],
+        &["--trace", &trace, "--", "diskspd", "-b4k", "x"],
+        &["--iodepth", "4", "--", "diskspd", "-b4k", "x"],
+    ];
+    for args in cases {
+        let (output, _) = run(args);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+        assert!(!stderr.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn a_listed_profile_is_a_job_file_that_runs() {
+    let list = ssdlab(&["profiles", "--json"]);
+    let list: Value = serde_json::from_slice(&list.stdout).expect("JSON");
+    assert!(list.as_array().is_some_and(|all| all.len() >= 20));
+    let plain = String::from_utf8(ssdlab(&["profiles"]).stdout).expect("text");
+    assert!(
+        plain.lines().all(|line| line.chars().count() <= 80),
+        "{plain}"
+    );
+    let text = ssdlab(&["profiles", "jesd219-enterprise"]).stdout;
+    let dir = tempfile::tempdir().expect("a directory");
+    let job = dir.path().join("job.fio");
+    std::fs::write(&job, text).expect("written");
+    let target = ["--target", "drive:consumer-sata-1tb"];
+    let (from_file, result) = run(&[&[&*job.to_string_lossy()], &target[..]].concat());
+    assert!(from_file.status.success(), "{from_file:?}");
+    let (_, by_name) = run(&[&["--profile", "jesd219-enterprise"], &target[..]].concat());
+    assert_eq!(result["phases"], by_name["phases"]);
+}

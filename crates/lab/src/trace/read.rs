@@ -6,7 +6,7 @@
 //! up to [`WINDOW`] places; further than that is such a line too.
 
 use super::Event;
-use super::format::blktrace::{self, Blktrace, Endian};
+use super::format::blktrace::{self, Blktrace, Endian, Merge};
 use super::format::{Format, Parser, Sink, Why, detect, excerpt};
 use crate::LabError;
 use flate2::read::MultiGzDecoder;
@@ -128,18 +128,27 @@ impl Ord for Held {
 }
 
 impl Reader {
-    /// Opens the trace at `path`.
+    /// Opens the trace at `path`. If there is no such file but `path.blktrace.0`, that file and
+    /// those of the other CPUs are read as one.
     ///
     /// # Errors
     /// When it cannot be read, is empty, or is of no known format.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Reader, LabError> {
         let fail = |error| LabError::file("reading", path, error);
-        let file = File::open(path).map_err(fail)?;
-        if file.metadata().map_err(fail)?.is_dir() {
-            let error = std::io::Error::from(std::io::ErrorKind::IsADirectory);
-            return Err(fail(error));
-        }
-        let mut input: Box<dyn BufRead + Send> = Box::new(BufReader::new(file));
+        let parts = match path.exists() {
+            true => Vec::new(),
+            false => Merge::files(path),
+        };
+        let mut input: Box<dyn BufRead + Send> = if parts.is_empty() {
+            let file = File::open(path).map_err(fail)?;
+            if file.metadata().map_err(fail)?.is_dir() {
+                let error = std::io::Error::from(std::io::ErrorKind::IsADirectory);
+                return Err(fail(error));
+            }
+            Box::new(BufReader::new(file))
+        } else {
+            Box::new(BufReader::new(Merge::open(parts)?))
+        };
         let gzip = input.fill_buf().map_err(fail)?.starts_with(&[0x1f, 0x8b]);
         if gzip {
             input = Box::new(BufReader::new(MultiGzDecoder::new(input)));

@@ -6,7 +6,11 @@
 
 use super::pairing::{Kind, Pairing};
 use super::{SECTOR, Sink, Why};
+use crate::LabError;
 use ssdlab_ssd::Op;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 
 /// Bytes of a record without what follows it.
 pub const RECORD: usize = 48;
@@ -68,6 +72,127 @@ impl Endian {
             Endian::Little => u64::from_le_bytes(bytes),
             Endian::Big => u64::from_be_bytes(bytes),
         }
+    }
+}
+
+/// The files of one trace, one for each CPU, as one file in order of time: what `blkparse -i`
+/// does. Each is in order by itself.
+pub struct Merge {
+    parts: Vec<Part>,
+    endian: Endian,
+    /// The record being given out.
+    current: Vec<u8>,
+    given: usize,
+}
+
+struct Part {
+    name: PathBuf,
+    input: BufReader<File>,
+    /// Its next record with what follows it; empty at its end.
+    next: Vec<u8>,
+}
+
+impl Merge {
+    /// The files `X.blktrace.0`, `.1`, ... of the trace called `base`, in order; empty if there
+    /// are none.
+    pub fn files(base: &Path) -> Vec<PathBuf> {
+        let name = |cpu: usize| {
+            let mut name = base.as_os_str().to_owned();
+            name.push(format!(".blktrace.{cpu}"));
+            PathBuf::from(name)
+        };
+        // A CPU without a file ends the search: blktrace writes one for each.
+        (0..4096)
+            .map(name)
+            .take_while(|path| path.exists())
+            .collect()
+    }
+
+    /// Opens `files`, those that are empty left out.
+    ///
+    /// # Errors
+    /// When one cannot be read, is no blktrace, or ends within a record.
+    pub fn open(files: Vec<PathBuf>) -> Result<Merge, LabError> {
+        let mut merge = Merge {
+            parts: Vec::new(),
+            endian: Endian::Little,
+            current: Vec::new(),
+            given: 0,
+        };
+        for name in files {
+            let fail = |error| LabError::file("reading", &name, error);
+            let mut input = BufReader::new(File::open(&name).map_err(fail)?);
+            let head = input.fill_buf().map_err(fail)?;
+            if head.is_empty() {
+                continue;
+            }
+            merge.endian = Endian::of(head).ok_or_else(|| {
+                LabError::refused(
+                    format!("{}: not what blktrace writes", name.display()),
+                    "name the trace's own file",
+                )
+            })?;
+            let next = Vec::new();
+            let mut part = Part { name, input, next };
+            part.advance(merge.endian)
+                .map_err(|error| LabError::file("reading", &part.name, error))?;
+            merge.parts.push(part);
+        }
+        Ok(merge)
+    }
+
+    /// Makes the earliest record the current one.
+    fn advance(&mut self) -> std::io::Result<()> {
+        let endian = self.endian;
+        let time = |part: &Part| part.next.first_chunk().map(|record| endian.u64(record, 8));
+        let parts = self.parts.iter_mut().filter(|part| !part.next.is_empty());
+        (self.given, self.current) = (0, Vec::new());
+        if let Some(part) = parts.min_by_key(|part| time(part)) {
+            std::mem::swap(&mut self.current, &mut part.next);
+            part.advance(endian)?;
+        }
+        Ok(())
+    }
+}
+
+impl Part {
+    fn advance(&mut self, endian: Endian) -> std::io::Result<()> {
+        use std::io::{Error, ErrorKind};
+        self.next.clear();
+        let mut record = [0; RECORD];
+        let head = self.input.by_ref().take(RECORD as u64);
+        if { head }.read_to_end(&mut self.next)? == 0 {
+            return Ok(());
+        }
+        let cut = || {
+            let what = format!("{} ends within a record", self.name.display());
+            Error::new(ErrorKind::InvalidData, what)
+        };
+        let found = self.next.first_chunk::<RECORD>().ok_or_else(cut)?;
+        record.copy_from_slice(found);
+        let trailer = u64::from(endian.u16(&record, 46));
+        let read = self
+            .input
+            .by_ref()
+            .take(trailer)
+            .read_to_end(&mut self.next)?;
+        if (read as u64) < trailer {
+            return Err(cut());
+        }
+        Ok(())
+    }
+}
+
+impl Read for Merge {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.given == self.current.len() {
+            self.advance()?;
+        }
+        let left = &self.current[self.given..];
+        let count = left.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&left[..count]);
+        self.given += count;
+        Ok(count)
     }
 }
 

@@ -149,6 +149,47 @@ fn blktrace_of_either_byte_order() {
 }
 
 #[test]
+fn the_files_of_several_cpus_are_one_trace() {
+    let (read, issue, complete) = (1u32 << 16, 7, 8);
+    let dir = tempfile::tempdir().unwrap();
+    let name = |cpu: u32| dir.path().join(format!("sda.blktrace.{cpu}"));
+    // Issued on CPU 0 and 2, completed on CPU 2; CPU 1 saw nothing.
+    let mut first = record(false, 100, 8, 4096, issue | read, b"");
+    first.extend(record(false, 300, 64, 4096, issue | read, b"with more"));
+    let mut third = record(false, 200, 8, 4096, complete | read, b"");
+    third.extend(record(false, 250, 16, 4096, issue | read, b""));
+    third.extend(record(false, 400, 64, 4096, complete | read, b""));
+    std::fs::write(name(0), &first).unwrap();
+    std::fs::write(name(1), b"").unwrap();
+    std::fs::write(name(2), &third).unwrap();
+    let mut reader = Reader::open(&dir.path().join("sda"), &ReadOptions::default()).unwrap();
+    let mut events = Vec::new();
+    while let Some(event) = reader.next_event().unwrap() {
+        events.push(event);
+    }
+    let expected = [
+        event(0, Some(100), Op::Read, 4096, 4096),
+        event(150, None, Op::Read, 8192, 4096),
+        event(200, Some(300), Op::Read, 32768, 4096),
+    ];
+    assert_eq!(events, expected);
+    std::fs::write(name(2), &third[..third.len() - 5]).unwrap();
+    let mut reader = Reader::open(&dir.path().join("sda"), &ReadOptions::default());
+    let error = loop {
+        match reader.as_mut().map(|reader| reader.next_event()) {
+            Ok(Ok(Some(_))) => {}
+            Ok(Ok(None)) => panic!("nothing was missed"),
+            Ok(Err(error)) => break error.to_string(),
+            Err(error) => break error.to_string(),
+        }
+    };
+    assert!(
+        error.contains("sda.blktrace.2 ends within a record"),
+        "{error}"
+    );
+}
+
+#[test]
 fn fio_logs_of_both_versions() {
     let text = "fio version 3 iolog\n21 t.bin add\n126 t.bin open\n130 t.bin read 0 4096\n\
                 397 t.bin write 45056 4096\n698 t.bin sync 61440 0\n700 t.bin trim 0 8192\n\
