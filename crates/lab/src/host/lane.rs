@@ -40,23 +40,25 @@ impl Lane {
     /// Prepares the command after the one that was `next`.
     #[inline]
     pub fn advance(&mut self) -> Option<&Command> {
-        self.next = match &mut self.source {
-            Source::Made(stream) => stream.next_command(),
-            Source::Recorded(_) => self.advance_recorded(),
-        };
+        // Two stores rather than one after a choice: the common one stays in registers.
+        if let Source::Made(stream) = &mut self.source {
+            self.next = stream.next_command();
+        } else {
+            self.advance_recorded();
+        }
         self.next.as_ref()
     }
 
     #[inline(never)]
-    fn advance_recorded(&mut self) -> Option<Command> {
+    fn advance_recorded(&mut self) {
         let Source::Recorded(commands) = &mut self.source else {
-            return None;
+            return;
         };
-        let (command, due) = commands.next_command()?;
-        if let Some(pace) = &mut self.pace {
+        let next = commands.next_command();
+        if let (Some(pace), Some((_, due))) = (&mut self.pace, next) {
             pace.next_due(due);
         }
-        Some(command)
+        self.next = next.map(|(command, _)| command);
     }
 
     /// What the reader of the result should know of how it ran.

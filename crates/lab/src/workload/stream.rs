@@ -30,8 +30,6 @@ pub struct Stream {
     mix: Mix,
     sizes: [Sizes; 3],
     place: Place,
-    /// Of a random order, what is sequential in it.
-    runs: Option<Box<Runs>>,
     /// First byte of the region.
     base: u64,
     /// Bytes still to be transferred.
@@ -59,23 +57,31 @@ enum Sizes {
     Split(Box<[Size; 100]>),
 }
 
-/// Commands of a random order that follow the last one of their kind.
+/// A random order in which some commands follow the last one of their kind.
 #[derive(Clone, Debug)]
 struct Runs {
-    rng: Rng,
+    turn_rng: Rng,
     random_pct: u8,
     /// Where the last command of each kind ended, from the region's start.
     ends: [u64; 3],
     /// Length of the region.
     len: u64,
+    /// Where the others go.
+    random: Place,
 }
 
 impl Runs {
-    /// The position of a command of `bytes`, if it is to follow and fits.
-    fn follow(&mut self, op: Op, bytes: u32) -> Option<u64> {
-        let end = self.ends[op as usize];
-        let random = self.rng.percent(u32::from(self.random_pct));
-        (!random && end + u64::from(bytes) <= self.len).then_some(end)
+    /// Out of line, so that the orders without runs stay as fast as they are.
+    #[inline(never)]
+    fn next(&mut self, rng: &mut Rng, op: Op, size: Size) -> u64 {
+        let (end, bytes) = (self.ends[op as usize], u64::from(size.bytes));
+        let random = self.turn_rng.percent(u32::from(self.random_pct));
+        let position = match !random && end + bytes <= self.len {
+            true => end,
+            false => self.random.next(rng, op, size),
+        };
+        self.ends[op as usize] = position + bytes;
+        position
     }
 }
 
@@ -113,6 +119,7 @@ enum Place {
         align: u64,
         zoned: Zoned,
     },
+    Runs(Box<Runs>),
 }
 
 /// The part of the target a job uses, in bytes.
@@ -136,7 +143,16 @@ impl Stream {
         };
         let fork = |name: &str| Rng::named(job.seed, &format!("{name} of copy {copy}"));
         let mut place_rng = fork("place");
-        let place = place(job, copy, region, &mut place_rng)?;
+        let mut place = place(job, copy, region, &mut place_rng)?;
+        if matches!(job.order, Order::Random { .. }) && job.random_pct < 100 {
+            place = Place::Runs(Box::new(Runs {
+                turn_rng: fork("turn"),
+                random_pct: job.random_pct,
+                ends: [0; 3],
+                len: region.len,
+                random: place,
+            }));
+        }
         Ok(Stream {
             kind_rng: fork("kind"),
             size_rng: fork("size"),
@@ -144,7 +160,6 @@ impl Stream {
             mix: job.mix,
             sizes: [0, 1, 2].map(|kind| sizes(&job.block_sizes[kind], align, region.len)),
             place,
-            runs: runs(job, region, &fork),
             base: region.base,
             left: limit(job, region)?,
             compress_pct: job.data.compress_pct.min(100),
@@ -182,16 +197,7 @@ impl Stream {
             return None;
         };
         self.left = left;
-        let position = match &mut self.runs {
-            None => self.place.next(&mut self.place_rng, op, size),
-            Some(runs) => {
-                let follow = runs.follow(op, size.bytes);
-                let place =
-                    follow.unwrap_or_else(|| self.place.next(&mut self.place_rng, op, size));
-                runs.ends[op as usize] = place + u64::from(size.bytes);
-                place
-            }
-        };
+        let position = self.place.next(&mut self.place_rng, op, size);
         let offset = self.base + position;
         let write = op == Op::Write;
         self.unflushed += u32::from(write);
@@ -246,21 +252,9 @@ impl Place {
             Place::Zipf { align, zipf } => zipf.slot(rng).min(last) * *align,
             Place::Pareto { align, pareto } => pareto.slot(rng).min(last) * *align,
             Place::Zoned { align, zoned } => zoned.slot(rng).min(last) * *align,
+            Place::Runs(runs) => runs.next(rng, op, size),
         }
     }
-}
-
-/// What is sequential in a random order.
-fn runs(job: &JobSpec, region: Region, fork: &impl Fn(&str) -> Rng) -> Option<Box<Runs>> {
-    let mixed = matches!(job.order, Order::Random { .. }) && job.random_pct < 100;
-    mixed.then(|| {
-        Box::new(Runs {
-            rng: fork("turn"),
-            random_pct: job.random_pct,
-            ends: [0; 3],
-            len: region.len,
-        })
-    })
 }
 
 /// The kinds of command a mix has, as indices into `block_sizes`.

@@ -4,7 +4,7 @@
 //! A command was issued LAT(ms) before its TIME(s). Without `-Q` that is its time in the driver.
 
 use super::pairing::Kind;
-use super::{Event, Parser, SECTOR, Sink, Why, time, whole};
+use super::{Event, Parser, Sink, Why, bytes_of, time, whole};
 use ssdlab_ssd::Op;
 
 /// Whether `line` is the header.
@@ -43,12 +43,7 @@ impl Parser for Biosnoop {
         let kind = kind.ok_or_else(|| "no kind of command".to_owned())?;
         let offset = match kind.op {
             Op::Flush => 0,
-            _ => {
-                let sector = whole(sector, "sector")?;
-                sector.checked_mul(SECTOR).ok_or_else(|| {
-                    format!("sector {sector} lies beyond 8 EiB, where no drive reaches")
-                })?
-            }
+            _ => bytes_of(whole(sector, "sector")?)?,
         };
         let disk = disk.ok_or_else(|| "no disk".to_owned())?;
         if !sink.admits(disk) {

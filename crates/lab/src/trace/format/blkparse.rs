@@ -5,7 +5,7 @@
 //! starts at Q (queued). Summaries at the end and other actions are passed over.
 
 use super::pairing::{Kind, Pairing};
-use super::{Parser, SECTOR, Sink, Why, time, whole};
+use super::{Parser, SECTOR, Sink, Why, bytes_of, time, whole};
 use ssdlab_ssd::Op;
 
 /// Actions of blkparse that are no start or end of a command (its manual page).
@@ -62,12 +62,14 @@ impl Parser for Blkparse {
         let len = sectors
             .checked_mul(SECTOR)
             .ok_or_else(|| "the length is too large".to_owned())?;
-        let offset = sector
-            .checked_mul(SECTOR)
-            .ok_or_else(|| format!("sector {sector} lies beyond 8 EiB, where no drive reaches"))?;
         let Some(kind) = Kind::of_letters(rwbs, len) else {
             sink.skipped += 1;
             return Ok(());
+        };
+        // A flush's sector means nothing, and may be all ones.
+        let offset = match kind.op {
+            Op::Flush => 0,
+            _ => bytes_of(sector)?,
         };
         self.act(action, kind, at_ns, (offset, len), sink)
     }

@@ -5,7 +5,7 @@
 //! pdu_len u16. The byte order is that of the machine that traced.
 
 use super::pairing::{Kind, Pairing};
-use super::{SECTOR, Sink, Why};
+use super::{Sink, Why, bytes_of};
 use crate::LabError;
 use ssdlab_ssd::Op;
 use std::fs::File;
@@ -257,9 +257,7 @@ impl Blktrace {
         // A flush's sector means nothing, and may be all ones.
         let offset = match kind.op {
             Op::Flush => 0,
-            _ => sector.checked_mul(SECTOR).ok_or_else(|| {
-                format!("sector {sector} lies beyond 8 EiB, where no drive reaches")
-            })?,
+            _ => bytes_of(sector)?,
         };
         let event = kind.event(at_ns, offset, len);
         match what {

@@ -249,6 +249,13 @@ pub(super) fn detect(head: &[u8]) -> Option<Format> {
         .map(|(_, format)| format)
 }
 
+/// Sectors to bytes.
+fn bytes_of(sectors: u64) -> Result<u64, Why> {
+    sectors
+        .checked_mul(SECTOR)
+        .ok_or_else(|| format!("sector {sectors} lies beyond 8 EiB, where no drive reaches"))
+}
+
 /// A number that must be there and whole.
 fn whole(text: Option<&str>, what: &str) -> Result<u64, Why> {
     let text = text.ok_or_else(|| format!("no {what}"))?.trim();

@@ -1,6 +1,6 @@
 //! Formats of one command a line, with fixed columns and no header.
 
-use super::{Event, Parser, SECTOR, Sink, Why, excerpt, time, whole};
+use super::{Event, Parser, Sink, Why, bytes_of, excerpt, time, whole};
 use ssdlab_ssd::Op;
 
 /// Which columns.
@@ -32,13 +32,6 @@ impl Parser for Rows {
             Rows::Mqsim => disksim(line, 1, sink),
         }
     }
-}
-
-/// Sectors to bytes.
-fn bytes(sectors: u64) -> Result<u64, Why> {
-    sectors
-        .checked_mul(SECTOR)
-        .ok_or_else(|| format!("sector {sectors} lies beyond 8 EiB, where no drive reaches"))
 }
 
 fn msr(line: &str, sink: &mut Sink) -> Result<(), Why> {
@@ -83,7 +76,7 @@ fn spc(line: &str, sink: &mut Sink) -> Result<(), Why> {
     };
     let issued_ns = time(fields.next(), 1_000_000_000, "time in s")?;
     if sink.admits(&asu.to_string()) {
-        sink.take(Event::new(issued_ns, op, bytes(sector)?, len))?;
+        sink.take(Event::new(issued_ns, op, bytes_of(sector)?, len))?;
     }
     Ok(())
 }
@@ -109,7 +102,12 @@ fn disksim(line: &str, unit: u64, sink: &mut Sink) -> Result<(), Why> {
     )?;
     let op = if flags & 1 == 1 { Op::Read } else { Op::Write };
     if sink.admits(&device.to_string()) {
-        sink.take(Event::new(issued_ns, op, bytes(sector)?, bytes(sectors)?))?;
+        sink.take(Event::new(
+            issued_ns,
+            op,
+            bytes_of(sector)?,
+            bytes_of(sectors)?,
+        ))?;
     }
     Ok(())
 }
