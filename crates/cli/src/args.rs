@@ -180,8 +180,6 @@ pub struct Run {
     /// Length of a profile's last phase (60s).
     #[arg(long, value_name = "TIME", requires = "profile")]
     pub runtime: Option<String>,
-    #[command(flatten)]
-    pub trace: ReplayArgs,
     /// A DISKSPD command line, after `--`.
     #[arg(last = true, value_name = "diskspd ARGS")]
     pub diskspd: Vec<String>,
@@ -202,6 +200,8 @@ pub struct Run {
     pub on: TargetArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+    #[command(flatten)]
+    pub trace: ReplayArgs,
 }
 
 /// A trace as the workload of `ssdlab run`.

@@ -67,7 +67,8 @@ impl Lane {
         (late.count > 0).then(|| {
             format!(
                 "{} commands of the trace left more than {LATE_FROM} after their time, the latest \
-                 by {}: the target was busy with all it was given at once (--iodepth)",
+                 by {}: target or host did not keep up; their latencies leave that wait out. If \
+                 all places were taken, raise --iodepth",
                 late.count, late.most
             )
         })
