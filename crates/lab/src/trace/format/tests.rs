@@ -366,3 +366,19 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn blktrace_reads_as_blkparse_prints_it() {
+    // Forty commands of a recorded trace as blktrace records, FUA and flushes added; the text is
+    // what blkparse 1.2.0 makes of the little-endian file.
+    let text = read(include_bytes!("samples/blkparse-1.2.0.txt")).unwrap();
+    assert_eq!((text.0, text.1.len()), (Format::Blkparse, 40));
+    assert!(text.1.iter().any(|event| event.fua) && text.1.iter().any(|event| event.preflush));
+    assert!(text.1.iter().all(|event| event.done_ns.is_some()));
+    for binary in [
+        &include_bytes!("samples/little-endian.blktrace.0")[..],
+        include_bytes!("samples/big-endian.blktrace.0"),
+    ] {
+        assert_eq!(read(binary).unwrap(), (Format::Blktrace, text.1.clone()));
+    }
+}
