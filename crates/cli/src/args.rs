@@ -49,6 +49,8 @@ pub enum Command {
     },
     /// Look at a trace, or turn it into another format.
     Trace(crate::commands::trace::Trace),
+    /// Hold write amplification against closed forms and a reference simulator.
+    Theory(Theory),
     /// The options of fio and DISKSPD that are understood.
     Options {
         /// Which language.
@@ -296,4 +298,14 @@ pub struct Compare {
     /// Print as JSON instead.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `ssdlab theory`.
+#[derive(Args, Debug)]
+pub struct Theory {
+    /// The whole grid: minutes to an hour instead of a minute.
+    #[arg(long)]
+    pub full: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }

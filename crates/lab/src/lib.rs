@@ -13,6 +13,7 @@ pub mod qualify;
 pub mod record;
 pub mod report;
 pub mod target;
+pub mod theory;
 pub mod trace;
 pub mod workload;
 

@@ -47,6 +47,8 @@ pub struct Command {
     pub fua: bool,
     /// How far the data compresses: per cent of it that a compressor removes (0 = random data).
     pub compress_pct: u8,
+    /// Stream that the host names for a write; used by drives that separate data by it.
+    pub stream: u8,
 }
 
 impl Command {
@@ -58,6 +60,7 @@ impl Command {
             op: Op::Read,
             fua: false,
             compress_pct: 0,
+            stream: 0,
         }
     }
 
@@ -69,6 +72,7 @@ impl Command {
             op: Op::Write,
             fua: false,
             compress_pct: 0,
+            stream: 0,
         }
     }
 

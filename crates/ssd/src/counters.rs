@@ -25,8 +25,12 @@ pub struct DriveCounters {
     pub slots_relocated: u64,
     /// Slots programmed with data folded out of the pSLC cache.
     pub slots_folded: u64,
-    /// Slots programmed with map journal.
+    /// Slots programmed with data rewritten before it fades.
+    pub slots_refreshed: u64,
+    /// Slots programmed with map: journal, checkpoints, map pages.
     pub slots_map: u64,
+    /// Slots programmed with parity over dies.
+    pub slots_parity: u64,
     /// Slots programmed with nothing: the rest of a unit that could not wait, or of a word line.
     pub slots_padding: u64,
     /// Of all programmed slots, those written in SLC mode.
@@ -43,9 +47,44 @@ pub struct DriveCounters {
     pub superblocks_reclaimed: u64,
     /// Superblocks folded out of the pSLC cache.
     pub superblocks_folded: u64,
+    /// Superblocks refreshed.
+    pub superblocks_refreshed: u64,
+    /// Victims looked through, by reclaim, folding and refresh.
+    pub victims: u64,
+    /// Lookups and changes whose part of the map was not in DRAM.
+    pub map_misses: u64,
     /// Commits: FLUSH or FUA that had to reach media.
     pub commits: u64,
 }
+
+crate::image::image_of!(DriveCounters {
+    host_reads,
+    host_writes,
+    host_fua_writes,
+    host_flushes,
+    host_trims,
+    host_bytes_read,
+    host_bytes_written,
+    slots_coalesced,
+    slots_host,
+    slots_relocated,
+    slots_folded,
+    slots_refreshed,
+    slots_map,
+    slots_parity,
+    slots_padding,
+    slots_slc_mode,
+    nand_programs,
+    nand_reads_host,
+    nand_reads_internal,
+    nand_erases,
+    superblocks_reclaimed,
+    superblocks_folded,
+    superblocks_refreshed,
+    victims,
+    map_misses,
+    commits
+});
 
 impl DriveCounters {
     /// Slots programmed, whatever for.
@@ -53,7 +92,9 @@ impl DriveCounters {
         self.slots_host
             + self.slots_relocated
             + self.slots_folded
+            + self.slots_refreshed
             + self.slots_map
+            + self.slots_parity
             + self.slots_padding
     }
 
@@ -66,7 +107,7 @@ impl DriveCounters {
     }
 
     /// Every counter by its glossary name, for reports.
-    pub fn named(&self) -> [(&'static str, u64); 21] {
+    pub fn named(&self) -> [(&'static str, u64); 26] {
         [
             ("host_reads", self.host_reads),
             ("host_writes", self.host_writes),
@@ -79,7 +120,9 @@ impl DriveCounters {
             ("slots_host", self.slots_host),
             ("slots_relocated", self.slots_relocated),
             ("slots_folded", self.slots_folded),
+            ("slots_refreshed", self.slots_refreshed),
             ("slots_map", self.slots_map),
+            ("slots_parity", self.slots_parity),
             ("slots_padding", self.slots_padding),
             ("slots_slc_mode", self.slots_slc_mode),
             ("nand_programs", self.nand_programs),
@@ -88,6 +131,9 @@ impl DriveCounters {
             ("nand_erases", self.nand_erases),
             ("superblocks_reclaimed", self.superblocks_reclaimed),
             ("superblocks_folded", self.superblocks_folded),
+            ("superblocks_refreshed", self.superblocks_refreshed),
+            ("victims", self.victims),
+            ("map_misses", self.map_misses),
             ("commits", self.commits),
         ]
     }

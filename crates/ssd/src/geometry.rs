@@ -11,6 +11,8 @@
 //! Consecutive units lie on consecutive dies, and consecutive dies on consecutive channels, so
 //! that sequential data is striped over everything.
 
+use crate::image::{Image, ImageError, Reader, Writer, image_of};
+
 /// A division by a number known only at run time, as a multiplication.
 ///
 /// Exact for all 32-bit operands (D. Lemire, O. Kaser, N. Kurz, "Faster remainder by direct
@@ -75,6 +77,17 @@ pub struct Shape {
     pub bits_per_cell: u32,
 }
 
+image_of!(Shape {
+    channel_count,
+    dies_per_channel,
+    planes_per_die,
+    blocks_per_plane,
+    pages_per_block,
+    page_bytes,
+    slot_bytes,
+    bits_per_cell
+});
+
 /// A shape with every derived number.
 #[derive(Clone, Debug)]
 pub struct Geometry {
@@ -82,6 +95,8 @@ pub struct Geometry {
     pub shape: Shape,
     /// All dies.
     pub die_count: u32,
+    /// Bytes of a slot: the mapping unit, or a part of it on a drive that compresses.
+    pub slot_bytes: u32,
     /// Slots of a unit.
     pub slots_per_unit: u32,
     /// Slots of a superblock in native mode.
@@ -108,15 +123,62 @@ pub struct Place {
     pub die: u32,
 }
 
+impl Image for Geometry {
+    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        self.shape.save(out)?;
+        (self.shape.slot_bytes / self.slot_bytes).save(out)
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Geometry, ImageError> {
+        let shape = Shape::load(from)?;
+        let pack = u32::load(from)?;
+        if pack == 0 || !shape.slot_bytes.is_multiple_of(pack) {
+            return Err(ImageError::Unknown(format!(
+                "{pack} slots to the mapping unit"
+            )));
+        }
+        if !shape.fits(pack) {
+            return Err(ImageError::Unknown(format!("an array of {shape:?}")));
+        }
+        Ok(Geometry::packed(shape, pack))
+    }
+}
+
+impl Shape {
+    /// Nothing is zero, and the numbers of all slots fit into 32 bits.
+    fn fits(&self, pack: u32) -> bool {
+        let slots_per_page = self.page_bytes.checked_div(self.slot_bytes / pack);
+        let counts = [
+            self.channel_count,
+            self.dies_per_channel,
+            self.planes_per_die,
+            self.blocks_per_plane,
+            self.pages_per_block,
+            slots_per_page.unwrap_or(0),
+        ];
+        let slots = counts
+            .iter()
+            .try_fold(1_u32, |product, &count| product.checked_mul(count));
+        self.bits_per_cell > 0 && slots.is_some_and(|slots| slots > 0)
+    }
+}
+
 impl Geometry {
     /// Derives everything from `shape`, which [`crate::DriveConfig`] has checked.
     pub fn new(shape: Shape) -> Geometry {
+        Geometry::packed(shape, 1)
+    }
+
+    /// The same with `pack` slots to the mapping unit, for data that compresses.
+    pub fn packed(shape: Shape, pack: u32) -> Geometry {
         let die_count = shape.channel_count * shape.dies_per_channel;
-        let slots_per_unit = shape.planes_per_die * (shape.page_bytes / shape.slot_bytes);
+        let slot_bytes = shape.slot_bytes / pack;
+        let slots_per_unit = shape.planes_per_die * (shape.page_bytes / slot_bytes);
         let slots_per_superblock = die_count * shape.pages_per_block * slots_per_unit;
         Geometry {
             shape,
             die_count,
+            slot_bytes,
             slots_per_unit,
             slots_per_superblock,
             superblock_count: shape.blocks_per_plane,
@@ -135,12 +197,12 @@ impl Geometry {
 
     /// Bytes of a superblock in native mode.
     pub fn superblock_bytes(&self) -> u64 {
-        u64::from(self.slots_per_superblock) * u64::from(self.shape.slot_bytes)
+        u64::from(self.slots_per_superblock) * u64::from(self.slot_bytes)
     }
 
     /// Bytes programmed at once.
     pub fn unit_bytes(&self) -> u64 {
-        u64::from(self.slots_per_unit) * u64::from(self.shape.slot_bytes)
+        u64::from(self.slots_per_unit) * u64::from(self.slot_bytes)
     }
 
     /// Units of a superblock in native mode.

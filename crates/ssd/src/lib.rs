@@ -21,13 +21,15 @@ pub mod counters;
 pub mod drive;
 pub mod ftl;
 pub mod geometry;
+pub mod image;
 pub mod nand;
-mod prefetch;
+pub mod prefetch;
 pub mod rng;
 pub mod units;
 
 pub use command::{Command, Op};
 pub use config::{ConfigError, DriveConfig};
 pub use counters::DriveCounters;
-pub use drive::{Completion, Drive};
+pub use drive::{Completion, CountingDrive, Drive};
+pub use image::ImageError;
 pub use units::{Bytes, Nanos};

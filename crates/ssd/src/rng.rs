@@ -51,6 +51,16 @@ impl Rng {
         Rng::new(seed ^ mix.next_u64())
     }
 
+    /// Its whole state, to go on from later.
+    pub fn state(&self) -> [u64; 4] {
+        self.s
+    }
+
+    /// Goes on from a state.
+    pub fn from_state(s: [u64; 4]) -> Rng {
+        Rng { s }
+    }
+
     /// The next 64 bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {

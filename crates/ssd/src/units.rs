@@ -1,11 +1,24 @@
 //! Time and size as types, so that nanoseconds and bytes are never mixed up.
 
+use crate::image::{Image, ImageError, Reader, Writer};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
 /// A point in, or a length of, virtual time, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub u64);
+
+impl Image for Nanos {
+    const BYTES_MIN: u64 = 8;
+
+    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        self.0.save(out)
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Nanos, ImageError> {
+        u64::load(from).map(Nanos)
+    }
+}
 
 impl Nanos {
     /// No time at all; also the instant a drive is powered on for the first time.

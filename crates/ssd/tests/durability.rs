@@ -94,7 +94,7 @@ impl Host {
             }
             known.durable |= self.volatile;
             if self.volatile && submitted == Some(known.submitted) {
-                let found = self.drive.ftl().find(slot);
+                let found = self.drive.find(slot);
                 assert!(
                     matches!(found, Found::Media(_)),
                     "slot {slot} is only in the volatile buffer after {command:?}"
@@ -105,7 +105,7 @@ impl Host {
 
     fn check_slots(&self) {
         for (slot, known) in (0..).zip(&self.known) {
-            let ftl = self.drive.ftl();
+            let ftl = &self.drive;
             if known.written {
                 assert_ne!(ftl.find(slot), Found::Unmapped, "slot {slot} is lost");
             }
@@ -220,17 +220,17 @@ impl Host {
 fn configs() -> Vec<DriveConfig> {
     let tiny = DriveConfig::tiny();
     let mut no_cache = tiny.clone();
-    no_cache.ftl.slc_superblocks = 0;
+    no_cache.ftl.slc.superblocks = 0;
     no_cache.user_bytes = 700 * SLOT;
     let mut bare = no_cache.clone();
-    bare.ftl.journal_entry_bytes = 0;
-    bare.ftl.commit_map_programs = 0;
-    bare.ftl.commit_closes_word_lines = false;
+    bare.ftl.journal.entry_bytes = 0;
+    bare.ftl.journal.commit_map_programs = 0;
+    bare.ftl.journal.commit_closes_word_lines = false;
     let mut shallow = tiny.clone();
     shallow.host.queue_depth = 2;
     shallow.buffer.bytes = 64 * SLOT;
     let mut slow_map = no_cache.clone();
-    slow_map.ftl.commit_map_programs = 3;
+    slow_map.ftl.journal.commit_map_programs = 3;
     slow_map.host.queue_depth = 64;
     vec![tiny, no_cache, bare, shallow, slow_map]
 }
@@ -281,8 +281,8 @@ fn a_flush_waits_for_programs_to_end() {
     for seed in 0..4 {
         let mut config = DriveConfig::tiny();
         config.shape.blocks_per_plane = 1_000;
-        config.ftl.slc_superblocks = [0, 3][seed as usize % 2];
-        config.ftl.commit_map_programs = [0, 1][seed as usize / 2];
+        config.ftl.slc.superblocks = [0, 3][seed as usize % 2];
+        config.ftl.journal.commit_map_programs = [0, 1][seed as usize / 2];
         config.shape.dies_per_channel = 2;
         let latency = config.host.latency.0;
         let dies = config.shape.channel_count * config.shape.dies_per_channel;
@@ -301,13 +301,13 @@ fn a_flush_waits_for_programs_to_end() {
             }
             drive.submit(0, &Command::flush(), drive.now());
             let done = drive.pop_completion(Nanos::MAX).expect("completes");
-            let ends = (0..dies).map(|die| drive.ftl().nand.die_free_at(die));
+            let ends = (0..dies).map(|die| drive.die_free_at(die).0);
             let last = ends.max().expect("dies");
             assert!(
                 last + latency <= done.done.0,
                 "{last} + {latency}: {done:?}"
             );
-            assert_eq!(drive.ftl().buffered_slots(), 0);
+            assert_eq!(drive.buffered_slots(), 0);
         }
         assert_eq!(drive.counters().superblocks_reclaimed, 0);
     }

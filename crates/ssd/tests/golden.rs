@@ -80,10 +80,10 @@ fn drives() -> [DriveConfig; 3] {
     let mut bare = tiny.clone();
     bare.name = "tiny-bare".into();
     bare.user_bytes = 700 * 4096;
-    bare.ftl.slc_superblocks = 0;
-    bare.ftl.journal_entry_bytes = 0;
-    bare.ftl.commit_map_programs = 0;
-    bare.ftl.commit_closes_word_lines = false;
+    bare.ftl.slc.superblocks = 0;
+    bare.ftl.journal.entry_bytes = 0;
+    bare.ftl.journal.commit_map_programs = 0;
+    bare.ftl.journal.commit_closes_word_lines = false;
     [tiny, protected, bare]
 }
 
@@ -104,7 +104,7 @@ fn report(drive: &Drive, completions: &[Completion]) -> String {
     let counters = drive.counters();
     let latency: u64 = completions.iter().map(|c| c.done.0 - c.submitted.0).sum();
     let latency_max = completions.iter().map(|c| c.done.0 - c.submitted.0).max();
-    let (dies, channels) = drive.ftl().nand.busy_ns();
+    let (dies, channels) = drive.busy_ns();
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
         writeln!(text, "{name:24}{value}").expect("writing to a string");
@@ -123,12 +123,10 @@ fn report(drive: &Drive, completions: &[Completion]) -> String {
     line("write_amplification", format!("{nand}/{host}"));
     line("die_busy_ns", format!("{dies:?}"));
     line("channel_busy_ns", format!("{channels:?}"));
-    line("erase_count", format!("{:?}", drive.ftl().nand.erase_count));
-    line(
-        "free_superblocks",
-        drive.ftl().free_superblocks().to_string(),
-    );
-    let free_slc = drive.ftl().free_slc_superblocks();
+    let erases: Vec<u32> = drive.superblocks().iter().map(|s| s.erases).collect();
+    line("erase_count", format!("{erases:?}"));
+    line("free_superblocks", drive.free_superblocks().to_string());
+    let free_slc = drive.free_slc_superblocks();
     line("free_slc_superblocks", free_slc.to_string());
     for (name, value) in counters.named() {
         line(name, value.to_string());

@@ -55,12 +55,12 @@ impl Case {
         c.shape.pages_per_block = self.np / self.unit / self.dies;
         c.shape.page_bytes = self.unit * 4096;
         c.shape.bits_per_cell = 1;
-        c.timing.read.truncate(1);
-        c.timing.program.truncate(1);
-        c.ftl.free_superblocks_low = self.free_low;
-        c.ftl.slc_superblocks = 0;
-        c.ftl.journal_entry_bytes = 0;
-        c.ftl.commit_map_programs = 0;
+        c.nand.timing.read.truncate(1);
+        c.nand.timing.program.truncate(1);
+        c.ftl.reclaim.free_superblocks_low = self.free_low;
+        c.ftl.slc.superblocks = 0;
+        c.ftl.journal.entry_bytes = 0;
+        c.ftl.journal.commit_map_programs = 0;
         c.buffer.bytes = 2 * u64::from(self.unit) * 4096;
         let raw = u64::from(self.superblocks) * u64::from(self.np);
         c.user_bytes = raw * 100 / (100 + self.over_provisioning_pct) * 4096;
@@ -144,7 +144,7 @@ fn steady_state(drive: &mut Drive, used: u64, settle: u64, measure: u64) -> Meas
     let mut free = 0;
     for _ in 0..measure {
         write(drive, rng.below(used));
-        free += drive.ftl().free_superblocks() as u64;
+        free += drive.free_superblocks() as u64;
     }
     let after = drive.counters();
     let programmed = after.slots_programmed() - before.slots_programmed();
@@ -307,7 +307,7 @@ fn sequential_overwrites_amplify_not_at_all() {
         assert_eq!(counters.slots_programmed(), counters.slots_host, "{case:?}");
         assert!(counters.superblocks_reclaimed > 1000, "{case:?}");
         let written = counters.host_bytes_written / 4096;
-        let buffered = u64::from(drive.ftl().buffered_slots());
+        let buffered = u64::from(drive.buffered_slots());
         assert_eq!(counters.slots_host, written - buffered, "{case:?}");
     }
 }

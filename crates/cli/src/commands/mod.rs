@@ -7,4 +7,5 @@ pub mod qualify;
 pub mod report;
 pub mod run;
 pub mod run_plan;
+pub mod theory;
 pub mod trace;

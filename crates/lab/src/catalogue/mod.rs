@@ -83,6 +83,9 @@ pub struct DriveFile {
     pub buffer: BufferTable,
     /// Host side.
     pub host: HostTable,
+    /// Energy of its operations, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<EnergyTable>,
 }
 
 /// What the drive's papers say; not used by the model.
@@ -127,6 +130,18 @@ pub struct NandTable {
     pub slc_program: Sourced<String>,
     pub erase: Sourced<String>,
     pub channel_rate: Sourced<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_first: Option<Sourced<bool>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspend: Option<Sourced<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Sourced<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspends_max: Option<Sourced<u32>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_read: Option<Sourced<bool>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_program: Option<Sourced<bool>>,
 }
 
 /// `[ftl]`: see [`ssdlab_ssd::config::FtlConfig`].
@@ -141,6 +156,44 @@ pub struct FtlTable {
     pub commit_map_programs: Sourced<u32>,
     pub commit_closes_word_lines: Sourced<bool>,
     pub idle_after: Sourced<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<Sourced<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_dram: Option<Sourced<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_entry: Option<Sourced<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_superblocks: Option<Sourced<u32>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub victim: Option<Sourced<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Sourced<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_free_superblocks: Option<Sourced<u32>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_frontier: Option<Sourced<bool>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<Sourced<u32>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub separation: Option<Sourced<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spare: Option<Sourced<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc_dynamic_above_free: Option<Sourced<u32>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc_full: Option<Sourced<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint_pages: Option<Sourced<u32>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compression_pack: Option<Sourced<u32>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parity: Option<Sourced<bool>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh_reads: Option<Sourced<u32>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim_queued: Option<Sourced<bool>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim_time: Option<Sourced<String>>,
 }
 
 /// `[buffer]`: see [`ssdlab_ssd::config::BufferConfig`].
@@ -149,6 +202,8 @@ pub struct FtlTable {
 #[allow(missing_docs)]
 pub struct BufferTable {
     pub size: Sourced<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<Sourced<String>>,
     pub protected: Sourced<bool>,
 }
 
@@ -162,6 +217,20 @@ pub struct HostTable {
     pub full_duplex: Sourced<bool>,
     pub command_overhead: Sourced<String>,
     pub latency: Sourced<String>,
+}
+
+/// `[energy]`: see [`ssdlab_ssd::config::EnergyConfig`]. Lists are by page kind, SLC mode last.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct EnergyTable {
+    pub read: Sourced<Vec<String>>,
+    pub program: Sourced<Vec<String>>,
+    pub erase: Sourced<String>,
+    pub channel: Sourced<String>,
+    pub link: Sourced<String>,
+    pub command: Sourced<String>,
+    pub idle: Sourced<String>,
 }
 
 /// A drive of the catalogue: its file, and the model's configuration made of it.
@@ -397,7 +466,7 @@ mod tests {
     fn figures_of_the_article_are_in_the_file() {
         let drive = drive("consumer-sata-1tb").unwrap();
         assert_eq!(drive.rated_bytes_written(), Some(185_000_000_000_000));
-        assert_eq!(drive.config.timing.read[0], ssdlab_ssd::Nanos(56_500));
+        assert_eq!(drive.config.nand.timing.read[0], ssdlab_ssd::Nanos(56_500));
         assert_eq!(
             drive.config.host.command_overhead,
             ssdlab_ssd::Nanos(10_500)

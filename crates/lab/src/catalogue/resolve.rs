@@ -1,13 +1,16 @@
 //! From a drive file to the model's configuration.
 
-use super::{DriveFile, Kind, Parameter, Sourced};
+mod energy;
+mod ftl;
+
+use super::{DriveFile, Kind, NandTable, Parameter, Sourced};
 use crate::LabError;
 use crate::error::Place;
 use crate::workload::quantity::{parse_duration, parse_size};
 use serde::Serialize;
-use ssdlab_ssd::config::{BufferConfig, DriveConfig, FtlConfig, HostConfig};
+use ssdlab_ssd::config::{BufferConfig, DriveConfig, EnergyConfig, HostConfig};
 use ssdlab_ssd::geometry::Shape;
-use ssdlab_ssd::nand::NandTiming;
+use ssdlab_ssd::nand::{NandConfig, NandTiming, Suspend};
 use ssdlab_ssd::{Bytes, Nanos};
 
 struct Reader<'a> {
@@ -96,25 +99,15 @@ pub(super) fn config(file: &DriveFile, source: &str) -> Result<DriveConfig, LabE
             slot_bytes: r.size_u32("ftl.mapping_unit", &file.ftl.mapping_unit)?,
             bits_per_cell: n.bits_per_cell.value,
         },
-        timing: NandTiming {
-            read: r.times("nand.read", &n.read)?,
-            program: r.times("nand.program", &n.program)?,
-            slc_read: r.time("nand.slc_read", &n.slc_read.value)?,
-            slc_program: r.time("nand.slc_program", &n.slc_program.value)?,
-            erase: r.time("nand.erase", &n.erase.value)?,
-            channel_bytes_per_second: r.rate("nand.channel_rate", &n.channel_rate)?,
-        },
+        nand: nand(&r, n)?,
         user_bytes: r.size("capacity.user", &file.capacity.user)?,
-        ftl: FtlConfig {
-            free_superblocks_low: file.ftl.free_superblocks_low.value,
-            slc_superblocks: file.ftl.slc_superblocks.value,
-            journal_entry_bytes: r.size_u32("ftl.journal_entry", &file.ftl.journal_entry)?,
-            commit_map_programs: file.ftl.commit_map_programs.value,
-            commit_closes_word_lines: file.ftl.commit_closes_word_lines.value,
-            idle_after: r.time("ftl.idle_after", &file.ftl.idle_after.value)?,
-        },
+        ftl: ftl::config(&r, &file.ftl)?,
         buffer: BufferConfig {
             bytes: r.size("buffer.size", &file.buffer.size)?,
+            hold_bytes: match &file.buffer.hold {
+                Some(hold) => r.size("buffer.hold", hold)?,
+                None => 0,
+            },
             protected: file.buffer.protected.value,
         },
         host: HostConfig {
@@ -124,6 +117,48 @@ pub(super) fn config(file: &DriveFile, source: &str) -> Result<DriveConfig, LabE
             command_overhead: r.time("host.command_overhead", &file.host.command_overhead.value)?,
             latency: r.time("host.latency", &file.host.latency.value)?,
         },
+        energy: match &file.energy {
+            Some(table) => energy::config(&r, table)?,
+            None => EnergyConfig::default(),
+        },
+    })
+}
+
+fn nand(r: &Reader<'_>, n: &NandTable) -> Result<NandConfig, LabError> {
+    let suspend = match &n.suspend {
+        None => None,
+        Some(suspend) => Some(Suspend {
+            suspend: r.time("nand.suspend", &suspend.value)?,
+            resume: match &n.resume {
+                Some(resume) => r.time("nand.resume", &resume.value)?,
+                None => Nanos::ZERO,
+            },
+            most: match &n.suspends_max {
+                Some(most) => u8::try_from(most.value).map_err(|_| {
+                    r.bad(
+                        "nand.suspends_max",
+                        &most.value.to_string(),
+                        "at most 255".into(),
+                    )
+                })?,
+                None => 4,
+            },
+        }),
+    };
+    Ok(NandConfig {
+        timing: NandTiming {
+            read: r.times("nand.read", &n.read)?,
+            program: r.times("nand.program", &n.program)?,
+            slc_read: r.time("nand.slc_read", &n.slc_read.value)?,
+            slc_program: r.time("nand.slc_program", &n.slc_program.value)?,
+            erase: r.time("nand.erase", &n.erase.value)?,
+            channel_bytes_per_second: r.rate("nand.channel_rate", &n.channel_rate)?,
+        },
+        // Controllers have let reads go first since well before any drive of the catalogue.
+        read_first: n.read_first.as_ref().is_none_or(|first| first.value),
+        suspend,
+        cache_read: n.cache_read.as_ref().is_some_and(|on| on.value),
+        cache_program: n.cache_program.as_ref().is_some_and(|on| on.value),
     })
 }
 
@@ -151,6 +186,9 @@ pub(super) fn parameters(file: &DriveFile) -> Vec<Parameter> {
     add("ftl", &file.ftl, &mut found);
     add("buffer", &file.buffer, &mut found);
     add("host", &file.host, &mut found);
+    if let Some(energy) = &file.energy {
+        add("energy", energy, &mut found);
+    }
     found
 }
 
@@ -185,7 +223,7 @@ pub fn derived(config: &DriveConfig) -> Vec<(&'static str, String)> {
     let geometry = ssdlab_ssd::geometry::Geometry::new(config.shape);
     let raw = geometry.raw_bytes();
     let slc_rows = config.shape.pages_per_block / config.shape.bits_per_cell;
-    let slc = u64::from(config.ftl.slc_superblocks)
+    let slc = u64::from(config.ftl.slc.superblocks)
         * u64::from(slc_rows * geometry.die_count)
         * geometry.unit_bytes();
     let percent = |op: f64| format!("{:.1} %", op * 100.0);
@@ -197,7 +235,10 @@ pub fn derived(config: &DriveConfig) -> Vec<(&'static str, String)> {
         ("effective OP", percent(config.effective_op())),
         ("superblock", Bytes(geometry.superblock_bytes()).to_string()),
         ("superblocks N", geometry.superblock_count.to_string()),
-        ("kept free R", config.ftl.free_superblocks_low.to_string()),
+        (
+            "kept free R",
+            config.ftl.reclaim.free_superblocks_low.to_string(),
+        ),
         ("dies", geometry.die_count.to_string()),
         ("program unit", Bytes(geometry.unit_bytes()).to_string()),
         (

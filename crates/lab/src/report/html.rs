@@ -51,6 +51,11 @@ pub fn run_page(runs: &[RunReport]) -> String {
     page(&title, body, &charts)
 }
 
+/// A page without uPlot's charts, in the same dress.
+pub(crate) fn plain_page(title: &str, body: Markup) -> String {
+    page(title, body, &Charts::default())
+}
+
 fn page(title: &str, body: Markup, charts: &Charts) -> String {
     let markup = html! {
         (DOCTYPE)
@@ -70,7 +75,10 @@ fn page(title: &str, body: Markup, charts: &Charts) -> String {
                     @if let Some(note) = charts.thinned() { p { (note) } }
                     p {
                         "Made by ssdlab " (env!("CARGO_PKG_VERSION")) ". This page needs no \
-                         network. Charts: uPlot 1.6.32, MIT licence, in the page's source."
+                         network."
+                        @if !charts.is_empty() {
+                            " Charts: uPlot 1.6.32, MIT licence, in the page's source."
+                        }
                     }
                 }
                 @if !charts.is_empty() { (scripts(charts)) }

@@ -207,6 +207,7 @@ impl Stream {
             op,
             fua: write && self.fua,
             compress_pct: if write { self.compress_pct } else { 0 },
+            stream: 0,
         })
     }
 }

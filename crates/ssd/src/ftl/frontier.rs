@@ -1,6 +1,7 @@
 //! A write frontier: the open superblock of one kind of data, filled die by die.
 
-use crate::nand::{Mode, Nand};
+use crate::image::image_of;
+use crate::nand::{Gear, Mode, Nand, UnitPlace};
 
 /// An open superblock, or none.
 #[derive(Clone, Debug, Default)]
@@ -10,6 +11,8 @@ pub(crate) struct Frontier {
     die: u32,
 }
 
+image_of!(Frontier { open, die });
+
 #[derive(Clone, Copy, Debug)]
 struct Open {
     superblock: u32,
@@ -17,23 +20,21 @@ struct Open {
     units_left: u32,
 }
 
-/// Where a unit goes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Target {
-    pub superblock: u32,
-    pub row: u32,
-    pub die: u32,
-    pub mode: Mode,
-}
+image_of!(Open {
+    superblock,
+    mode,
+    units_left
+});
 
 impl Frontier {
     /// The open superblock and its mode.
+    #[inline(always)]
     pub fn open(&self) -> Option<(u32, Mode)> {
         self.open.map(|open| (open.superblock, open.mode))
     }
 
     /// Opens an empty superblock.
-    pub fn start(&mut self, superblock: u32, mode: Mode, nand: &Nand) {
+    pub fn start<G: Gear>(&mut self, superblock: u32, mode: Mode, nand: &Nand<G>) {
         assert!(
             self.open.is_none(),
             "superblock {superblock}: another is open"
@@ -46,49 +47,54 @@ impl Frontier {
         });
     }
 
-    /// The die that the next unit goes to. Dies whose rows are used up (padding is uneven) are
-    /// passed over. There must be an open superblock.
-    pub fn next_die(&mut self, nand: &Nand) -> u32 {
-        let open = self.open.expect("a superblock is open");
+    /// Takes the next unit; the caller programs it at once. Dies whose rows are used up (padding
+    /// is uneven) are passed over. There must be an open superblock.
+    #[inline]
+    pub fn take<G: Gear>(&mut self, nand: &Nand<G>) -> UnitPlace {
+        let open = self.open.as_mut().expect("a superblock is open");
         let rows = nand.rows(open.mode);
-        while nand.next_row(open.superblock, self.die) >= rows {
-            self.advance(nand);
+        let mut row = nand.next_row(open.superblock, self.die);
+        while row >= rows {
+            self.die = next(self.die, nand);
+            row = nand.next_row(open.superblock, self.die);
         }
-        self.die
-    }
-
-    fn advance(&mut self, nand: &Nand) {
-        self.die += 1;
-        if self.die == nand.geometry.die_count {
-            self.die = 0;
-        }
-    }
-
-    /// Takes the next unit; the caller programs it at once.
-    pub fn take(&mut self, nand: &Nand) -> Target {
-        let die = self.next_die(nand);
-        let target = self.take_on(die, nand);
-        self.advance(nand);
-        target
+        open.units_left -= 1;
+        let place = UnitPlace {
+            superblock: open.superblock,
+            row,
+            die: self.die,
+            mode: open.mode,
+        };
+        self.die = next(self.die, nand);
+        place
     }
 
     /// Takes the next unit of a certain die (to fill up its word line).
-    pub fn take_on(&mut self, die: u32, nand: &Nand) -> Target {
+    pub fn take_on<G: Gear>(&mut self, die: u32, nand: &Nand<G>) -> UnitPlace {
         let open = self.open.as_mut().expect("a superblock is open");
         open.units_left -= 1;
-        let row = nand.next_row(open.superblock, die);
-        Target {
+        UnitPlace {
             superblock: open.superblock,
-            row,
+            row: nand.next_row(open.superblock, die),
             die,
             mode: open.mode,
         }
     }
 
     /// Closes the superblock when it is full; returns it then.
-    pub fn close_if_full(&mut self) -> Option<u32> {
+    #[inline]
+    pub fn close_if_full(&mut self) -> Option<(u32, Mode)> {
         let full = self.open.filter(|open| open.units_left == 0)?;
         self.open = None;
-        Some(full.superblock)
+        Some((full.superblock, full.mode))
+    }
+}
+
+#[inline(always)]
+fn next<G: Gear>(die: u32, nand: &Nand<G>) -> u32 {
+    if die + 1 == nand.geometry.die_count {
+        0
+    } else {
+        die + 1
     }
 }

@@ -5,6 +5,8 @@
 //! latest reservation. The bus keeps the reserved spans still ahead and gives each request the
 //! earliest span that fits.
 
+use crate::image::image_of;
+
 /// Reserved spans in order, never touching (touching ones are joined).
 #[derive(Clone, Debug, Default)]
 pub struct Bus {
@@ -13,6 +15,8 @@ pub struct Bus {
     /// Total time reserved, ns: utilisation = busy / elapsed.
     pub busy_ns: u64,
 }
+
+image_of!(Bus { spans, busy_ns });
 
 /// Spans kept before the past ones are dropped.
 const SPANS_MAX: usize = 64;
@@ -23,11 +27,7 @@ impl Bus {
     #[inline]
     pub fn reserve(&mut self, now: u64, earliest: u64, length: u64) -> u64 {
         self.busy_ns += length;
-        // Most requests come after nearly everything reserved: look from the back.
-        let mut after = self.spans.len();
-        while after > 0 && self.spans[after - 1].1 > earliest {
-            after -= 1;
-        }
+        let after = self.first_after(earliest);
         if after == self.spans.len() {
             if after >= SPANS_MAX {
                 self.forget(now);
@@ -35,6 +35,30 @@ impl Bus {
             return self.append(earliest, length);
         }
         self.insert(after, earliest, length)
+    }
+
+    /// Number of spans that end by `earliest`.
+    #[inline]
+    fn first_after(&self, earliest: u64) -> usize {
+        // Most requests come after nearly everything reserved: look at the back first.
+        let near = self.spans.len().saturating_sub(8);
+        if self.spans.get(near).is_some_and(|span| span.1 > earliest) {
+            return self.spans.partition_point(|span| span.1 <= earliest);
+        }
+        let tail = &self.spans[near..];
+        near + tail.iter().take_while(|span| span.1 <= earliest).count()
+    }
+
+    /// When a transfer would end, were it reserved now.
+    pub fn would_end(&self, earliest: u64, length: u64) -> u64 {
+        let mut start = earliest;
+        for &(from, to) in &self.spans[self.first_after(earliest)..] {
+            if start + length <= from {
+                break;
+            }
+            start = to;
+        }
+        start + length
     }
 
     /// Drops the spans that are over. A bus reserved far ahead may keep more than the maximum.
@@ -120,5 +144,18 @@ mod tests {
         spans.sort_unstable();
         assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0));
         assert_eq!(bus.busy_ns, spans.iter().map(|s| s.1 - s.0).sum::<u64>());
+    }
+
+    #[test]
+    fn what_a_transfer_would_take_is_what_it_takes() {
+        let mut rng = Rng::new(8);
+        let mut bus = Bus::default();
+        let mut now = 0;
+        for _ in 0..20_000 {
+            now += rng.below(50);
+            let (earliest, length) = (now + rng.below(2_000), rng.below(60));
+            let would = bus.would_end(earliest, length);
+            assert_eq!(bus.reserve(now, earliest, length), would);
+        }
     }
 }

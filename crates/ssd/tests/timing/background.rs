@@ -5,7 +5,7 @@ use super::*;
 /// A TLC drive with a pSLC cache of two superblocks, 16 rows of one slot each.
 fn cached() -> DriveConfig {
     let mut config = tlc();
-    config.ftl.slc_superblocks = 2;
+    config.ftl.slc.superblocks = 2;
     config
 }
 
@@ -15,7 +15,7 @@ fn an_idle_drive_empties_its_buffer_then_folds_its_cache() {
     for slot in 0..16 {
         alone(&mut drive, &write(slot, 1), slot * 1_000_000);
     }
-    assert_eq!(drive.ftl().free_slc_superblocks(), 1);
+    assert_eq!(drive.free_slc_superblocks(), 1);
     let idle = drive.now().0 + IDLE;
     assert_eq!(drive.pop_completion(Nanos(idle - 1)), None);
     assert_eq!(drive.counters().slots_folded, 0, "not yet idle");
@@ -26,7 +26,7 @@ fn an_idle_drive_empties_its_buffer_then_folds_its_cache() {
     let fold = 16 * (SENSE + MOVE) + 6 * WORD_LINE + ERASE;
     assert_eq!(drive.pop_completion(Nanos(idle + fold)), None);
     assert_eq!(drive.counters().slots_folded, 16);
-    assert_eq!(drive.ftl().free_slc_superblocks(), 2, "available again");
+    assert_eq!(drive.free_slc_superblocks(), 2, "available again");
     drive.check().expect("consistent");
 }
 
@@ -39,7 +39,7 @@ fn a_buffer_left_alone_is_emptied_when_idle() {
     assert_eq!(drive.counters().nand_programs, 0);
     assert_eq!(drive.pop_completion(Nanos(idle)), None);
     assert_eq!(drive.counters().nand_programs, 1);
-    let free = drive.ftl().nand.die_free_at(0);
+    let free = drive.die_free_at(0).0;
     assert_eq!(free, idle + 8 * MOVE + PROGRAM);
 }
 
@@ -61,7 +61,7 @@ fn a_folded_cache_is_as_fast_as_a_new_one() {
     let at_once = burst(&mut drive, at, 100);
     assert!(at_once[31] > 4 * fresh[31], "the cache was used up");
     assert_eq!(drive.pop_completion(Nanos(LATER)), None);
-    assert_eq!(drive.ftl().free_slc_superblocks(), 2);
+    assert_eq!(drive.free_slc_superblocks(), 2);
     assert_eq!(burst(&mut drive, LATER, 200), fresh);
 }
 
@@ -99,7 +99,7 @@ fn long_run(seed: u64) -> (Drive, u128, u128) {
     config.shape.dies_per_channel = 2;
     config.user_bytes = 84_000 * SLOT;
     config.host.queue_depth = 16;
-    config.ftl.commit_map_programs = 1;
+    config.ftl.journal.commit_map_programs = 1;
     let mut drive = new(config);
     let mut rng = Rng::named(seed, "long run");
     let mut area = 0_u128;
@@ -150,8 +150,8 @@ fn littles_law_holds_and_nothing_is_busier_than_always() {
         let (mut drive, area, latency) = long_run(seed);
         assert_eq!(area, latency, "commands outstanding, integrated over time");
         let end = drive.now().0;
-        let die_end = (0..4).map(|die| drive.ftl().nand.die_free_at(die)).max();
-        let (dies, channels) = drive.ftl().nand.busy_ns();
+        let die_end = (0..4).map(|die| drive.die_free_at(die).0).max();
+        let (dies, channels) = drive.busy_ns();
         for (name, busy) in [("die", &dies), ("channel", &channels)] {
             for (number, &busy) in busy.iter().enumerate() {
                 let time = end.max(die_end.expect("four dies"));

@@ -6,7 +6,7 @@ use super::*;
 fn fua_on_a_volatile_buffer_takes_data_then_map_programs() {
     for map_programs in 0..4 {
         let mut config = bench();
-        config.ftl.commit_map_programs = map_programs;
+        config.ftl.journal.commit_map_programs = map_programs;
         let mut drive = new(config);
         let programs = u64::from(1 + map_programs) * UNIT;
         let expected = OVERHEAD + LINK + programs + LATENCY;
@@ -19,7 +19,7 @@ fn fua_on_a_volatile_buffer_takes_data_then_map_programs() {
 fn map_programs_wait_for_the_data_even_on_another_die() {
     let mut config = bench();
     config.shape.channel_count = 4;
-    config.ftl.commit_map_programs = 2;
+    config.ftl.journal.commit_map_programs = 2;
     let expected = OVERHEAD + LINK + 3 * UNIT + LATENCY;
     assert_eq!(alone(&mut new(config), &write_fua(0, 1), 0), expected);
 }
@@ -45,8 +45,8 @@ fn fua_closes_the_word_lines_it_begins_when_told_to() {
         (false, 1, 2 * MOVE + TLC[0] + TLC[1]),
     ] {
         let mut config = tlc();
-        config.ftl.commit_map_programs = map_programs;
-        config.ftl.commit_closes_word_lines = closes;
+        config.ftl.journal.commit_map_programs = map_programs;
+        config.ftl.journal.commit_closes_word_lines = closes;
         let mut drive = new(config);
         let expected = OVERHEAD + LINK + programs + LATENCY;
         assert_eq!(alone(&mut drive, &write_fua(0, 1), 0), expected);
@@ -58,9 +58,9 @@ fn fua_closes_the_word_lines_it_begins_when_told_to() {
 #[test]
 fn fua_into_the_pslc_cache_needs_no_closing() {
     let mut config = tlc();
-    config.ftl.slc_superblocks = 2;
-    config.ftl.commit_map_programs = 1;
-    config.ftl.commit_closes_word_lines = true;
+    config.ftl.slc.superblocks = 2;
+    config.ftl.journal.commit_map_programs = 1;
+    config.ftl.journal.commit_closes_word_lines = true;
     let mut drive = new(config);
     let expected = OVERHEAD + LINK + 2 * (MOVE + 200_000) + LATENCY;
     assert_eq!(alone(&mut drive, &write_fua(0, 1), 0), expected);
@@ -71,7 +71,7 @@ fn fua_into_the_pslc_cache_needs_no_closing() {
 fn commits_are_serial() {
     let mut config = bench();
     config.shape.channel_count = 8;
-    config.ftl.commit_map_programs = 1;
+    config.ftl.journal.commit_map_programs = 1;
     let mut drive = new(config);
     for tag in 0..8 {
         drive.submit(tag, &write_fua(tag.into(), 1), Nanos::ZERO);
@@ -86,7 +86,7 @@ fn commits_are_serial() {
 fn a_flush_with_nothing_dirty_costs_only_overhead() {
     for map_programs in [0, 2] {
         let mut config = bench();
-        config.ftl.commit_map_programs = map_programs;
+        config.ftl.journal.commit_map_programs = map_programs;
         let mut drive = new(config.clone());
         let quick = OVERHEAD + LATENCY;
         assert_eq!(alone(&mut drive, &Command::flush(), 0), quick, "factory");
@@ -109,7 +109,7 @@ fn a_flush_takes_a_program_for_every_unit_begun() {
     let unit = 8 * MOVE + PROGRAM;
     for dirty in 1..=64 {
         let mut config = wide(8);
-        config.ftl.commit_map_programs = 1;
+        config.ftl.journal.commit_map_programs = 1;
         let mut drive = new(config);
         drive.submit(0, &write(0, dirty), Nanos::ZERO);
         let received = OVERHEAD + dirty * LINK;
@@ -122,7 +122,7 @@ fn a_flush_takes_a_program_for_every_unit_begun() {
         };
         let programs = dirty.div_ceil(8) + 1;
         completes(&mut drive, 1, begin + programs * unit + LATENCY);
-        assert_eq!(drive.ftl().buffered_slots(), 0);
+        assert_eq!(drive.buffered_slots(), 0);
     }
 }
 
@@ -131,7 +131,7 @@ fn a_flush_waits_for_data_already_given_to_a_die() {
     for map_programs in 0..3 {
         let mut config = bench();
         config.shape.channel_count = 4;
-        config.ftl.commit_map_programs = map_programs;
+        config.ftl.journal.commit_map_programs = map_programs;
         let mut drive = new(config);
         drive.submit(0, &write(0, 1), Nanos::ZERO);
         let received = OVERHEAD + LINK;
@@ -146,7 +146,7 @@ fn a_flush_waits_for_data_already_given_to_a_die() {
 fn a_flush_closes_the_word_lines_that_data_has_begun() {
     for (closes, count) in [(true, 1), (true, 2), (true, 3), (false, 1), (false, 2)] {
         let mut config = tlc();
-        config.ftl.commit_closes_word_lines = closes;
+        config.ftl.journal.commit_closes_word_lines = closes;
         let mut drive = new(config);
         drive.submit(0, &write(0, count), Nanos::ZERO);
         let received = OVERHEAD + count * LINK;
@@ -189,7 +189,7 @@ fn random_mix(config: &DriveConfig, fua: bool) -> Vec<(u32, Nanos)> {
 fn on_a_protected_buffer_fua_is_a_plain_write_to_the_nanosecond() {
     let mut config = bench();
     config.buffer.protected = true;
-    config.ftl.commit_map_programs = 3;
+    config.ftl.journal.commit_map_programs = 3;
     assert_eq!(random_mix(&config, true), random_mix(&config, false));
     config.buffer.protected = false;
     assert_ne!(random_mix(&config, true), random_mix(&config, false));
@@ -199,7 +199,7 @@ fn on_a_protected_buffer_fua_is_a_plain_write_to_the_nanosecond() {
 fn on_a_protected_buffer_a_flush_costs_only_overhead() {
     let mut config = bench();
     config.buffer.protected = true;
-    config.ftl.commit_map_programs = 3;
+    config.ftl.journal.commit_map_programs = 3;
     let mut drive = new(config);
     for tag in 0..50 {
         drive.submit(tag, &write(tag.into(), 1), Nanos::ZERO);

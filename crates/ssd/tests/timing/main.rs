@@ -40,17 +40,17 @@ fn bench() -> DriveConfig {
     c.shape.pages_per_block = 48;
     c.shape.page_bytes = 4096;
     c.shape.bits_per_cell = 1;
-    c.timing.read = vec![Nanos(SENSE)];
-    c.timing.program = vec![Nanos(PROGRAM)];
-    c.timing.slc_read = Nanos(25_000);
-    c.timing.slc_program = Nanos(200_000);
-    c.timing.erase = Nanos(ERASE);
-    c.timing.channel_bytes_per_second = 409_600_000;
+    c.nand.timing.read = vec![Nanos(SENSE)];
+    c.nand.timing.program = vec![Nanos(PROGRAM)];
+    c.nand.timing.slc_read = Nanos(25_000);
+    c.nand.timing.slc_program = Nanos(200_000);
+    c.nand.timing.erase = Nanos(ERASE);
+    c.nand.timing.channel_bytes_per_second = 409_600_000;
     c.user_bytes = 2_000 * SLOT;
-    c.ftl.slc_superblocks = 0;
-    c.ftl.journal_entry_bytes = 0;
-    c.ftl.commit_map_programs = 0;
-    c.ftl.commit_closes_word_lines = false;
+    c.ftl.slc.superblocks = 0;
+    c.ftl.journal.entry_bytes = 0;
+    c.ftl.journal.commit_map_programs = 0;
+    c.ftl.journal.commit_closes_word_lines = false;
     c.ftl.idle_after = Nanos(IDLE);
     c.buffer.bytes = 8 * SLOT;
     c.host.queue_depth = 256;
@@ -77,8 +77,8 @@ const WORD_LINE: u64 = 3 * MOVE + TLC[0] + TLC[1] + TLC[2];
 fn tlc() -> DriveConfig {
     let mut c = bench();
     c.shape.bits_per_cell = 3;
-    c.timing.read = vec![Nanos(SENSE); 3];
-    c.timing.program = TLC.map(Nanos).to_vec();
+    c.nand.timing.read = vec![Nanos(SENSE); 3];
+    c.nand.timing.program = TLC.map(Nanos).to_vec();
     c
 }
 
@@ -365,7 +365,7 @@ fn a_write_of_part_of_a_slot_reads_the_rest() {
 /// Writes in order, 4 units a command, from command `first` to `last`; returns the mean time of a
 /// unit in ns, after a quarter of them.
 fn sequential_unit_ns(drive: &mut Drive, first: u64, last: u64) -> f64 {
-    let unit = u64::from(drive.ftl().nand.geometry.slots_per_unit);
+    let unit = u64::from(drive.config().geometry().slots_per_unit);
     let step = 4 * unit;
     let commands: Vec<Command> = (first..last).map(|n| write(n * step, step)).collect();
     let mut next = commands.iter();
@@ -395,8 +395,8 @@ fn one_die_writes_at_unit_over_transfer_and_program() {
     about(sequential_unit_ns(&mut new(wide(8)), 0, 400), unit as f64);
     let mut config = wide(8);
     config.shape.bits_per_cell = 3;
-    config.timing.read = vec![Nanos(SENSE); 3];
-    config.timing.program = TLC.map(Nanos).to_vec();
+    config.nand.timing.read = vec![Nanos(SENSE); 3];
+    config.nand.timing.program = TLC.map(Nanos).to_vec();
     let word_line = 24 * MOVE + TLC.iter().sum::<u64>();
     let measured = sequential_unit_ns(&mut new(config), 0, 400);
     about(measured, word_line as f64 / 3.0);
@@ -424,7 +424,7 @@ fn dies_add_up_until_their_channel_is_full() {
             config.shape.channel_count = channels;
             config.shape.dies_per_channel = dies;
             // Transfer and program: eight transfers' time.
-            config.timing.program = vec![Nanos(7 * 8 * MOVE)];
+            config.nand.timing.program = vec![Nanos(7 * 8 * MOVE)];
             config.host.link_bytes_per_second = 40_960_000_000;
             config.user_bytes *= u64::from(channels * dies);
             let per_channel = 8 * 8 * MOVE / u64::from(dies.min(8));

@@ -1,9 +1,13 @@
 //! How many simulated commands a second of wall time carries: the model alone, no lab.
 //!
-//! `cargo run --release -p ssdlab-ssd --example speed [GIB]`
+//! `cargo run --release -p ssdlab-lab --example speed [GIB]`
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Bytes, Command, Drive, DriveConfig, Nanos};
 use std::time::Instant;
+
+/// As the program itself has it.
+#[global_allocator]
+static MEMORY: ssdlab_lab::huge_pages::HugePages = ssdlab_lab::huge_pages::HugePages;
 
 /// A 64-die TLC drive with so many GiB of raw capacity and 12 % of them spare.
 fn config(gib: u32) -> DriveConfig {
@@ -14,7 +18,7 @@ fn config(gib: u32) -> DriveConfig {
     c.shape.pages_per_block = if gib >= 512 { 384 } else { 48 };
     let superblock = 64 * 2 * u64::from(c.shape.pages_per_block) * 16384;
     c.shape.blocks_per_plane = (u64::from(gib) * Bytes::GIB).div_ceil(superblock) as u32 + 16;
-    c.ftl.slc_superblocks = 0;
+    c.ftl.slc.superblocks = 0;
     c.buffer.bytes = 16 * Bytes::MIB;
     c.user_bytes = u64::from(gib) * Bytes::GIB / 100 * 88 / 4096 * 4096;
     c

@@ -1,0 +1,346 @@
+//! What a drive is made of, checked once and never consulted as text again.
+
+mod ftl;
+mod validate;
+
+pub use ftl::{
+    FtlConfig, JournalConfig, MappingConfig, MappingKind, Pace, ReclaimConfig, SlcConfig, SlcFull,
+    SpareArea,
+};
+
+use crate::ftl::policies::Separation;
+use crate::geometry::{Geometry, Shape};
+use crate::image::image_of;
+use crate::nand::{NandConfig, NandTiming};
+use crate::units::Nanos;
+use std::fmt;
+
+/// Everything that makes one drive different from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriveConfig {
+    /// Name in the catalogue.
+    pub name: String,
+    /// The array's shape.
+    pub shape: Shape,
+    /// The array's times.
+    pub nand: NandConfig,
+    /// Bytes the host may address.
+    pub user_bytes: u64,
+    /// Translation layer.
+    pub ftl: FtlConfig,
+    /// Write buffer.
+    pub buffer: BufferConfig,
+    /// Host side.
+    pub host: HostConfig,
+    /// Energy per operation and at rest.
+    pub energy: EnergyConfig,
+}
+
+image_of!(DriveConfig {
+    name,
+    shape,
+    nand,
+    user_bytes,
+    ftl,
+    buffer,
+    host,
+    energy
+});
+
+/// Energy of the array's operations and of the rest, for watts over time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EnergyConfig {
+    /// nJ to read a unit (all planes of a die), by page kind, SLC mode last; see
+    /// [`crate::nand::SLC_KIND`].
+    pub read_nj: [u64; 8],
+    /// nJ to program a unit.
+    pub program_nj: [u64; 8],
+    /// nJ to erase the blocks of all planes of a die.
+    pub erase_nj: u64,
+    /// pJ per byte moved between dies and controller.
+    pub channel_pj_per_byte: u64,
+    /// pJ per byte moved over the host link.
+    pub link_pj_per_byte: u64,
+    /// nJ of the controller per command.
+    pub command_nj: u64,
+    /// mW drawn always: controller, DRAM, regulators, dies at rest.
+    pub idle_mw: u64,
+}
+
+image_of!(EnergyConfig {
+    read_nj,
+    program_nj,
+    erase_nj,
+    channel_pj_per_byte,
+    link_pj_per_byte,
+    command_nj,
+    idle_mw
+});
+
+/// The write buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferConfig {
+    /// Bytes of host data it holds, in-flight programs included.
+    pub bytes: u64,
+    /// Of these, how many are kept back, waiting to be overwritten, before whole units are given
+    /// to media.
+    pub hold_bytes: u64,
+    /// Survives a power cut: an acknowledged write is durable, FUA and FLUSH wait for nothing.
+    pub protected: bool,
+}
+
+image_of!(BufferConfig {
+    bytes,
+    hold_bytes,
+    protected
+});
+
+/// The host side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostConfig {
+    /// Commands worked on at once; more wait their turn.
+    pub queue_depth: u32,
+    /// Payload bytes per second of the link.
+    pub link_bytes_per_second: u64,
+    /// Reads and writes do not share the link's time (PCIe), or do (SATA).
+    pub full_duplex: bool,
+    /// Time the controller is busy with each command; bounds the command rate.
+    pub command_overhead: Nanos,
+    /// Time each command takes without keeping anything busy (host stack, firmware pipeline).
+    pub latency: Nanos,
+}
+
+image_of!(HostConfig {
+    queue_depth,
+    link_bytes_per_second,
+    full_duplex,
+    command_overhead,
+    latency
+});
+
+/// A drive that cannot exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The parameter.
+    pub what: String,
+    /// What was given.
+    pub given: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` cannot be {}: {}",
+            self.what, self.given, self.allowed
+        )
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// Map values from here up point into the write buffer, not at media.
+pub(crate) const MEDIA_SLOTS_MAX: u64 = 0xFF00_0000;
+/// Most slots a write buffer may have.
+pub(crate) const BUFFER_SLOTS_MAX: u64 = 0x00FF_0000;
+
+impl DriveConfig {
+    /// Map entries: slots the host may address.
+    pub fn user_slots(&self) -> u64 {
+        self.user_bytes / u64::from(self.shape.slot_bytes)
+    }
+
+    /// Slots of media to a mapping unit: more than one on a drive that compresses.
+    pub fn pack(&self) -> u32 {
+        self.ftl.compression_pack
+    }
+
+    /// The array's geometry, in slots.
+    pub fn geometry(&self) -> Geometry {
+        Geometry::packed(self.shape, self.pack())
+    }
+
+    /// Mapping units of map journal kept on media, at hidden addresses beyond the host's.
+    pub fn journal_slots(&self) -> u64 {
+        let journal = &self.ftl.journal;
+        if journal.entry_bytes > 0 || journal.commit_map_programs > 0 {
+            16 * u64::from(self.shape.page_bytes / self.shape.slot_bytes)
+        } else {
+            0
+        }
+    }
+
+    /// Mapping units of map kept on media (checkpoints, or a map that is not all in DRAM), at
+    /// hidden addresses beyond the journal's.
+    pub fn map_slots(&self) -> u64 {
+        let mapping = &self.ftl.mapping;
+        let on_media = matches!(mapping.kind, MappingKind::Cached | MappingKind::Tree)
+            || self.ftl.journal.checkpoint_pages > 0;
+        if !on_media {
+            return 0;
+        }
+        let bytes = self.user_slots() * u64::from(mapping.entry_bytes);
+        bytes.div_ceil(u64::from(self.shape.slot_bytes))
+    }
+
+    /// All that the map leads to: the host's and the hidden addresses.
+    pub fn mapped_slots(&self) -> u64 {
+        self.user_slots() + self.journal_slots() + self.map_slots()
+    }
+
+    /// Open superblocks at most, those of the pSLC cache left out.
+    pub fn open_superblocks(&self) -> u32 {
+        let reclaim = &self.ftl.reclaim;
+        let own = if reclaim.shared_frontier {
+            0
+        } else {
+            reclaim.streams
+        };
+        reclaim.streams + own
+    }
+
+    /// Superblocks that must exist beyond those full of user data, so that reclaim always has
+    /// where to write: the free reserve, the open ones, one being emptied, one stale in part.
+    pub fn reserve_superblocks(&self) -> u64 {
+        u64::from(self.ftl.reclaim.free_superblocks_low) + u64::from(self.open_superblocks()) + 2
+    }
+
+    /// Nominal over-provisioning OP = (raw - user) / user, from the capacities on paper.
+    pub fn nominal_op(&self) -> f64 {
+        let raw = Geometry::new(self.shape).raw_bytes();
+        raw as f64 / self.user_bytes as f64 - 1.0
+    }
+
+    /// Effective over-provisioning: the same with what reclaim can really use, the N superblocks
+    /// less those of the pSLC cache, the R kept free and what is open, over all that is mapped.
+    /// Open superblocks count as in the theory that `tests/theory` holds the drive to, with half
+    /// of each lost: N_eff = N - R - K (K superblocks open per kind of data), which is a little
+    /// on the safe side.
+    pub fn effective_op(&self) -> f64 {
+        let geometry = Geometry::new(self.shape);
+        let reclaim = &self.ftl.reclaim;
+        let used = u64::from(self.ftl.slc.superblocks + reclaim.free_superblocks_low)
+            + u64::from(reclaim.streams);
+        let usable = u64::from(geometry.superblock_count).saturating_sub(used);
+        let slots = u64::from(geometry.slots_per_superblock);
+        let parity = if self.ftl.parity {
+            u64::from(geometry.die_count)
+        } else {
+            0
+        };
+        let data = slots - slots.checked_div(parity).unwrap_or(0);
+        (usable * data) as f64 / self.mapped_slots() as f64 - 1.0
+    }
+
+    /// Bytes of memory that a modelled drive of this configuration needs, for its tables.
+    pub fn memory_bytes(&self) -> u64 {
+        let geometry = self.geometry();
+        let media = geometry.raw_bytes() / u64::from(geometry.slot_bytes);
+        let blocks = u64::from(geometry.die_count) * u64::from(geometry.superblock_count);
+        let buffer = self.buffer.bytes / u64::from(self.shape.slot_bytes);
+        let weights = if self.pack() > 1 { media } else { 0 };
+        let ages = match self.ftl.reclaim.separation {
+            Separation::Lifespan => 4 * self.user_slots(),
+            _ => 0,
+        };
+        4 * self.mapped_slots() + 4 * media + media / 8 + weights + ages + 2 * blocks + 16 * buffer
+    }
+
+    /// A drive of 3 MiB for examples and tests: TLC, volatile buffer, pSLC cache, map journal.
+    pub fn tiny() -> DriveConfig {
+        DriveConfig {
+            name: "tiny".into(),
+            shape: Shape {
+                channel_count: 2,
+                dies_per_channel: 1,
+                planes_per_die: 2,
+                blocks_per_plane: 24,
+                pages_per_block: 6,
+                page_bytes: 8192,
+                slot_bytes: 4096,
+                bits_per_cell: 3,
+            },
+            nand: NandConfig {
+                timing: NandTiming {
+                    read: [60, 80, 100].map(Nanos::from_micros).to_vec(),
+                    program: [800, 2200, 5700].map(Nanos::from_micros).to_vec(),
+                    slc_read: Nanos::from_micros(40),
+                    slc_program: Nanos::from_micros(300),
+                    erase: Nanos::from_millis(3),
+                    channel_bytes_per_second: 400_000_000,
+                },
+                read_first: true,
+                suspend: None,
+                cache_read: false,
+                cache_program: false,
+            },
+            user_bytes: 448 * 4096,
+            ftl: FtlConfig {
+                slc: SlcConfig {
+                    superblocks: 3,
+                    ..SlcConfig::default()
+                },
+                journal: JournalConfig {
+                    entry_bytes: 8,
+                    commit_map_programs: 1,
+                    commit_closes_word_lines: true,
+                    checkpoint_pages: 0,
+                },
+                idle_after: Nanos::from_millis(50),
+                ..FtlConfig::default()
+            },
+            buffer: BufferConfig {
+                bytes: 16 * 4096,
+                hold_bytes: 0,
+                protected: false,
+            },
+            host: HostConfig {
+                queue_depth: 32,
+                link_bytes_per_second: 550_000_000,
+                full_duplex: false,
+                command_overhead: Nanos::from_micros(3),
+                latency: Nanos::from_micros(10),
+            },
+            energy: EnergyConfig::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tiny_drive_is_possible() {
+        DriveConfig::tiny().validate().unwrap();
+    }
+
+    #[test]
+    fn a_drive_with_more_user_than_raw_bytes_is_refused_with_the_arithmetic() {
+        let mut config = DriveConfig::tiny();
+        config.user_bytes = 1 << 30;
+        let error = config.validate().unwrap_err().to_string();
+        assert!(error.contains("`user capacity` cannot be 1 GiB"), "{error}");
+        assert!(error.contains("raw capacity is 4.5 MiB"), "{error}");
+    }
+
+    #[test]
+    fn every_zero_is_refused() {
+        let zero: [fn(&mut DriveConfig); 7] = [
+            |c| c.shape.channel_count = 0,
+            |c| c.shape.pages_per_block = 0,
+            |c| c.shape.bits_per_cell = 0,
+            |c| c.user_bytes = 0,
+            |c| c.buffer.bytes = 0,
+            |c| c.host.queue_depth = 0,
+            |c| c.nand.timing.channel_bytes_per_second = 0,
+        ];
+        for set in zero {
+            let mut config = DriveConfig::tiny();
+            set(&mut config);
+            config.validate().unwrap_err();
+        }
+    }
+}

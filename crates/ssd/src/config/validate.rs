@@ -1,0 +1,260 @@
+//! What makes a drive possible.
+
+use super::{BUFFER_SLOTS_MAX, ConfigError, DriveConfig, MEDIA_SLOTS_MAX};
+use crate::units::{Bytes, Nanos};
+use std::fmt;
+
+fn require(
+    ok: bool,
+    what: &str,
+    given: impl fmt::Display,
+    allowed: &str,
+) -> Result<(), ConfigError> {
+    if ok {
+        return Ok(());
+    }
+    Err(ConfigError {
+        what: what.into(),
+        given: given.to_string(),
+        allowed: allowed.into(),
+    })
+}
+
+impl DriveConfig {
+    /// Checks everything that a drive relies on.
+    ///
+    /// # Errors
+    /// The first parameter that makes the drive impossible.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.validate_shape()?;
+        self.validate_timing()?;
+        self.validate_sides()?;
+        self.validate_ftl()?;
+        self.validate_capacity()
+    }
+
+    fn validate_shape(&self) -> Result<(), ConfigError> {
+        let s = &self.shape;
+        let counts = [
+            ("channels", s.channel_count, 256),
+            ("dies_per_channel", s.dies_per_channel, 256),
+            ("planes_per_die", s.planes_per_die, 16),
+            ("blocks_per_plane", s.blocks_per_plane, 1 << 24),
+            ("pages_per_block", s.pages_per_block, 32_768),
+            ("bits_per_cell", s.bits_per_cell, 4),
+        ];
+        for (what, given, most) in counts {
+            require(
+                (1..=most).contains(&given),
+                what,
+                given,
+                &format!("1 to {most} is allowed"),
+            )?;
+        }
+        require(
+            s.slot_bytes >= 512 && s.slot_bytes.is_power_of_two() && s.slot_bytes <= 1 << 20,
+            "mapping_unit",
+            Bytes(s.slot_bytes.into()),
+            "a power of two from 512 B to 1 MiB is allowed",
+        )?;
+        require(
+            s.page_bytes >= s.slot_bytes && s.page_bytes.is_multiple_of(s.slot_bytes),
+            "page",
+            Bytes(s.page_bytes.into()),
+            "a multiple of the mapping unit is allowed",
+        )?;
+        require(
+            s.channel_count * s.dies_per_channel * (s.pages_per_block / s.bits_per_cell) >= 4,
+            "pages_per_block",
+            s.pages_per_block,
+            "at least four program units in a superblock, in SLC mode too, are allowed: reclaim \
+             needs them to make progress",
+        )?;
+        require(
+            s.pages_per_block.is_multiple_of(s.bits_per_cell),
+            "pages_per_block",
+            s.pages_per_block,
+            "a multiple of bits_per_cell (whole word lines) is allowed",
+        )
+    }
+
+    fn validate_timing(&self) -> Result<(), ConfigError> {
+        let bits = self.shape.bits_per_cell as usize;
+        for (what, list) in [
+            ("read", &self.nand.timing.read),
+            ("program", &self.nand.timing.program),
+        ] {
+            let allowed = format!("one time per page of a word line ({bits}) is allowed");
+            require(
+                list.len() == bits,
+                what,
+                format!("{} times", list.len()),
+                &allowed,
+            )?;
+            let longest = list.iter().max().copied().unwrap_or_default();
+            require(
+                longest <= Nanos::from_secs(1),
+                what,
+                longest,
+                "at most 1 s is allowed",
+            )?;
+        }
+        let suspend = self.nand.suspend.unwrap_or_default();
+        for (what, time) in [
+            ("slc_read", self.nand.timing.slc_read),
+            ("slc_program", self.nand.timing.slc_program),
+            ("erase", self.nand.timing.erase),
+            ("suspend", suspend.suspend),
+            ("resume", suspend.resume),
+            ("command_overhead", self.host.command_overhead),
+            ("latency", self.host.latency),
+            ("trim_time", self.ftl.trim_time),
+        ] {
+            let allowed = "at most 1 s is allowed";
+            require(time <= Nanos::from_secs(1), what, time, allowed)?;
+        }
+        let idle = self.ftl.idle_after;
+        let year = Nanos::from_secs(365 * 86_400);
+        require(
+            idle <= year,
+            "idle_after",
+            idle,
+            "at most a year is allowed",
+        )?;
+        let rate = self.nand.timing.channel_bytes_per_second;
+        require(rate > 0, "channel rate", rate, "more than zero is allowed")
+    }
+
+    fn validate_sides(&self) -> Result<(), ConfigError> {
+        let h = &self.host;
+        require(
+            (1..=65_536).contains(&h.queue_depth),
+            "queue_depth",
+            h.queue_depth,
+            "1 to 65536 is allowed",
+        )?;
+        let rate = h.link_bytes_per_second;
+        require(rate > 0, "link rate", rate, "more than zero is allowed")?;
+        let slots = self.buffer.bytes / u64::from(self.shape.slot_bytes);
+        let unit = u64::from(self.shape.planes_per_die)
+            * u64::from(self.shape.page_bytes / self.shape.slot_bytes);
+        let held = self.buffer.hold_bytes / u64::from(self.shape.slot_bytes);
+        let pack = u64::from(self.pack());
+        let stream = unit.saturating_mul(pack).saturating_add(held);
+        let least = stream
+            .saturating_mul(self.ftl.reclaim.streams.into())
+            .saturating_add(unit);
+        require(
+            slots >= least && slots.saturating_mul(pack) <= BUFFER_SLOTS_MAX / 4,
+            "write buffer",
+            Bytes(self.buffer.bytes),
+            &format!(
+                "at least {} (for each stream what it holds back and a program unit, and one unit \
+                 under way) and at most 4 million slots is allowed",
+                Bytes(least.saturating_mul(self.shape.slot_bytes.into()))
+            ),
+        )
+    }
+
+    fn validate_ftl(&self) -> Result<(), ConfigError> {
+        let reclaim = &self.ftl.reclaim;
+        require(
+            (1..=8).contains(&reclaim.streams),
+            "streams",
+            reclaim.streams,
+            "1 to 8 is allowed",
+        )?;
+        let least = 2 * reclaim.streams + 1;
+        require(
+            reclaim.free_superblocks_low >= least,
+            "free_superblocks_low",
+            reclaim.free_superblocks_low,
+            &format!(
+                "at least {least} is allowed with {} streams: reclaim needs them to make progress",
+                reclaim.streams
+            ),
+        )?;
+        let pack = self.pack();
+        require(
+            pack.is_power_of_two() && pack <= 16 && self.shape.slot_bytes / pack >= 256,
+            "compression_pack",
+            pack,
+            "1, 2, 4, 8 or 16 is allowed, with at least 256 B for each",
+        )?;
+        let dynamic = self.ftl.slc.dynamic_above_free;
+        require(
+            dynamic == 0 || u64::from(dynamic) > self.reserve_superblocks() + 1,
+            "slc_dynamic_above_free",
+            dynamic,
+            &format!(
+                "0, or more than {} (what reclaim needs) is allowed",
+                self.reserve_superblocks() + 1
+            ),
+        )?;
+        let dies = self.shape.channel_count * self.shape.dies_per_channel;
+        require(
+            !self.ftl.parity || dies >= 2,
+            "parity",
+            self.ftl.parity,
+            "false is allowed on a drive of one die",
+        )?;
+        let mapping = &self.ftl.mapping;
+        require(
+            (1..=64).contains(&mapping.entry_bytes),
+            "map_entry",
+            Bytes(mapping.entry_bytes.into()),
+            "1 B to 64 B is allowed",
+        )?;
+        reclaim
+            .victim
+            .validate()
+            .map_err(|(given, allowed)| ConfigError {
+                what: "victim".into(),
+                given,
+                allowed,
+            })
+    }
+
+    fn validate_capacity(&self) -> Result<(), ConfigError> {
+        let slot = u64::from(self.shape.slot_bytes);
+        require(
+            self.user_bytes >= slot && self.user_bytes.is_multiple_of(slot),
+            "user capacity",
+            Bytes(self.user_bytes),
+            "a multiple of the mapping unit, not zero, is allowed",
+        )?;
+        let s = &self.shape;
+        let dies = u64::from(s.channel_count) * u64::from(s.dies_per_channel);
+        let unit = u64::from(s.planes_per_die) * u64::from(s.page_bytes / s.slot_bytes);
+        let per_superblock = dies * u64::from(s.pages_per_block) * unit;
+        let media = per_superblock.saturating_mul(s.blocks_per_plane.into());
+        require(
+            media.saturating_mul(self.pack().into()) < MEDIA_SLOTS_MAX,
+            "raw capacity",
+            Bytes(media.saturating_mul(slot)),
+            "fewer than 4,278,190,080 slots; a larger mapping_unit allows more bytes",
+        )?;
+        let data = if self.ftl.parity {
+            per_superblock / dies * (dies - 1)
+        } else {
+            per_superblock
+        };
+        let slc = u64::from(self.ftl.slc.superblocks);
+        let native = u64::from(s.blocks_per_plane).saturating_sub(slc);
+        let usable = native.saturating_sub(self.reserve_superblocks()) * data * slot;
+        let needed = self.mapped_slots().saturating_mul(slot);
+        require(
+            needed < usable,
+            "user capacity",
+            Bytes(self.user_bytes),
+            &format!(
+                "raw capacity is {}; less {slc} superblocks of pSLC cache and {} kept in reserve, \
+                 of {} each, the host can be given less than {}",
+                Bytes(media * slot),
+                self.reserve_superblocks(),
+                Bytes(data * slot),
+                Bytes(usable.saturating_sub(needed - self.user_bytes)),
+            ),
+        )
+    }
+}

@@ -1,0 +1,268 @@
+//! A drive without time: the same translation layer, the same commands in the same order, and
+//! only what they do to map and media. For write amplification and wear.
+
+use super::{KindOf, edges, slots_touched, slots_within};
+use crate::command::{Command, Op};
+use crate::config::{ConfigError, DriveConfig};
+use crate::counters::DriveCounters;
+use crate::ftl::policies::VictimPolicy;
+use crate::ftl::{
+    BlockFtl, Found, Full, Hint, HybridFtl, Lean, PageFtl, SuperblockView, Translation,
+};
+use crate::nand::{Counting, NandWork};
+
+/// The host side, as far as it changes the map.
+#[derive(Clone, Debug)]
+struct Tally<F> {
+    ftl: F,
+    slot_shift: u32,
+    protected: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Lean(Tally<PageFtl<Counting, Lean>>),
+    Full(Tally<PageFtl<Counting, Full>>),
+    Block(Tally<BlockFtl<Counting>>),
+    Hybrid(Tally<HybridFtl<Counting>>),
+}
+
+/// A software SSD without time. Cloning it forks its whole state.
+#[derive(Clone, Debug)]
+pub struct CountingDrive {
+    config: DriveConfig,
+    kind: Box<Kind>,
+}
+
+macro_rules! each {
+    ($self:expr, $tally:ident => $do:expr) => {
+        match &*$self.kind {
+            Kind::Lean($tally) => $do,
+            Kind::Full($tally) => $do,
+            Kind::Block($tally) => $do,
+            Kind::Hybrid($tally) => $do,
+        }
+    };
+}
+
+macro_rules! each_mut {
+    ($self:expr, $tally:ident => $do:expr) => {
+        match &mut *$self.kind {
+            Kind::Lean($tally) => $do,
+            Kind::Full($tally) => $do,
+            Kind::Block($tally) => $do,
+            Kind::Hybrid($tally) => $do,
+        }
+    };
+}
+
+impl<F: Translation> Tally<F> {
+    fn new(config: &DriveConfig, victim: Option<Box<dyn VictimPolicy>>) -> Tally<F> {
+        Tally {
+            ftl: F::new(config, victim),
+            slot_shift: config.shape.slot_bytes.trailing_zeros(),
+            protected: config.buffer.protected,
+        }
+    }
+
+    #[inline(always)]
+    fn apply(&mut self, command: &Command) {
+        match command.op {
+            Op::Write => self.write(command),
+            Op::Read => {
+                let slots = slots_touched(command, self.slot_shift);
+                self.ftl.read(0, slots);
+                let counters = self.ftl.counters();
+                counters.host_reads += 1;
+                counters.host_bytes_read += u64::from(command.len);
+            }
+            Op::Trim | Op::WriteZeroes => {
+                for lpn in slots_within(command, self.slot_shift) {
+                    self.ftl.trim(lpn);
+                }
+                self.ftl.counters().host_trims += 1;
+                if command.op == Op::WriteZeroes && command.fua && !self.protected {
+                    self.commit();
+                }
+            }
+            Op::Flush => {
+                self.ftl.counters().host_flushes += 1;
+                if !self.protected {
+                    self.ftl.flush_data(0);
+                    self.commit();
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn write(&mut self, command: &Command) {
+        let one = command.len == 1 << self.slot_shift
+            && command.offset & ((1 << self.slot_shift) - 1) == 0;
+        if !one || command.fua {
+            self.write_any(command);
+            return;
+        }
+        let counters = self.ftl.counters();
+        counters.host_writes += 1;
+        counters.host_bytes_written += u64::from(command.len);
+        let hint = Hint {
+            stream: command.stream,
+            compress_pct: command.compress_pct,
+        };
+        let lpn = (command.offset >> self.slot_shift) as u32;
+        self.ftl.write(0, lpn, hint);
+    }
+
+    fn write_any(&mut self, command: &Command) {
+        let slots = slots_touched(command, self.slot_shift);
+        let partial = (command.offset | u64::from(command.len)) & ((1 << self.slot_shift) - 1);
+        if partial != 0 {
+            for lpn in edges(command, &slots, self.slot_shift) {
+                self.ftl.read_internal(0, lpn);
+            }
+        }
+        let counters = self.ftl.counters();
+        counters.host_writes += 1;
+        counters.host_bytes_written += u64::from(command.len);
+        counters.host_fua_writes += u64::from(command.fua);
+        let hint = Hint {
+            stream: command.stream,
+            compress_pct: command.compress_pct,
+        };
+        if command.fua && !self.protected {
+            self.ftl.write_through(0, slots, hint);
+            self.commit();
+            return;
+        }
+        for lpn in slots {
+            self.ftl.write(0, lpn, hint);
+        }
+    }
+
+    fn commit(&mut self) {
+        if self.ftl.uncommitted() {
+            self.ftl.counters().commits += 1;
+            self.ftl.commit_map(0);
+        }
+    }
+}
+
+impl CountingDrive {
+    /// A drive as it comes from the factory.
+    ///
+    /// # Errors
+    /// When the configuration is impossible; see [`DriveConfig::validate`].
+    pub fn new(config: DriveConfig) -> Result<CountingDrive, ConfigError> {
+        CountingDrive::build(config, None)
+    }
+
+    /// The same with a victim policy of your own.
+    ///
+    /// # Errors
+    /// As [`CountingDrive::new`].
+    pub fn with_victim(
+        config: DriveConfig,
+        victim: Box<dyn VictimPolicy>,
+    ) -> Result<CountingDrive, ConfigError> {
+        CountingDrive::build(config, Some(victim))
+    }
+
+    fn build(
+        config: DriveConfig,
+        victim: Option<Box<dyn VictimPolicy>>,
+    ) -> Result<CountingDrive, ConfigError> {
+        config.validate()?;
+        let kind = Box::new(match KindOf::of(&config) {
+            KindOf::Lean => Kind::Lean(Tally::new(&config, victim)),
+            KindOf::Full => Kind::Full(Tally::new(&config, victim)),
+            KindOf::Block => Kind::Block(Tally::new(&config, victim)),
+            KindOf::Hybrid => Kind::Hybrid(Tally::new(&config, victim)),
+        });
+        Ok(CountingDrive { config, kind })
+    }
+
+    /// Does what the command asks.
+    ///
+    /// # Panics
+    /// When the command lies outside the drive or is not in whole 512-byte blocks: the caller has
+    /// checked.
+    #[inline]
+    pub fn apply(&mut self, command: &Command) {
+        super::assert_possible(command, self.config.user_bytes);
+        each_mut!(self, tally => tally.apply(command));
+    }
+
+    /// Does what many commands ask, in order; faster than one by one, because what the next ones
+    /// need is fetched early.
+    ///
+    /// # Panics
+    /// As [`CountingDrive::apply`].
+    pub fn apply_all(&mut self, commands: &[Command]) {
+        const AHEAD: usize = 24;
+        each_mut!(self, tally => {
+            for (index, command) in commands.iter().enumerate() {
+                if let Some(next) = commands.get(index + AHEAD) {
+                    tally.ftl.prefetch((next.offset >> tally.slot_shift) as u32);
+                }
+                super::assert_possible(command, self.config.user_bytes);
+                tally.apply(command);
+            }
+        });
+    }
+
+    /// Fetches what `command` will need early; has no effect on the model.
+    #[inline(always)]
+    pub fn prefetch(&self, command: &Command) {
+        each!(self, tally => {
+            tally.ftl.prefetch((command.offset >> tally.slot_shift) as u32);
+        });
+    }
+
+    /// Does everything that the drive leaves for idle time.
+    pub fn idle(&mut self) {
+        each_mut!(self, tally => {
+            while tally.ftl.has_idle_work() && tally.ftl.idle(0).is_some() {}
+        });
+    }
+
+    /// The drive's configuration.
+    pub fn config(&self) -> &DriveConfig {
+        &self.config
+    }
+
+    /// Counters since the drive was made.
+    pub fn counters(&self) -> &DriveCounters {
+        each!(self, tally => tally.ftl.counted())
+    }
+
+    /// What was done to the array.
+    pub fn nand_work(&self) -> &NandWork {
+        each!(self, tally => tally.ftl.nand_work())
+    }
+
+    /// Where a mapping unit's newest copy is.
+    pub fn find(&self, lpn: u32) -> Found {
+        each!(self, tally => tally.ftl.find(lpn))
+    }
+
+    /// Superblocks free for data in native mode.
+    pub fn free_superblocks(&self) -> usize {
+        each!(self, tally => tally.ftl.free_superblocks())
+    }
+
+    /// Every superblock, to look at.
+    pub fn superblocks(&self) -> Vec<SuperblockView> {
+        each!(self, tally => {
+            (0..tally.ftl.superblock_count()).map(|s| tally.ftl.superblock(s)).collect()
+        })
+    }
+
+    /// The drive checks itself: map, reverse map, valid counts, page conservation.
+    ///
+    /// # Errors
+    /// The first contradiction found, in a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        each!(self, tally => tally.ftl.check())
+    }
+}

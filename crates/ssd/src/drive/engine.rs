@@ -1,0 +1,312 @@
+//! The host side of a drive in time: commands, link, queue depth, idle work.
+
+use super::completions::Completions;
+use super::pipeline::Pipeline;
+use super::{Completion, transfer_ns};
+use crate::command::{Command, Op};
+use crate::config::DriveConfig;
+use crate::ftl::Translation;
+use crate::ftl::policies::VictimPolicy;
+use crate::image::{Image, ImageError, Reader, Writer};
+use crate::nand::Bus;
+use crate::units::Nanos;
+use std::collections::VecDeque;
+
+/// A drive over one kind of translation layer.
+#[derive(Clone, Debug)]
+pub(super) struct Engine<F> {
+    pub config: DriveConfig,
+    pub ftl: F,
+    /// Time of the last event seen: nothing happens before it any more.
+    pub now: u64,
+    controller_free_at: u64,
+    pub link_in: Bus,
+    link_out: Bus,
+    /// ns to move 0..=64 sectors of 512 bytes over the link; longer ones are computed.
+    link_ns: [u64; 65],
+    pub slot_shift: u32,
+    outstanding: u32,
+    held: VecDeque<(u32, Command)>,
+    /// A TRIM that is not queued is at work: nothing else starts.
+    barrier: bool,
+    submitted: Vec<u64>,
+    completions: Completions,
+    pub pipeline: Pipeline,
+    idle_at: u64,
+}
+
+impl<F: Translation> Engine<F> {
+    pub fn new(config: DriveConfig, victim: Option<Box<dyn VictimPolicy>>) -> Engine<F> {
+        let ftl = F::new(&config, victim);
+        Engine::around(config, ftl)
+    }
+
+    fn around(config: DriveConfig, ftl: F) -> Engine<F> {
+        let slots = config.buffer.bytes / u64::from(config.shape.slot_bytes);
+        let mut link_ns = [0; 65];
+        for (sectors, time) in link_ns.iter_mut().enumerate() {
+            *time = transfer_ns(512 * sectors as u64, config.host.link_bytes_per_second);
+        }
+        Engine {
+            ftl,
+            now: 0,
+            controller_free_at: 0,
+            link_in: Bus::default(),
+            link_out: Bus::default(),
+            link_ns,
+            slot_shift: config.shape.slot_bytes.trailing_zeros(),
+            outstanding: 0,
+            held: VecDeque::new(),
+            barrier: false,
+            submitted: Vec::new(),
+            completions: Completions::default(),
+            pipeline: Pipeline::new(slots as u32),
+            idle_at: u64::MAX,
+            config,
+        }
+    }
+
+    pub fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        if self.outstanding() > 0 {
+            return Err(ImageError::Unknown(format!(
+                "{} commands are outstanding: a drive is saved when it has none",
+                self.outstanding()
+            )));
+        }
+        (self.now, self.controller_free_at).save(out)?;
+        (self.link_in.clone(), self.link_out.clone()).save(out)?;
+        self.idle_at.save(out)?;
+        self.pipeline.save(out)?;
+        self.ftl.save(out)
+    }
+
+    pub fn load(config: DriveConfig, from: &mut Reader<'_>) -> Result<Engine<F>, ImageError> {
+        let (now, controller_free_at) = Image::load(from)?;
+        let (link_in, link_out) = Image::load(from)?;
+        let idle_at = Image::load(from)?;
+        let pipeline = Image::load(from)?;
+        let ftl = F::load(from)?;
+        Ok(Engine {
+            now,
+            controller_free_at,
+            link_in,
+            link_out,
+            idle_at,
+            pipeline,
+            ..Engine::around(config, ftl)
+        })
+    }
+
+    pub fn outstanding(&self) -> usize {
+        self.outstanding as usize + self.held.len()
+    }
+
+    #[inline(always)]
+    pub fn prefetch(&self, command: &Command) {
+        self.ftl
+            .prefetch((command.offset >> self.slot_shift) as u32);
+    }
+
+    #[inline(always)]
+    fn set_now(&mut self, now: u64) {
+        self.now = now;
+        self.ftl.set_now(now);
+    }
+
+    #[inline]
+    pub fn submit(&mut self, tag: u32, command: &Command, now: Nanos) {
+        assert!(
+            now.0 >= self.now,
+            "command at {now}, the drive is at {}",
+            Nanos(self.now)
+        );
+        super::assert_possible(command, self.config.user_bytes);
+        if tag as usize >= self.submitted.len() {
+            self.submitted.resize(tag as usize + 1, 0);
+        }
+        self.submitted[tag as usize] = now.0;
+        if !self.held.is_empty() || !self.may_start(command) {
+            self.held.push_back((tag, *command));
+            return;
+        }
+        self.run_internal(now.0);
+        self.set_now(now.0);
+        self.start(tag, command, now.0);
+    }
+
+    /// Whether the command can be worked on beside those that are.
+    #[inline(always)]
+    fn may_start(&self, command: &Command) -> bool {
+        let room = self.outstanding < self.config.host.queue_depth && !self.barrier;
+        room && (self.outstanding == 0 || command.op != Op::Trim || self.config.ftl.trim_queued)
+    }
+
+    fn start(&mut self, tag: u32, command: &Command, at: u64) {
+        self.outstanding += 1;
+        let begin = at.max(self.controller_free_at);
+        self.controller_free_at = begin + self.config.host.command_overhead.0;
+        let ready = self.controller_free_at;
+        match command.op {
+            Op::Read => self.start_read(tag, command, ready),
+            Op::Write => self.start_write(tag, command, ready),
+            Op::Flush => self.start_flush(tag, ready),
+            Op::Trim | Op::WriteZeroes => self.start_trim(tag, command, ready),
+        }
+    }
+
+    pub fn complete(&mut self, tag: u32, at: u64) {
+        self.completions.push(at + self.config.host.latency.0, tag);
+    }
+
+    #[inline]
+    pub fn pop_completion(&mut self, until: Nanos) -> Option<Completion> {
+        loop {
+            let next = self.completions.next_time();
+            let limit = next.min(until.0);
+            let internal = self.internal_time();
+            if internal <= limit && internal != u64::MAX {
+                self.run_one_internal(internal);
+                continue;
+            }
+            if next > until.0 || next == u64::MAX {
+                if until != Nanos::MAX {
+                    self.set_now(self.now.max(until.0));
+                }
+                return None;
+            }
+            let (done, tag) = self.completions.pop()?;
+            let submitted = Nanos(self.submitted[tag as usize]);
+            self.finish(done);
+            return Some(Completion {
+                tag,
+                submitted,
+                done: Nanos(done),
+            });
+        }
+    }
+
+    #[inline]
+    fn finish(&mut self, done: u64) {
+        self.set_now(self.now.max(done));
+        self.outstanding -= 1;
+        if self.outstanding == 0 {
+            self.barrier = false;
+            self.idle_at = done + self.config.ftl.idle_after.0;
+        }
+        while let Some(&(tag, command)) = self.held.front() {
+            if !self.may_start(&command) {
+                return;
+            }
+            self.held.pop_front();
+            // A host that takes completions late may have submitted it since.
+            let at = done.max(self.submitted[tag as usize]);
+            if at > self.now {
+                self.run_internal(at);
+                self.set_now(at);
+            }
+            self.start(tag, &command, at);
+        }
+    }
+
+    /// When the drive itself next has something to do.
+    #[inline]
+    fn internal_time(&self) -> u64 {
+        let work = self.pipeline.next_time();
+        if self.outstanding > 0 {
+            work
+        } else {
+            work.min(self.idle_at)
+        }
+    }
+
+    fn run_internal(&mut self, until: u64) {
+        loop {
+            let next = self.internal_time();
+            if next > until || next == u64::MAX {
+                return;
+            }
+            self.run_one_internal(next);
+        }
+    }
+
+    fn run_one_internal(&mut self, at: u64) {
+        self.set_now(self.now.max(at));
+        if self.pipeline.next_time() <= at {
+            self.run_pipeline(at);
+        } else {
+            self.run_idle(at);
+        }
+    }
+
+    /// One step of idle work.
+    fn run_idle(&mut self, at: u64) {
+        let end = self.ftl.idle(at);
+        self.take_launched();
+        self.idle_at = match end {
+            Some(end) if self.ftl.has_idle_work() => end.max(at + 1),
+            _ => u64::MAX,
+        };
+    }
+
+    pub fn slots(&self, command: &Command) -> std::ops::Range<u32> {
+        super::slots_touched(command, self.slot_shift)
+    }
+
+    #[inline]
+    pub fn link_time(&self, bytes: u32) -> u64 {
+        match self.link_ns.get(bytes as usize / 512) {
+            Some(&time) => time,
+            None => transfer_ns(bytes.into(), self.config.host.link_bytes_per_second),
+        }
+    }
+
+    #[inline]
+    fn start_read(&mut self, tag: u32, command: &Command, ready: u64) {
+        let slots = self.slots(command);
+        let in_controller = self.ftl.read(ready, slots);
+        let length = self.link_time(command.len);
+        let link = if self.config.host.full_duplex {
+            &mut self.link_out
+        } else {
+            &mut self.link_in
+        };
+        let done = link.reserve(self.now, in_controller, length);
+        let counters = self.ftl.counters();
+        counters.host_reads += 1;
+        counters.host_bytes_read += u64::from(command.len);
+        self.complete(tag, done);
+    }
+
+    fn start_trim(&mut self, tag: u32, command: &Command, ready: u64) {
+        let queued = command.op != Op::Trim || self.config.ftl.trim_queued;
+        self.barrier |= !queued;
+        let time = if command.op == Op::Trim {
+            self.config.ftl.trim_time.0
+        } else {
+            0
+        };
+        self.controller_free_at = ready + time;
+        self.ftl.counters().host_trims += 1;
+        self.change_by_trim(tag, command, ready + time);
+    }
+
+    pub fn secure_erase(&mut self, now: Nanos) -> Nanos {
+        assert_eq!(
+            self.outstanding(),
+            0,
+            "secure erase with commands outstanding"
+        );
+        self.run_internal(now.0);
+        self.set_now(self.now.max(now.0));
+        self.pipeline.clear();
+        let end = self.ftl.secure_erase(self.now);
+        self.set_now(end);
+        self.idle_at = u64::MAX;
+        Nanos(end)
+    }
+
+    pub fn check(&self) -> Result<(), String> {
+        self.ftl.check()?;
+        self.pipeline.check(self.ftl.buffered_slots())
+    }
+}

@@ -1,0 +1,165 @@
+//! Host data not yet given to media, of one stream, as the map sees it.
+//!
+//! Oldest first. The map of a buffered slot points here, so a lookup, an overwrite in place
+//! (coalescing) and a read hit cost no search. The copy on media that the buffered data will
+//! replace stays valid until then: after a power cut it is what is left.
+
+use crate::image::image_of;
+
+/// The logical slot of a dead entry.
+const DEAD: u32 = u32::MAX;
+
+/// One mapping unit on its way to media.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Logical slot, or [`DEAD`] when trimmed or taken out of turn.
+    pub lpn: u32,
+    /// The map's value before: where its older copy is on media, if anywhere.
+    pub old: u32,
+    /// Slots of media that it takes.
+    pub weight: u32,
+}
+
+image_of!(Entry { lpn, old, weight });
+
+/// A queue of entries that can also be reached by index.
+#[derive(Clone, Debug)]
+pub(crate) struct Gather {
+    entries: Vec<Entry>,
+    head: u32,
+    tail: u32,
+    live: u32,
+    /// Slots of media that all live entries take.
+    weight: u32,
+}
+
+image_of!(Gather {
+    entries,
+    head,
+    tail,
+    live,
+    weight
+});
+
+impl Gather {
+    /// Room for `slots` live entries and as many dead ones.
+    pub fn new(slots: u32) -> Gather {
+        let size = (2 * slots).next_power_of_two() as usize;
+        let dead = Entry {
+            lpn: DEAD,
+            ..Entry::default()
+        };
+        Gather {
+            entries: vec![dead; size],
+            head: 0,
+            tail: 0,
+            live: 0,
+            weight: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn index(&self, position: u32) -> usize {
+        position as usize & (self.entries.len() - 1)
+    }
+
+    /// Entries that fit, live and dead.
+    pub fn size(&self) -> u32 {
+        self.entries.len() as u32
+    }
+
+    /// Entries with data.
+    #[inline(always)]
+    pub fn live(&self) -> u32 {
+        self.live
+    }
+
+    /// Slots of media that all of them take.
+    #[inline(always)]
+    pub fn weight(&self) -> u32 {
+        self.weight
+    }
+
+    /// No room even for one more entry until [`Gather::compact`].
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.tail.wrapping_sub(self.head) as usize == self.entries.len()
+    }
+
+    /// Drops dead entries; returns the live ones with their new indices.
+    pub fn compact(&mut self) -> Vec<(u32, Entry)> {
+        let live: Vec<Entry> = self.iter().map(|(_, entry)| entry).collect();
+        self.head = 0;
+        self.tail = live.len() as u32;
+        self.entries[..live.len()].copy_from_slice(&live);
+        (0..).zip(live).collect()
+    }
+
+    /// Appends; returns the entry's index.
+    #[inline(always)]
+    pub fn push(&mut self, entry: Entry) -> u32 {
+        let index = self.index(self.tail);
+        self.entries[index] = entry;
+        self.tail = self.tail.wrapping_add(1);
+        self.live += 1;
+        self.weight += entry.weight;
+        index as u32
+    }
+
+    /// Takes the oldest live entry if it takes no more than `room` slots of media.
+    #[inline(always)]
+    pub fn pop(&mut self, room: u32) -> Option<Entry> {
+        while self.head != self.tail {
+            let entry = self.entries[self.index(self.head)];
+            if entry.lpn != DEAD {
+                if entry.weight > room {
+                    return None;
+                }
+                self.head = self.head.wrapping_add(1);
+                self.live -= 1;
+                self.weight -= entry.weight;
+                return Some(entry);
+            }
+            self.head = self.head.wrapping_add(1);
+        }
+        None
+    }
+
+    /// Takes an entry out of turn.
+    pub fn kill(&mut self, index: u32) -> Entry {
+        let entry = self.entries[index as usize];
+        assert_ne!(entry.lpn, DEAD, "buffer entry {index} is dead");
+        self.entries[index as usize].lpn = DEAD;
+        self.live -= 1;
+        self.weight -= entry.weight;
+        entry
+    }
+
+    /// New data of another weight.
+    #[inline(always)]
+    pub fn reweigh(&mut self, index: u32, weight: u32) {
+        let entry = &mut self.entries[index as usize];
+        self.weight = self.weight - entry.weight + weight;
+        entry.weight = weight;
+    }
+
+    /// Where the older copy of an entry's data is, as a map value.
+    pub fn old(&self, index: u32) -> u32 {
+        self.entries[index as usize].old
+    }
+
+    /// The older copy of an entry's data has been relocated.
+    pub fn set_old(&mut self, index: u32, from: u32, to: u32) {
+        let entry = &mut self.entries[index as usize];
+        assert_eq!(entry.old, from, "buffer entry {index}: older copy");
+        entry.old = to;
+    }
+
+    /// Live entries with their indices, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, Entry)> + '_ {
+        (0..self.tail.wrapping_sub(self.head))
+            .map(|i| self.index(self.head.wrapping_add(i)))
+            .map(|index| (index as u32, self.entries[index]))
+            .filter(|(_, entry)| entry.lpn != DEAD)
+    }
+}

@@ -1,0 +1,279 @@
+//! The page-mapped layer as the drive sees it.
+
+use super::{BUFFERED, Gear, Layout, PageFtl, State, UNMAPPED};
+use crate::config::DriveConfig;
+use crate::counters::DriveCounters;
+use crate::ftl::frontier::Frontier;
+use crate::ftl::policies::VictimPolicy;
+use crate::ftl::{Found, Hint, Launched, SuperblockView, Translation};
+use crate::nand::{Mode, NandWork, Purpose, Ticket};
+use crate::prefetch::prefetch;
+use std::ops::Range;
+
+impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
+    fn new(config: &DriveConfig, victim: Option<Box<dyn VictimPolicy>>) -> Self {
+        PageFtl::fresh(config, victim)
+    }
+
+    #[inline(always)]
+    fn set_now(&mut self, now: u64) {
+        self.nand.set_now(now);
+    }
+
+    #[inline(always)]
+    fn write(&mut self, from: u64, lpn: u32, hint: Hint) -> bool {
+        self.take_in(from, lpn, hint)
+    }
+
+    fn write_through(&mut self, from: u64, lpns: Range<u32>, hint: Hint) -> (u64, u32) {
+        self.place_through(from, lpns, hint)
+    }
+
+    fn flush_data(&mut self, from: u64) -> u64 {
+        self.place_all_safely(from)
+    }
+
+    fn uncommitted(&self) -> bool {
+        self.journal.pending > 0
+    }
+
+    fn commit_map(&mut self, from: u64) -> u64 {
+        self.program_commit_map(from)
+    }
+
+    fn trim(&mut self, lpn: u32) -> u32 {
+        self.forget(lpn)
+    }
+
+    #[inline]
+    fn read(&mut self, from: u64, lpns: Range<u32>) -> u64 {
+        let mut end = from;
+        let mut run: Option<(u32, u32, u64)> = None;
+        let unit = self.nand.geometry.slots_per_unit;
+        for lpn in lpns {
+            let ready = if L::FULL {
+                self.look_up(from, lpn, false)
+            } else {
+                from
+            };
+            let Found::Media(ppn) = self.found(lpn) else {
+                end = end.max(ready);
+                continue;
+            };
+            let slots = self.weight_at(ppn);
+            match &mut run {
+                Some((first, count, at)) if *first / unit == ppn / unit => {
+                    *count = (*count + slots).min(unit);
+                    *at = (*at).max(ready);
+                }
+                _ => {
+                    if let Some((first, count, at)) = run {
+                        end = end.max(self.read_media(at, first, count, Purpose::Host));
+                    }
+                    run = Some((ppn, slots, ready));
+                }
+            }
+        }
+        match run {
+            Some((first, count, at)) => end.max(self.read_media(at, first, count, Purpose::Host)),
+            None => end,
+        }
+    }
+
+    fn read_internal(&mut self, from: u64, lpn: u32) -> u64 {
+        match self.found(lpn) {
+            // Not accounted to the host: it did not ask for it.
+            Found::Media(ppn) => {
+                let slots = self.weight_at(ppn);
+                self.read_media(from, ppn, slots, Purpose::Map)
+            }
+            _ => from,
+        }
+    }
+
+    fn idle(&mut self, from: u64) -> Option<u64> {
+        if self.buffered_slots() > 0 {
+            return Some(self.place_all(from));
+        }
+        if self.refresh_is_due() {
+            return self.refresh_step(from);
+        }
+        let mut end = None;
+        for _ in 0..self.nand.geometry.die_count {
+            let done = if self.can_fold() {
+                self.fold_step(from)
+            } else if self.wants_idle_reclaim() {
+                // What it frees may be written without paying for it: it earns nothing.
+                let credits = self.credits;
+                let done = self.reclaim_step(from);
+                self.credits = self.credits.min(credits);
+                done
+            } else {
+                None
+            };
+            match done {
+                Some(done) => end = end.max(Some(done)),
+                None => break,
+            }
+        }
+        end
+    }
+
+    fn has_idle_work(&self) -> bool {
+        self.buffered_slots() > 0
+            || self.can_fold()
+            || self.refresh_is_due()
+            || self.wants_idle_reclaim()
+    }
+
+    fn secure_erase(&mut self, from: u64) -> u64 {
+        self.map.fill(UNMAPPED);
+        self.written_end = 0;
+        self.valid.fill(0);
+        self.live = 0;
+        self.state.fill(State::Free);
+        let count = self.state.len() as u32;
+        let slc = self.rules.slc.superblocks;
+        self.candidates.clear();
+        for (superblock, mode) in (0..).zip(&mut self.mode) {
+            *mode = if superblock < slc {
+                Mode::Slc
+            } else {
+                Mode::Native
+            };
+        }
+        self.free_slc = (0..slc).collect();
+        self.free = (slc..count).collect();
+        self.slc_full.clear();
+        self.frontiers.fill(Frontier::default());
+        for gather in &mut self.gathers {
+            while gather.pop(u32::MAX).is_some() {}
+        }
+        self.movers = Default::default();
+        self.refresh_queue.clear();
+        self.reads_since.fill(0);
+        self.credits = 0;
+        self.journal.pending = 0;
+        self.upkeep.clear();
+        self.launched.clear();
+        self.counters.nand_erases += u64::from(count) * u64::from(self.nand.geometry.die_count);
+        self.nand.erase_all(from)
+    }
+
+    #[inline(always)]
+    fn launched(&mut self) -> &mut Vec<Launched> {
+        &mut self.launched
+    }
+
+    fn end_of(&self, ticket: Ticket) -> u64 {
+        self.nand.end_of(ticket)
+    }
+
+    fn make_firm(&mut self, ticket: Ticket) -> u64 {
+        self.nand.make_firm(ticket)
+    }
+
+    #[inline(always)]
+    fn is_buffered(&self, lpn: u32) -> bool {
+        self.map[lpn as usize] >= BUFFERED
+    }
+
+    fn buffered_slots(&self) -> u32 {
+        self.gathers.iter().map(|gather| gather.live()).sum()
+    }
+
+    fn find(&self, lpn: u32) -> Found {
+        self.found(lpn)
+    }
+
+    fn media_copy(&self, lpn: u32) -> Option<u32> {
+        let value = match self.map[lpn as usize] {
+            value if value >= BUFFERED => {
+                let (stream, index) = self.gathered(value);
+                self.gathers[stream].old(index)
+            }
+            value => value,
+        };
+        value.checked_sub(1)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, lpn: u32) {
+        prefetch(&self.map, lpn as usize);
+    }
+
+    #[inline(always)]
+    fn counters(&mut self) -> &mut DriveCounters {
+        &mut self.counters
+    }
+
+    fn counted(&self) -> &DriveCounters {
+        &self.counters
+    }
+
+    fn nand_work(&self) -> &NandWork {
+        &self.nand.work
+    }
+
+    fn busy_by_purpose(&self) -> [u64; Purpose::COUNT] {
+        self.nand.gear().busy_by_purpose()
+    }
+
+    fn busy_ns(&self) -> (Vec<u64>, Vec<u64>) {
+        self.nand.gear().busy_ns()
+    }
+
+    fn die_free_at(&self, die: u32) -> u64 {
+        self.nand.gear().die_free_at(die)
+    }
+
+    fn free_slc_superblocks(&self) -> usize {
+        self.free_slc.len()
+    }
+
+    fn free_superblocks(&self) -> usize {
+        self.free.len()
+    }
+
+    fn superblock_count(&self) -> u32 {
+        self.nand.geometry.superblock_count
+    }
+
+    fn superblock(&self, superblock: u32) -> SuperblockView {
+        let s = superblock as usize;
+        let geometry = &self.nand.geometry;
+        let units = self.nand.rows(self.mode[s]) * geometry.die_count;
+        SuperblockView {
+            valid: self.candidates.valid(superblock),
+            slots: units * geometry.slots_per_unit,
+            erases: self.nand.erase_count[s],
+            free: self.state[s] == State::Free,
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.check_all()
+    }
+}
+
+impl<G: Gear, L: Layout> PageFtl<G, L> {
+    fn wants_idle_reclaim(&self) -> bool {
+        let most = self.rules.idle_free as usize;
+        self.free.len() < most
+            && self.candidates.count() > 0
+            && self.live + u64::from(self.rules.data_slots) < self.usable_slots()
+    }
+
+    /// Slots that can hold data when `idle_free` superblocks are free and the rest is full.
+    fn usable_slots(&self) -> u64 {
+        let native = self.nand.geometry.superblock_count - self.rules.slc.superblocks;
+        let open = 2 * self.rules.streams + 1;
+        let kept = self.rules.idle_free.saturating_add(open);
+        u64::from(native.saturating_sub(kept)) * u64::from(self.rules.data_slots)
+    }
+
+    /// Extents of a tree map; zero for others.
+    pub fn map_extents(&self) -> u64 {
+        self.upkeep.extents()
+    }
+}

@@ -1,0 +1,526 @@
+//! Placing: whole units at a frontier, and the map journal that goes with them.
+
+use super::{BUFFERED, Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State, UNMAPPED};
+use crate::config::SlcFull;
+use crate::ftl::{Hint, Launched};
+use crate::nand::{Mode, Purpose, Ticket, UnitPlace};
+use std::ops::Range;
+
+impl<G: Gear, L: Layout> PageFtl<G, L> {
+    pub(super) fn unit_slots(&self) -> u32 {
+        self.nand.geometry.slots_per_unit
+    }
+
+    /// Opens a free native superblock at a frontier, in `mode`.
+    pub(super) fn open(&mut self, frontier: usize, mode: Mode) {
+        let superblock = self
+            .free
+            .pop_front()
+            .expect("reclaim keeps superblocks free");
+        let s = superblock as usize;
+        self.state[s] = State::Open;
+        self.mode[s] = mode;
+        self.stream_of[s] = ((frontier.max(1) - 1) % self.rules.streams as usize) as u8;
+        self.frontiers[frontier].start(superblock, mode, &self.nand);
+    }
+
+    pub(super) fn close_if_full(&mut self, frontier: usize) {
+        let Some((superblock, mode)) = self.frontiers[frontier].close_if_full() else {
+            return;
+        };
+        self.state[superblock as usize] = State::Full;
+        if let Some(reads) = self.reads_since.get_mut(superblock as usize) {
+            *reads = 0;
+        }
+        match mode {
+            Mode::Slc => self.slc_full.push_back(superblock),
+            Mode::Native => self.candidates.close(superblock, self.counters.slots_host),
+        }
+    }
+
+    /// Whether reclaim must work before more is written.
+    #[inline(always)]
+    pub(super) fn needs_reclaim(&self) -> bool {
+        let free = self.free.len() as u32;
+        if free <= self.rules.free_low {
+            return true;
+        }
+        self.rules.spare_slots != u64::MAX && self.spare_is_used_up(free)
+    }
+
+    fn spare_is_used_up(&self, free: u32) -> bool {
+        let native = self.nand.geometry.superblock_count - self.rules.slc.superblocks;
+        let used = u64::from(native - free);
+        let open = 2 * u64::from(self.rules.streams) + 1;
+        let allowed = self.live + self.rules.spare_slots;
+        used > allowed.div_ceil(self.rules.data_slots.into()) + open
+    }
+
+    /// Whether the host's next unit goes to the pSLC cache; opens a superblock of it if it must.
+    #[inline(always)]
+    fn slc_is_open(&mut self, from: u64) -> bool {
+        if self.frontiers[SLC_FRONTIER].open().is_some() {
+            return true;
+        }
+        let slc = self.rules.slc;
+        if slc.superblocks == 0 && slc.dynamic_above_free == 0 {
+            return false;
+        }
+        self.open_slc(from)
+    }
+
+    fn open_slc(&mut self, from: u64) -> bool {
+        let slc = self.rules.slc;
+        while slc.full == SlcFull::Fold && self.free_slc.is_empty() && slc.superblocks > 0 {
+            if self.fold_step(from).is_none() {
+                break;
+            }
+        }
+        if let Some(superblock) = self.free_slc.pop_front() {
+            self.state[superblock as usize] = State::Open;
+            self.frontiers[SLC_FRONTIER].start(superblock, Mode::Slc, &self.nand);
+            return true;
+        }
+        let dynamic = slc.dynamic_above_free > 0;
+        if dynamic && self.free.len() as u32 > slc.dynamic_above_free && !self.needs_reclaim() {
+            self.open(SLC_FRONTIER, Mode::Slc);
+            return true;
+        }
+        false
+    }
+
+    /// Takes a unit for the host's data (or the map's): pays for it, programs parity on the way.
+    pub(super) fn take_host_unit(&mut self, from: u64, stream: usize) -> (usize, UnitPlace) {
+        loop {
+            let frontier = if self.slc_is_open(from) {
+                SLC_FRONTIER
+            } else {
+                self.pay_for_unit(from, 1 + stream);
+                1 + stream
+            };
+            let at = self.frontiers[frontier].take(&self.nand);
+            if !self.holds_parity(at) {
+                return (frontier, at);
+            }
+            self.program(from, at, &[], Purpose::Parity, false);
+            self.close_if_full(frontier);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn holds_parity(&self, at: UnitPlace) -> bool {
+        self.rules.parity && at.row % self.nand.geometry.die_count == at.die
+    }
+
+    /// Makes room for one unit of data that is new to the native superblocks, at a frontier that
+    /// is open then.
+    #[inline(always)]
+    pub(super) fn pay_for_unit(&mut self, from: u64, frontier: usize) {
+        match self.rules.pace {
+            Pace::Spread => {
+                if self.needs_reclaim() {
+                    self.earn_credits(from);
+                    if self.needs_reclaim() {
+                        self.credits -= i64::from(self.unit_slots());
+                    }
+                }
+                // Shared with reclaim, it may have been filled just now.
+                if self.frontiers[frontier].open().is_none() {
+                    self.open(frontier, Mode::Native);
+                }
+            }
+            Pace::Whole => {
+                if self.frontiers[frontier].open().is_none() {
+                    self.reclaim_whole(from, frontier);
+                    if self.frontiers[frontier].open().is_none() {
+                        self.open(frontier, Mode::Native);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Places the oldest unit of a stream's buffer.
+    pub(super) fn place_oldest(&mut self, from: u64, stream: usize) -> Ticket {
+        self.program_due_journal(from);
+        let (frontier, at) = self.take_host_unit(from, stream);
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.clear();
+        let mut room = self.unit_slots();
+        while let Some(entry) = self.gathers[stream].pop(room) {
+            room -= entry.weight;
+            batch.push(entry);
+        }
+        let ticket = self.program(from, at, &batch, Purpose::Host, false);
+        self.journal_change(batch.len() as u32);
+        if G::TIMED {
+            self.launched.push(Launched {
+                slots: batch.len() as u32,
+                ticket,
+            });
+        }
+        self.batch = batch;
+        self.close_if_full(frontier);
+        ticket
+    }
+
+    /// Places all that is buffered; returns the end.
+    pub(super) fn place_all(&mut self, from: u64) -> u64 {
+        let mut end = from;
+        for stream in 0..self.gathers.len() {
+            while self.gathers[stream].live() > 0 {
+                end = end.max(self.place_oldest(from, stream).end);
+            }
+        }
+        end
+    }
+
+    /// Places all that is buffered as a commit must: word lines begun are filled up.
+    pub(super) fn place_all_safely(&mut self, from: u64) -> u64 {
+        let mut end = self.place_all(from);
+        for frontier in 1..=self.rules.streams as usize {
+            for die in 0..self.nand.geometry.die_count {
+                end = end.max(self.close_word_line(from, frontier, die));
+            }
+        }
+        end
+    }
+
+    /// Programs host slots past the buffer; returns when they are safe, and how many of them were
+    /// buffered.
+    pub(super) fn place_through(&mut self, from: u64, lpns: Range<u32>, hint: Hint) -> (u64, u32) {
+        self.written_end = self.written_end.max(lpns.end);
+        let weight = self.weigh(hint);
+        let per_unit = self.unit_slots() / weight;
+        let mut end = from;
+        let mut released = 0;
+        let mut next = lpns.start;
+        while next < lpns.end {
+            self.program_due_journal(from);
+            let stream = self.stream_for(next, hint);
+            let (frontier, at) = self.take_host_unit(from, stream);
+            let mut batch = std::mem::take(&mut self.batch);
+            batch.clear();
+            for lpn in next..lpns.end.min(next + per_unit) {
+                let (old, buffered) = self.take_from_buffer(lpn);
+                released += u32::from(buffered);
+                batch.push(Entry { lpn, old, weight });
+            }
+            self.host_slots += batch.len() as u64;
+            let ticket = self.program(from, at, &batch, Purpose::Host, true);
+            self.journal_change(batch.len() as u32);
+            next += batch.len() as u32;
+            self.batch = batch;
+            self.close_if_full(frontier);
+            end = end.max(ticket.end);
+            if at.mode == Mode::Native {
+                end = end.max(self.close_word_line(ticket.end, frontier, at.die));
+            }
+        }
+        (end, released)
+    }
+
+    /// Programs the map pages of a commit, each after the one before; returns the end.
+    pub(super) fn program_commit_map(&mut self, from: u64) -> u64 {
+        let mut end = from;
+        for _ in 0..self.rules.journal.commit_map_programs {
+            let (frontier, at, ticket) = self.program_journal_page(end, true);
+            end = ticket.end;
+            if at.mode == Mode::Native {
+                end = end.max(self.close_word_line(end, frontier, at.die));
+            }
+        }
+        self.journal.pending = 0;
+        end
+    }
+
+    /// Programs the journal pages that have filled up, and map pages that must go to media.
+    #[inline(always)]
+    pub(super) fn program_due_journal(&mut self, from: u64) {
+        let per_page = self.journal.entries_per_page;
+        while per_page > 0 && self.journal.pending >= per_page {
+            self.journal.pending -= per_page;
+            self.program_journal_page(from, false);
+        }
+        if self.upkeep.due() >= self.unit_slots() {
+            self.program_due_map(from);
+        }
+    }
+
+    fn program_due_map(&mut self, from: u64) {
+        // Placing may make more of it due; that waits for the next time.
+        let per_unit = self.unit_slots() / self.rules.pack;
+        let units = self.upkeep.due() / per_unit;
+        for _ in 0..units {
+            let (frontier, at) = self.take_host_unit(from, 0);
+            let mut batch = std::mem::take(&mut self.batch);
+            batch.clear();
+            let weight = self.rules.pack;
+            while (batch.len() as u32) < per_unit {
+                let Some(lpn) = self.upkeep.take_due() else {
+                    break;
+                };
+                let old = self.map[lpn as usize];
+                batch.push(Entry { lpn, old, weight });
+            }
+            self.program(from, at, &batch, Purpose::Map, false);
+            self.batch = batch;
+            self.close_if_full(frontier);
+        }
+    }
+
+    fn program_journal_page(&mut self, from: u64, firm: bool) -> (usize, UnitPlace, Ticket) {
+        let (frontier, at) = self.take_host_unit(from, 0);
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.clear();
+        for _ in 0..self.journal.slots_per_page {
+            let lpn = self.journal.first + self.journal.next;
+            self.journal.next = (self.journal.next + 1) % self.journal.slots;
+            let old = self.map[lpn as usize];
+            let weight = self.rules.pack;
+            batch.push(Entry { lpn, old, weight });
+        }
+        let ticket = self.program(from, at, &batch, Purpose::Map, firm);
+        self.batch = batch;
+        self.close_if_full(frontier);
+        self.owe_checkpoint();
+        (frontier, at, ticket)
+    }
+
+    /// Each journal page brings its share of the rolling checkpoint.
+    fn owe_checkpoint(&mut self) {
+        let cycle = u64::from(self.rules.journal.checkpoint_pages);
+        if cycle == 0 {
+            return;
+        }
+        self.journal.checkpoint_debt += self.upkeep.slots();
+        while self.journal.checkpoint_debt >= cycle {
+            self.journal.checkpoint_debt -= cycle;
+            self.upkeep.owe_next();
+        }
+    }
+
+    /// Fills up the word line begun on a die of a native host frontier; returns the end.
+    fn close_word_line(&mut self, from: u64, frontier: usize, die: u32) -> u64 {
+        if !self.rules.journal.commit_closes_word_lines {
+            return 0;
+        }
+        let mut end = 0;
+        while let Some((superblock, Mode::Native)) = self.frontiers[frontier].open() {
+            let row = self.nand.next_row(superblock, die);
+            if self.nand.geometry.page_kind(row) == 0 {
+                break;
+            }
+            self.pay_for_unit(from, frontier);
+            if self.frontiers[frontier].open() != Some((superblock, Mode::Native))
+                || self.nand.next_row(superblock, die) != row
+            {
+                // Shared with reclaim, which has gone on there meanwhile.
+                continue;
+            }
+            let at = self.frontiers[frontier].take_on(die, &self.nand);
+            end = self.program(from, at, &[], Purpose::Host, true).end;
+            self.close_if_full(frontier);
+        }
+        end
+    }
+
+    /// Programs `batch`, new data of the host or the map, as one unit and maps it.
+    #[inline]
+    pub(super) fn program(
+        &mut self,
+        from: u64,
+        at: UnitPlace,
+        batch: &[Entry],
+        purpose: Purpose,
+        firm: bool,
+    ) -> Ticket {
+        let from = if L::FULL {
+            self.keep_up(from, batch)
+        } else {
+            from
+        };
+        let done = self.nand.program(from, at, purpose, firm);
+        let first = self.nand.geometry.first_slot(at.superblock, at.row, at.die);
+        let mut ppn = first;
+        for entry in batch {
+            self.invalidate(entry.old);
+            self.set_map(entry.lpn, ppn + 1);
+            ppn = self.own(ppn, entry);
+        }
+        self.count_program(at, first, ppn, purpose, done.erased);
+        done.ticket
+    }
+
+    /// The same for data that was on media already.
+    pub(super) fn program_moved(
+        &mut self,
+        from: u64,
+        at: UnitPlace,
+        batch: &[Entry],
+        purpose: Purpose,
+    ) -> Ticket {
+        let from = if L::FULL {
+            self.keep_up(from, batch)
+        } else {
+            from
+        };
+        let done = self.nand.program(from, at, purpose, false);
+        let first = self.nand.geometry.first_slot(at.superblock, at.row, at.die);
+        self.leave(batch);
+        let mut ppn = first;
+        for entry in batch {
+            let value = self.map[entry.lpn as usize];
+            if value == entry.old {
+                self.set_map(entry.lpn, ppn + 1);
+            } else {
+                // Newer data waits in the buffer; this copy is what it will replace.
+                let (stream, index) = self.gathered(value);
+                self.gathers[stream].set_old(index, entry.old, ppn + 1);
+            }
+            ppn = self.own(ppn, entry);
+        }
+        self.count_program(at, first, ppn, purpose, done.erased);
+        done.ticket
+    }
+
+    /// The old copies of what is moved become stale, mostly all in one victim.
+    #[inline(always)]
+    fn leave(&mut self, batch: &[Entry]) {
+        let victim_of = |entry: &Entry| self.nand.geometry.superblock_of(entry.old - 1);
+        let (first, last) = (batch.first().map(victim_of), batch.last().map(victim_of));
+        let Some(victim) = first.filter(|_| first == last) else {
+            batch.iter().for_each(|entry| self.invalidate(entry.old));
+            return;
+        };
+        let mut slots = 0;
+        for entry in batch {
+            let ppn = entry.old - 1;
+            let bit = 1 << (ppn % 64);
+            let word = &mut self.valid[ppn as usize / 64];
+            assert!(*word & bit != 0, "slot {ppn} moved twice");
+            *word &= !bit;
+            slots += if L::FULL { entry.weight } else { 1 };
+        }
+        self.live -= u64::from(slots);
+        self.candidates.remove_valid(victim, slots);
+    }
+
+    /// The slot at `ppn` is the entry's; returns the one after it.
+    #[inline(always)]
+    fn own(&mut self, ppn: u32, entry: &Entry) -> u32 {
+        self.owner[ppn as usize] = entry.lpn;
+        if !L::FULL {
+            return ppn + 1;
+        }
+        self.valid[ppn as usize / 64] |= 1 << (ppn % 64);
+        if self.rules.pack > 1 {
+            self.weight[ppn as usize] = entry.weight as u8;
+        }
+        ppn + entry.weight
+    }
+
+    /// Marks the slots from `first` up to `last` valid.
+    #[inline(always)]
+    fn set_valid(&mut self, first: u32, last: u32) {
+        let mut ppn = first;
+        while ppn < last {
+            let until = last.min((ppn / 64 + 1) * 64);
+            let bits = u64::MAX >> (64 - (until - ppn));
+            self.valid[ppn as usize / 64] |= bits << (ppn % 64);
+            ppn = until;
+        }
+    }
+
+    #[inline(always)]
+    fn count_program(
+        &mut self,
+        at: UnitPlace,
+        first: u32,
+        last: u32,
+        purpose: Purpose,
+        erased: bool,
+    ) {
+        if !L::FULL {
+            self.set_valid(first, last);
+        }
+        let unit = u64::from(self.unit_slots());
+        let slots = u64::from(last - first);
+        self.live += slots;
+        self.candidates.add_valid(at.superblock, last - first);
+        let c = &mut self.counters;
+        c.nand_programs += 1;
+        c.nand_erases += u64::from(erased);
+        let padding = unit - slots;
+        match purpose {
+            Purpose::Host => c.slots_host += slots,
+            Purpose::Map => c.slots_map += slots,
+            Purpose::Relocation => c.slots_relocated += slots,
+            Purpose::Fold => c.slots_folded += slots,
+            Purpose::Refresh => c.slots_refreshed += slots,
+            Purpose::Parity => c.slots_parity += unit,
+        }
+        if purpose != Purpose::Parity {
+            c.slots_padding += padding;
+        }
+        if at.mode == Mode::Slc {
+            c.slots_slc_mode += unit;
+        }
+    }
+
+    /// Brings the map pages that lead to `batch` into DRAM, for changing them; returns when they
+    /// are there.
+    fn keep_up(&mut self, from: u64, batch: &[Entry]) -> u64 {
+        let mut ready = from;
+        for entry in batch {
+            if entry.lpn < self.user_slots {
+                ready = ready.max(self.look_up(from, entry.lpn, true));
+            }
+        }
+        ready
+    }
+
+    /// Brings the map page of a slot into DRAM; returns when it is there.
+    #[inline]
+    pub(super) fn look_up(&mut self, from: u64, lpn: u32, change: bool) -> u64 {
+        if !self.upkeep.is_on() {
+            return from;
+        }
+        let Some(missing) = self.upkeep.touch(lpn, change) else {
+            return from;
+        };
+        self.counters.map_misses += 1;
+        match self.map[missing as usize] {
+            UNMAPPED => from,
+            value => self.read_media(from, value - 1, self.rules.pack, Purpose::Map),
+        }
+    }
+
+    /// Reads `slots` slots of one unit, beginning at `ppn`.
+    #[inline]
+    pub(super) fn read_media(&mut self, from: u64, ppn: u32, slots: u32, purpose: Purpose) -> u64 {
+        let place = self.nand.geometry.place(ppn);
+        if self.nand.is_pending(place.superblock, place.row, place.die) {
+            return from;
+        }
+        let s = place.superblock as usize;
+        if let Some(reads) = self.reads_since.get_mut(s) {
+            *reads += 1;
+            if *reads == self.rules.refresh_reads {
+                self.refresh_queue.push_back(place.superblock);
+            }
+        }
+        if purpose == Purpose::Host {
+            self.counters.nand_reads_host += 1;
+        } else {
+            self.counters.nand_reads_internal += 1;
+        }
+        let at = UnitPlace {
+            superblock: place.superblock,
+            row: place.row,
+            die: place.die,
+            mode: self.mode[s],
+        };
+        self.nand.read(from, at, slots, purpose)
+    }
+}

@@ -1,0 +1,418 @@
+//! Making room: reclaim of native superblocks, folding of the pSLC cache, refresh.
+//!
+//! All empty a victim unit by unit: valid slots are read, gathered to whole units, and programmed
+//! at the relocation frontier. A victim goes free only when every slot that was valid in it lies
+//! elsewhere; until then its copies are still there to fall back on.
+//!
+//! Spread over host writes, reclaim works for credits: while few superblocks are free, a unit of
+//! new data may be programmed only for credits, and each slot of the victim that need not be
+//! moved earns one. Over a victim's life the slots written equal the slots it frees, so the free
+//! reserve never shrinks and reclaim can never be stuck. (Write credits: NVMeVirt, `conv_ftl.c`.)
+
+use super::{Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State};
+use crate::image::image_of;
+use crate::nand::{Mode, Purpose, UnitPlace};
+use crate::prefetch::prefetch;
+
+/// One emptying in progress.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Mover {
+    victim: Option<u32>,
+    /// Next unit of the victim to look at.
+    unit: u32,
+    /// Valid slots read: logical slot and map value of where it lies. Those before `next` have
+    /// been dealt with.
+    moving: Vec<Entry>,
+    next: usize,
+    /// When the slots in `moving` are in the controller.
+    read_end: u64,
+    /// Victims looked through whose last slots are in `moving`.
+    retiring: Vec<u32>,
+}
+
+image_of!(Mover {
+    victim,
+    unit,
+    moving,
+    next,
+    read_end,
+    retiring
+});
+
+impl Mover {
+    /// Superblocks being emptied.
+    pub fn victims(&self) -> impl Iterator<Item = u32> + '_ {
+        self.victim.iter().chain(&self.retiring).copied()
+    }
+
+    pub fn is_working(&self) -> bool {
+        self.victim.is_some() || self.waiting() > 0
+    }
+
+    /// Entries read but not yet programmed.
+    #[inline(always)]
+    fn waiting(&self) -> usize {
+        self.moving.len() - self.next
+    }
+}
+
+/// Which of the movers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    Reclaim = 0,
+    Fold = 1,
+    Refresh = 2,
+}
+
+impl Which {
+    fn purpose(self) -> Purpose {
+        match self {
+            Which::Reclaim => Purpose::Relocation,
+            Which::Fold => Purpose::Fold,
+            Which::Refresh => Purpose::Refresh,
+        }
+    }
+}
+
+/// Slots at a time whose map entries are fetched early.
+const AHEAD: u32 = 64;
+
+impl<G: Gear, L: Layout> PageFtl<G, L> {
+    /// Does reclaim work until one unit is paid for, while few superblocks are free.
+    pub(super) fn earn_credits(&mut self, from: u64) {
+        let price = i64::from(self.unit_slots());
+        while self.credits < price && self.needs_reclaim() {
+            let progress = self.reclaim_step(from);
+            assert!(progress.is_some(), "reclaim found no victim");
+        }
+    }
+
+    /// Empties whole victims until enough superblocks are free for `frontier` to have room. One
+    /// that reclaim shares may have been given room on the way.
+    pub(super) fn reclaim_whole(&mut self, from: u64, frontier: usize) {
+        while self.needs_reclaim() {
+            let between = self.movers[Which::Reclaim as usize].victim.is_none();
+            let enough = self.free.len() as u32 >= self.rules.free_low;
+            if between && enough && self.frontiers[frontier].open().is_some() {
+                return;
+            }
+            let progress = self.reclaim_step(from);
+            assert!(progress.is_some(), "reclaim found no victim");
+        }
+    }
+
+    /// One step of reclaim; `None` when there is nothing to empty.
+    pub(super) fn reclaim_step(&mut self, from: u64) -> Option<u64> {
+        self.step(Which::Reclaim, from)
+    }
+
+    /// Whether the pSLC cache holds superblocks that can be folded.
+    pub(super) fn can_fold(&self) -> bool {
+        self.movers[Which::Fold as usize].is_working() || !self.slc_full.is_empty()
+    }
+
+    pub(super) fn fold_step(&mut self, from: u64) -> Option<u64> {
+        self.step(Which::Fold, from)
+    }
+
+    /// One step of refresh, if any is due.
+    pub(super) fn refresh_step(&mut self, from: u64) -> Option<u64> {
+        self.step(Which::Refresh, from)
+    }
+
+    pub(super) fn refresh_is_due(&self) -> bool {
+        self.movers[Which::Refresh as usize].is_working() || !self.refresh_queue.is_empty()
+    }
+
+    /// Looks through one unit of the victim, and programs when a whole unit is gathered.
+    /// Returns when its operations end; `None` when there is nothing to empty.
+    fn step(&mut self, which: Which, from: u64) -> Option<u64> {
+        let w = which as usize;
+        let mut end = from;
+        if self.movers[w].victim.is_none() {
+            self.movers[w].victim = self.pick(which);
+            self.movers[w].unit = 0;
+        }
+        let unit_slots = self.unit_slots() as usize;
+        match self.movers[w].victim {
+            Some(victim) => self.look(which, victim, from),
+            None if self.movers[w].waiting() == 0 => return None,
+            None => end = end.max(self.program_moving(which, from)),
+        }
+        // Whole units; less only when a second victim would otherwise wait for a few slots.
+        while self.movers[w].waiting() >= unit_slots
+            || (self.movers[w].retiring.len() > 1 && self.movers[w].waiting() > 0)
+        {
+            end = end.max(self.program_moving(which, from));
+        }
+        if !self.movers[w].retiring.is_empty() {
+            self.retire(which, from);
+        }
+        Some(end.max(self.movers[w].read_end))
+    }
+
+    fn pick(&mut self, which: Which) -> Option<u32> {
+        let victim = match which {
+            Which::Fold => self.slc_full.pop_front()?,
+            Which::Refresh => self.pick_for_refresh()?,
+            Which::Reclaim => self.pick_for_reclaim()?,
+        };
+        self.state[victim as usize] = State::Victim;
+        Some(victim)
+    }
+
+    fn pick_for_reclaim(&mut self) -> Option<u32> {
+        if self.rules.slc.dynamic_above_free > 0 {
+            // A superblock used as cache gives back more than any native one.
+            let own = self.rules.slc.superblocks;
+            let at = self.slc_full.iter().position(|&s| s >= own);
+            if let Some(victim) = at.and_then(|at| self.slc_full.remove(at)) {
+                return Some(victim);
+            }
+        }
+        self.candidates.set_now(self.counters.slots_host);
+        let victim = self.victim.pick(&mut self.candidates, &mut self.rng)?;
+        self.candidates.withdraw(victim);
+        Some(victim)
+    }
+
+    fn pick_for_refresh(&mut self) -> Option<u32> {
+        while let Some(superblock) = self.refresh_queue.pop_front() {
+            if self.candidates.holds(superblock) {
+                self.candidates.withdraw(superblock);
+                return Some(superblock);
+            }
+        }
+        None
+    }
+
+    fn units_of(&self, mode: Mode) -> u32 {
+        self.nand.rows(mode) * self.nand.geometry.die_count
+    }
+
+    fn look(&mut self, which: Which, victim: u32, from: u64) {
+        let mode = self.mode[victim as usize];
+        let (dies, slots) = (self.nand.geometry.die_count, self.unit_slots());
+        let units = self.units_of(mode);
+        let begin = victim * self.nand.geometry.slots_per_superblock;
+        let unit = self.movers[which as usize].unit;
+        let first = begin + unit * slots;
+        if first / AHEAD != (first + slots) / AHEAD {
+            let ahead = (first + slots).next_multiple_of(AHEAD);
+            self.prefetch_ahead(ahead, (ahead + AHEAD).min(begin + units * slots));
+        }
+        let found = self.take_valid(which, first, first + slots);
+        let mover = &mut self.movers[which as usize];
+        mover.unit += 1;
+        if found > 0 {
+            let at = UnitPlace {
+                superblock: victim,
+                row: unit / dies,
+                die: unit % dies,
+                mode,
+            };
+            let read = self.nand.read(from, at, found, which.purpose());
+            mover.read_end = mover.read_end.max(read);
+            self.counters.nand_reads_internal += 1;
+        }
+        if which == Which::Reclaim {
+            self.credits += i64::from(slots - found);
+        }
+        if mover.unit == units {
+            mover.retiring.push(victim);
+            mover.victim = None;
+            self.counters.victims += 1;
+            if which == Which::Reclaim && mode == Mode::Slc {
+                let gained = self.units_of(Mode::Native) - units;
+                self.credits += i64::from(gained * slots);
+            }
+        }
+    }
+
+    /// Takes the valid slots from `first` up to `last` for moving; returns how many slots of media
+    /// they fill.
+    #[inline(always)]
+    fn take_valid(&mut self, which: Which, first: u32, last: u32) -> u32 {
+        let mut moving = std::mem::take(&mut self.movers[which as usize].moving);
+        let mut found = 0;
+        self.each_valid(first, last, |ftl, ppn| {
+            let weight = ftl.weight_at(ppn);
+            found += weight;
+            moving.push(Entry {
+                lpn: ftl.owner[ppn as usize],
+                old: ppn + 1,
+                weight,
+            });
+        });
+        self.movers[which as usize].moving = moving;
+        found
+    }
+
+    /// Calls `f` for each valid slot from `first` up to `last`, a word at a time.
+    #[inline(always)]
+    fn each_valid(&self, first: u32, last: u32, mut f: impl FnMut(&Self, u32)) {
+        let mut ppn = first;
+        while ppn < last {
+            let word = ppn / 64;
+            let until = last.min((word + 1) * 64);
+            let mut bits = self.valid[word as usize] >> (ppn % 64);
+            if until - ppn < 64 {
+                bits &= (1 << (until - ppn)) - 1;
+            }
+            while bits != 0 {
+                f(self, ppn + bits.trailing_zeros());
+                bits &= bits - 1;
+            }
+            ppn = until;
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch_ahead(&self, first: u32, last: u32) {
+        self.each_valid(first, last, |ftl, ppn| {
+            prefetch(&ftl.map, ftl.owner[ppn as usize] as usize);
+        });
+    }
+
+    /// Programs up to one unit of the gathered slots.
+    fn program_moving(&mut self, which: Which, from: u64) -> u64 {
+        if which != Which::Reclaim {
+            // New to the native superblocks, or taking the place of nothing freed yet: it pays
+            // like a host's.
+            self.pay_for_move(from);
+        }
+        let mut batch = std::mem::take(&mut self.batch);
+        let room = self.fill_batch(which, &mut batch);
+        let mut end = self.movers[which as usize].read_end;
+        if !batch.is_empty() {
+            let purpose = which.purpose();
+            let frontier = self.relocation_frontier(&batch);
+            let ready = end.max(from);
+            let at = self.take_relocation_unit(ready, frontier, purpose);
+            if which == Which::Reclaim {
+                // Padding uses up slots that no credit stands for.
+                self.credits -= i64::from(room);
+            }
+            end = self.program_moved(ready, at, &batch, purpose).end;
+            self.journal_change(batch.len() as u32);
+            self.close_if_full(frontier);
+        }
+        self.batch = batch;
+        end
+    }
+
+    /// Takes what fits into a unit, oldest first; what was overwritten or trimmed since it was
+    /// read need not be moved any more. Returns the room that is left.
+    fn fill_batch(&mut self, which: Which, batch: &mut Vec<Entry>) -> u32 {
+        batch.clear();
+        let mut room = self.unit_slots();
+        let mover = &mut self.movers[which as usize];
+        let mut next = mover.next;
+        let mut stale = 0;
+        while let Some(&entry) = mover.moving.get(next) {
+            let ppn = entry.old - 1;
+            if self.valid[ppn as usize / 64] >> (ppn % 64) & 1 == 0 {
+                stale += entry.weight;
+            } else if entry.weight <= room {
+                room -= entry.weight;
+                batch.push(entry);
+            } else {
+                break;
+            }
+            next += 1;
+        }
+        if next == mover.moving.len() {
+            mover.moving.clear();
+            next = 0;
+        }
+        mover.next = next;
+        if which == Which::Reclaim {
+            self.credits += i64::from(stale);
+        }
+        room
+    }
+
+    fn pay_for_move(&mut self, from: u64) {
+        match self.rules.pace {
+            Pace::Spread if self.needs_reclaim() => {
+                self.earn_credits(from);
+                if self.needs_reclaim() {
+                    self.credits -= i64::from(self.unit_slots());
+                }
+            }
+            Pace::Spread => {}
+            Pace::Whole => self.reclaim_whole(from, SLC_FRONTIER),
+        }
+    }
+
+    /// Relocated data goes with its like: to the stream that it came from.
+    fn relocation_frontier(&self, batch: &[Entry]) -> usize {
+        let superblock = self.nand.geometry.superblock_of(batch[0].old - 1);
+        let stream = usize::from(self.stream_of[superblock as usize]);
+        let streams = self.rules.streams as usize;
+        1 + stream + if self.rules.shared { 0 } else { streams }
+    }
+
+    fn take_relocation_unit(&mut self, from: u64, frontier: usize, purpose: Purpose) -> UnitPlace {
+        loop {
+            if self.frontiers[frontier].open().is_none() {
+                self.open(frontier, Mode::Native);
+            }
+            let at = self.frontiers[frontier].take(&self.nand);
+            if !self.holds_parity(at) {
+                return at;
+            }
+            self.program(from, at, &[], Purpose::Parity, false);
+            self.close_if_full(frontier);
+            if purpose == Purpose::Relocation {
+                self.credits -= i64::from(self.unit_slots());
+            } else {
+                self.pay_for_move(from);
+            }
+        }
+    }
+
+    /// Frees the victims that hold nothing valid any more.
+    fn retire(&mut self, which: Which, from: u64) {
+        let mut index = 0;
+        while let Some(&victim) = self.movers[which as usize].retiring.get(index) {
+            if self.candidates.valid(victim) > 0 {
+                index += 1;
+                continue;
+            }
+            let mover = &mut self.movers[which as usize];
+            mover.retiring.remove(index);
+            // Its slot numbers will mean other data.
+            let slots = self.nand.geometry.slots_per_superblock;
+            mover.moving.drain(..mover.next);
+            mover.next = 0;
+            let mut gone = 0;
+            mover.moving.retain(|entry| {
+                let stays = (entry.old - 1) / slots != victim;
+                gone += if stays { 0 } else { entry.weight };
+                stays
+            });
+            if which == Which::Reclaim {
+                self.credits += i64::from(gone);
+            }
+            self.set_free(victim, which.purpose(), from);
+        }
+    }
+
+    fn set_free(&mut self, victim: u32, purpose: Purpose, from: u64) {
+        self.state[victim as usize] = State::Free;
+        match purpose {
+            Purpose::Fold => self.counters.superblocks_folded += 1,
+            Purpose::Refresh => self.counters.superblocks_refreshed += 1,
+            _ => self.counters.superblocks_reclaimed += 1,
+        }
+        if victim < self.rules.slc.superblocks {
+            self.nand.erase(from, victim);
+            self.counters.nand_erases += u64::from(self.nand.geometry.die_count);
+            self.free_slc.push_back(victim);
+        } else {
+            self.nand.make_stale(victim);
+            self.free.push_back(victim);
+        }
+    }
+}

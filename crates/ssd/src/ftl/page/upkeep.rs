@@ -1,0 +1,275 @@
+//! A map that is not all in DRAM: what bringing parts of it in, and taking them out, costs.
+//!
+//! The map is cut into leaves of equal runs of logical slots. `Cached`: each leaf is a full map
+//! slot on media. `Tree`: a leaf takes as many bytes as it has extents, so the map is small while
+//! data lies in long runs and grows as it is broken up; changed leaves are written together, a
+//! map slot when enough bytes have gathered.
+//!
+//! DRAM holds leaves up to its bytes; which one goes is decided by second chance, oldest first.
+//! Touching a leaf that is not in DRAM reads it; one that was changed is written when it goes.
+//!
+//! Left out: the nodes above the leaves (small, always in DRAM), and compaction of a tree's area
+//! on media, which is written in a circle.
+
+use super::{BUFFERED, UNMAPPED};
+use crate::config::{DriveConfig, MappingKind};
+use crate::image::image_of;
+use std::collections::VecDeque;
+
+/// A leaf of the map.
+#[derive(Clone, Debug, Default)]
+struct Leaf {
+    /// Bytes of DRAM it was given.
+    bytes: u32,
+    /// Extents in it.
+    extents: u32,
+    /// Map slot it was last written to, plus one; zero: never.
+    home: u32,
+    cached: bool,
+    used: bool,
+    changed: bool,
+}
+
+image_of!(Leaf {
+    bytes,
+    extents,
+    home,
+    cached,
+    used,
+    changed
+});
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub(super) struct Upkeep {
+    on: bool,
+    tree: bool,
+    entry_bytes: u32,
+    slot_bytes: u32,
+    slots_per_leaf: u32,
+    /// Logical slots that the leaves lead to; the hidden ones beyond them have none.
+    user_slots: u32,
+    leaves: Vec<Leaf>,
+    /// Leaves in DRAM, oldest first.
+    cached: VecDeque<u32>,
+    dram_bytes: u64,
+    dram_used: u64,
+    /// Hidden logical address of the first map slot, how many there are, and the next in turn.
+    first: u32,
+    slots: u32,
+    next: u32,
+    /// Bytes of changed leaves waiting for a whole map slot.
+    waiting_bytes: u32,
+    /// Map slots to be programmed, by hidden logical address, each once: written once, it holds
+    /// everything that made it due.
+    due: VecDeque<u32>,
+    is_due: Vec<bool>,
+}
+
+image_of!(Upkeep {
+    on,
+    tree,
+    entry_bytes,
+    slot_bytes,
+    slots_per_leaf,
+    user_slots,
+    leaves,
+    cached,
+    dram_bytes,
+    dram_used,
+    first,
+    slots,
+    next,
+    waiting_bytes,
+    due,
+    is_due
+});
+
+impl Upkeep {
+    pub fn new(config: &DriveConfig) -> Upkeep {
+        let mapping = &config.ftl.mapping;
+        let on = matches!(mapping.kind, MappingKind::Cached | MappingKind::Tree);
+        let slot_bytes = config.shape.slot_bytes;
+        let slots_per_leaf = slot_bytes / mapping.entry_bytes;
+        let leaves = config.user_slots().div_ceil(slots_per_leaf.into()) as usize;
+        Upkeep {
+            on,
+            tree: mapping.kind == MappingKind::Tree,
+            entry_bytes: mapping.entry_bytes,
+            slot_bytes,
+            slots_per_leaf,
+            user_slots: config.user_slots() as u32,
+            leaves: vec![Leaf::default(); if on { leaves } else { 0 }],
+            cached: VecDeque::new(),
+            dram_bytes: mapping.dram_bytes,
+            dram_used: 0,
+            first: (config.user_slots() + config.journal_slots()) as u32,
+            slots: config.map_slots() as u32,
+            next: 0,
+            waiting_bytes: 0,
+            due: VecDeque::new(),
+            is_due: vec![false; config.map_slots() as usize],
+        }
+    }
+
+    #[inline(always)]
+    pub fn is_on(&self) -> bool {
+        self.on
+    }
+
+    #[inline(always)]
+    pub fn counts_extents(&self) -> bool {
+        self.tree
+    }
+
+    /// Map slots on media.
+    pub fn slots(&self) -> u64 {
+        self.slots.into()
+    }
+
+    /// Extents of the whole map; zero unless it is a tree.
+    pub fn extents(&self) -> u64 {
+        self.leaves.iter().map(|leaf| u64::from(leaf.extents)).sum()
+    }
+
+    /// The next map slot in turn must be programmed.
+    pub fn owe_next(&mut self) {
+        self.owe(self.next);
+        self.next = (self.next + 1) % self.slots;
+    }
+
+    fn owe(&mut self, slot: u32) {
+        if !std::mem::replace(&mut self.is_due[slot as usize], true) {
+            self.due.push_back(self.first + slot);
+        }
+    }
+
+    /// Map slots to be programmed.
+    #[inline(always)]
+    pub fn due(&self) -> u32 {
+        self.due.len() as u32
+    }
+
+    /// Takes the next of them, by hidden logical address.
+    pub fn take_due(&mut self) -> Option<u32> {
+        let lpn = self.due.pop_front()?;
+        self.is_due[(lpn - self.first) as usize] = false;
+        Some(lpn)
+    }
+
+    fn leaf_of(&self, lpn: u32) -> usize {
+        (lpn / self.slots_per_leaf) as usize
+    }
+
+    /// Extents that begin at `lpn`: none or one.
+    fn begins(&self, map: &[u32], lpn: u32) -> u32 {
+        let value = map[lpn as usize];
+        if value == UNMAPPED {
+            return 0;
+        }
+        let first_of_leaf = lpn.is_multiple_of(self.slots_per_leaf);
+        let joined = !first_of_leaf
+            && value < BUFFERED
+            && map[lpn as usize - 1].wrapping_add(1) == value
+            && map[lpn as usize - 1] != UNMAPPED;
+        u32::from(!joined)
+    }
+
+    fn beginnings(&self, map: &[u32], lpn: u32) -> u32 {
+        let next = lpn + 1;
+        let has_next = !next.is_multiple_of(self.slots_per_leaf) && next < self.user_slots;
+        let after = if has_next { self.begins(map, next) } else { 0 };
+        self.begins(map, lpn) + after
+    }
+
+    /// The map of `lpn` is about to change.
+    pub fn before_change(&mut self, map: &[u32], lpn: u32) {
+        let begin = self.beginnings(map, lpn);
+        let leaf = self.leaf_of(lpn);
+        self.leaves[leaf].extents -= begin;
+    }
+
+    /// The map of `lpn` has changed.
+    pub fn after_change(&mut self, map: &[u32], lpn: u32) {
+        let begin = self.beginnings(map, lpn);
+        let leaf = self.leaf_of(lpn);
+        self.leaves[leaf].extents += begin;
+    }
+
+    fn bytes_of(&self, leaf: usize) -> u32 {
+        if self.tree {
+            (self.leaves[leaf].extents.max(1) * self.entry_bytes).min(self.slot_bytes)
+        } else {
+            self.slot_bytes
+        }
+    }
+
+    /// Uses the leaf of `lpn`. When it is not in DRAM: the hidden address of the map slot to
+    /// read, or `None` when it was never on media.
+    pub fn touch(&mut self, lpn: u32, change: bool) -> Option<u32> {
+        let leaf = self.leaf_of(lpn);
+        let bytes = self.bytes_of(leaf);
+        let entry = &mut self.leaves[leaf];
+        entry.used = true;
+        entry.changed |= change;
+        if entry.cached {
+            self.dram_used += u64::from(bytes);
+            self.dram_used -= u64::from(entry.bytes);
+            entry.bytes = bytes;
+            if self.dram_used > self.dram_bytes {
+                self.make_room();
+            }
+            return None;
+        }
+        entry.cached = true;
+        entry.bytes = bytes;
+        let home = entry.home;
+        self.dram_used += u64::from(bytes);
+        self.cached.push_back(leaf as u32);
+        self.make_room();
+        home.checked_sub(1).map(|slot| self.first + slot)
+    }
+
+    fn make_room(&mut self) {
+        while self.dram_used > self.dram_bytes && self.cached.len() > 1 {
+            let Some(leaf) = self.cached.pop_front() else {
+                return;
+            };
+            let entry = &mut self.leaves[leaf as usize];
+            if std::mem::take(&mut entry.used) {
+                self.cached.push_back(leaf);
+                continue;
+            }
+            entry.cached = false;
+            self.dram_used -= u64::from(entry.bytes);
+            if std::mem::take(&mut entry.changed) {
+                self.write_out(leaf);
+            }
+        }
+    }
+
+    fn write_out(&mut self, leaf: u32) {
+        if !self.tree {
+            self.leaves[leaf as usize].home = leaf + 1;
+            self.owe(leaf);
+            return;
+        }
+        self.waiting_bytes += self.bytes_of(leaf as usize);
+        self.leaves[leaf as usize].home = self.next + 1;
+        if self.waiting_bytes >= self.slot_bytes {
+            self.waiting_bytes -= self.slot_bytes;
+            self.owe_next();
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.leaves.fill(Leaf::default());
+        self.cached.clear();
+        self.dram_used = 0;
+        self.next = 0;
+        self.waiting_bytes = 0;
+        self.due.clear();
+        self.is_due.fill(false);
+    }
+}

@@ -1,0 +1,40 @@
+//! Cost-benefit: the candidate with the highest age x (1 - u) / 2u, u its valid share.
+//!
+//! Prefers old superblocks, whose data has shown that it stays, at a higher valid count than young
+//! ones, whose data is still being overwritten. Pays with hot and cold data, costs under uniform
+//! load. Age is counted in host slots written since the superblock was closed. One with nothing
+//! valid comes first. Ties go to the lowest number.
+
+use super::{PolicyInfo, VictimEntry, VictimPolicy};
+use crate::ftl::candidates::Candidates;
+use crate::rng::Rng;
+use std::cmp::Reverse;
+
+/// See the module's text.
+#[derive(Clone, Copy, Debug)]
+pub struct CostBenefit;
+
+pub(super) const ENTRY: VictimEntry = VictimEntry {
+    info: PolicyInfo {
+        name: "cost-benefit",
+        text: "the superblock with the highest age x (1 - u) / 2u, u being its valid share",
+        source: "M. Rosenblum, J. Ousterhout 1992; A. Kawaguchi, S. Nishioka, H. Motoda 1995",
+        parameter: None,
+    },
+    make: |_| Box::new(CostBenefit),
+};
+
+impl VictimPolicy for CostBenefit {
+    fn pick(&self, candidates: &mut Candidates, _: &mut Rng) -> Option<u32> {
+        let capacity = u128::from(candidates.capacity());
+        let score = |superblock: u32| {
+            let valid = u128::from(candidates.valid(superblock));
+            let gain = u128::from(candidates.age(superblock)) * capacity.saturating_sub(valid);
+            // 32 bits of fraction; u = 0 beats everything.
+            (gain << 32).checked_div(2 * valid).unwrap_or(u128::MAX)
+        };
+        (0..candidates.count())
+            .map(|index| candidates.any(index))
+            .max_by_key(|&superblock| (score(superblock), Reverse(superblock)))
+    }
+}

@@ -1,0 +1,28 @@
+//! Random: any candidate, each as likely.
+//!
+//! The baseline: write amplification 1 / (1 - rho) under uniform load.
+
+use super::{PolicyInfo, VictimEntry, VictimPolicy};
+use crate::ftl::candidates::Candidates;
+use crate::rng::Rng;
+
+/// See the module's text.
+#[derive(Clone, Copy, Debug)]
+pub struct Random;
+
+pub(super) const ENTRY: VictimEntry = VictimEntry {
+    info: PolicyInfo {
+        name: "random",
+        text: "any full superblock, each as likely",
+        source: "B. Van Houdt 2013 (d = 1)",
+        parameter: None,
+    },
+    make: |_| Box::new(Random),
+};
+
+impl VictimPolicy for Random {
+    fn pick(&self, candidates: &mut Candidates, rng: &mut Rng) -> Option<u32> {
+        let count = candidates.count();
+        (count > 0).then(|| candidates.any(rng.below(count as u64) as usize))
+    }
+}

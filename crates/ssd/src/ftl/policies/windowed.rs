@@ -1,0 +1,40 @@
+//! Windowed greedy: among the `w` candidates closed longest ago, the one with the fewest valid
+//! slots.
+//!
+//! Keeps young superblocks, still being overwritten, out of the choice. Ties go to the
+//! lowest number.
+
+use super::{PolicyInfo, PolicyParameter, VictimEntry, VictimPolicy};
+use crate::ftl::candidates::Candidates;
+use crate::rng::Rng;
+
+/// See the module's text.
+#[derive(Clone, Copy, Debug)]
+pub struct Windowed {
+    /// Superblocks in the window.
+    pub w: u64,
+}
+
+pub(super) const ENTRY: VictimEntry = VictimEntry {
+    info: PolicyInfo {
+        name: "windowed",
+        text: "the superblock with the fewest valid slots of the w closed longest ago",
+        source: "X.-Y. Hu et al. 2009 (windowed greedy)",
+        parameter: Some(PolicyParameter {
+            name: "w",
+            text: "superblocks in the window",
+            default: 32,
+            range: (1, 1 << 24),
+        }),
+    },
+    make: |w| Box::new(Windowed { w }),
+};
+
+impl VictimPolicy for Windowed {
+    fn pick(&self, candidates: &mut Candidates, _: &mut Rng) -> Option<u32> {
+        let oldest = candidates.oldest();
+        std::iter::successors(oldest, |&superblock| candidates.newer(superblock))
+            .take(self.w as usize)
+            .min_by_key(|&superblock| (candidates.valid(superblock), superblock))
+    }
+}

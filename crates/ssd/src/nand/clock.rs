@@ -1,0 +1,412 @@
+//! The timed gear: dies and channels as resources in time.
+//!
+//! A die does one operation at a time. Programs and erases are booked behind everything already
+//! booked on their die. What a read does depends on the drive:
+//!
+//! - in order: it waits for everything booked before it;
+//! - first: it overtakes every program and erase that has not begun, and with suspend also
+//!   interrupts the one at work; what it overtakes moves back by the time it takes. Operations
+//!   that somebody relies on (a commit's) are never overtaken: a read goes before them only
+//!   where it fits in without moving them. Reads among themselves stay in order.
+//!
+//! So the end of a read is known when it is booked, and that of a program may still move back;
+//! [`Gear::end_of`] tells the present state. What a program of one die waits for on another
+//! never moves: reads and firm programs do not.
+//!
+//! Left out: a program that is overtaken keeps its turn on the channel (its data waits in the
+//! die's register).
+
+use super::bus::Bus;
+use super::gear::{Gear, Program, Read, Ticket};
+use super::{NandConfig, Purpose, SLC_KIND};
+use crate::geometry::Geometry;
+use crate::image::{image_of, image_of_choice};
+use std::collections::VecDeque;
+
+/// How reads and what they meet on their die go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reads {
+    InOrder,
+    First,
+    FirstSuspending,
+}
+
+image_of_choice!(Reads {
+    InOrder,
+    First,
+    FirstSuspending
+});
+
+/// A booked program or erase.
+#[derive(Clone, Debug)]
+struct Booked {
+    start: u64,
+    end: u64,
+    superblock: u32,
+    /// `u16::MAX`: an erase alone.
+    row: u16,
+    firm: bool,
+    suspends: u8,
+    id: u32,
+}
+
+image_of!(Booked {
+    start,
+    end,
+    superblock,
+    row,
+    firm,
+    suspends,
+    id
+});
+
+#[derive(Clone, Debug, Default)]
+struct Die {
+    /// When everything booked is over.
+    free_at: u64,
+    /// When the reads booked are over.
+    reads_end: u64,
+    busy_ns: u64,
+    next_id: u32,
+    booked: VecDeque<Booked>,
+}
+
+image_of!(Die {
+    free_at,
+    reads_end,
+    busy_ns,
+    next_id,
+    booked
+});
+
+/// Dies and channels in time.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    now: u64,
+    read_ns: [u64; 8],
+    program_ns: [u64; 8],
+    erase_ns: u64,
+    /// ns to move 0..=slots_per_unit slots, each rounded once.
+    transfer_ns: Vec<u64>,
+    reads: Reads,
+    suspend_ns: u64,
+    resume_ns: u64,
+    suspends_max: u8,
+    cache_read: bool,
+    cache_program: bool,
+    dies: Vec<Die>,
+    channels: Vec<Bus>,
+    busy_by: [u64; Purpose::COUNT],
+}
+
+image_of!(Clock {
+    now,
+    read_ns,
+    program_ns,
+    erase_ns,
+    transfer_ns,
+    reads,
+    suspend_ns,
+    resume_ns,
+    suspends_max,
+    cache_read,
+    cache_program,
+    dies,
+    channels,
+    busy_by
+});
+
+impl Die {
+    #[inline(always)]
+    fn forget(&mut self, now: u64) {
+        while self.booked.front().is_some_and(|op| op.end <= now) {
+            self.booked.pop_front();
+        }
+    }
+
+    fn find(&self, id: u32) -> Option<usize> {
+        let first = self.booked.front()?.id;
+        let index = id.wrapping_sub(first) as usize;
+        (index < self.booked.len()).then_some(index)
+    }
+
+    /// Moves the operations from `index` on back so that none begins before `at`.
+    fn move_back(&mut self, index: usize, at: u64) {
+        let mut at = at;
+        for op in self.booked.range_mut(index..) {
+            if op.start >= at {
+                return;
+            }
+            let length = op.end - op.start;
+            op.start = at;
+            op.end = at + length;
+            at = op.end;
+        }
+        self.free_at = self.free_at.max(at);
+    }
+
+    fn any_firm(&self, index: usize) -> bool {
+        self.booked.range(index..).any(|op| op.firm)
+    }
+}
+
+/// A read before it is booked: its die, how long it senses, and its channel.
+#[derive(Clone, Copy)]
+struct Sense {
+    die: usize,
+    channel: usize,
+    sense: u64,
+    transfer: u64,
+}
+
+impl Clock {
+    /// Books a read that begins at `start`; returns when its data is in the controller and when
+    /// the die can do something else.
+    #[inline]
+    fn sense_at(&mut self, start: u64, read: Sense) -> (u64, u64) {
+        let sensed = start + read.sense;
+        let end = self.channels[read.channel].reserve(self.now, sensed, read.transfer);
+        let until = if self.cache_read { sensed } else { end };
+        let die = &mut self.dies[read.die];
+        die.busy_ns += until - start;
+        die.reads_end = until;
+        die.free_at = die.free_at.max(until);
+        (end, until)
+    }
+
+    /// When the die would be free of a read begun at `start`.
+    fn until_if(&self, start: u64, read: Sense) -> u64 {
+        let sensed = start + read.sense;
+        if self.cache_read {
+            return sensed;
+        }
+        self.channels[read.channel].would_end(sensed, read.transfer)
+    }
+
+    /// A read that overtakes; see the module's text.
+    fn read_first(&mut self, from: u64, read: Sense) -> (u64, u64) {
+        self.dies[read.die].forget(self.now);
+        let mut start = from.max(self.dies[read.die].reads_end);
+        let mut next = 0;
+        loop {
+            let die = &self.dies[read.die];
+            while die.booked.get(next).is_some_and(|op| op.end <= start) {
+                next += 1;
+            }
+            let Some(op) = die.booked.get(next) else {
+                return self.sense_at(start, read);
+            };
+            if op.start < start {
+                let may = self.reads == Reads::FirstSuspending
+                    && op.suspends < self.suspends_max
+                    && op.end - start > self.suspend_ns
+                    && !die.any_firm(next);
+                if may {
+                    return self.suspend(next, start, read);
+                }
+            } else if !die.any_firm(next) || self.until_if(start, read) <= op.start {
+                let (end, until) = self.sense_at(start, read);
+                self.dies[read.die].move_back(next, until);
+                return (end, until);
+            }
+            start = op.end;
+        }
+    }
+
+    fn suspend(&mut self, index: usize, at: u64, read: Sense) -> (u64, u64) {
+        let (end, until) = self.sense_at(at + self.suspend_ns, read);
+        let die = &mut self.dies[read.die];
+        let op = &mut die.booked[index];
+        op.suspends += 1;
+        op.end += until + self.resume_ns - at;
+        let moved = op.end;
+        die.free_at = die.free_at.max(moved);
+        die.move_back(index + 1, moved);
+        (end, until)
+    }
+}
+
+impl Gear for Clock {
+    const TIMED: bool = true;
+
+    fn new(geometry: &Geometry, config: &NandConfig) -> Clock {
+        let mut read_ns = [0; 8];
+        let mut program_ns = [0; 8];
+        for (kind, time) in config.timing.read.iter().enumerate() {
+            read_ns[kind] = time.0;
+        }
+        for (kind, time) in config.timing.program.iter().enumerate() {
+            program_ns[kind] = time.0;
+        }
+        read_ns[SLC_KIND] = config.timing.slc_read.0;
+        program_ns[SLC_KIND] = config.timing.slc_program.0;
+        let slot = u128::from(geometry.slot_bytes) * 1_000_000_000;
+        let rate = u128::from(config.timing.channel_bytes_per_second);
+        let suspend = config.suspend.unwrap_or_default();
+        Clock {
+            now: 0,
+            read_ns,
+            program_ns,
+            erase_ns: config.timing.erase.0,
+            transfer_ns: (0..=geometry.slots_per_unit)
+                .map(|slots| (slot * u128::from(slots)).div_ceil(rate) as u64)
+                .collect(),
+            reads: match (config.read_first, config.suspend) {
+                (false, _) => Reads::InOrder,
+                (true, None) => Reads::First,
+                (true, Some(_)) => Reads::FirstSuspending,
+            },
+            suspend_ns: suspend.suspend.0,
+            resume_ns: suspend.resume.0,
+            suspends_max: suspend.most,
+            cache_read: config.cache_read,
+            cache_program: config.cache_program,
+            dies: vec![Die::default(); geometry.die_count as usize],
+            channels: vec![Bus::default(); geometry.shape.channel_count as usize],
+            busy_by: [0; Purpose::COUNT],
+        }
+    }
+
+    #[inline(always)]
+    fn set_now(&mut self, now: u64) {
+        self.now = now;
+    }
+
+    #[inline]
+    fn read(&mut self, from: u64, channel: u32, op: &Read) -> u64 {
+        let read = Sense {
+            die: op.die as usize,
+            channel: channel as usize,
+            sense: self.read_ns[op.kind],
+            transfer: self.transfer_ns[op.slots as usize],
+        };
+        let before = self.dies[read.die].busy_ns;
+        let (end, until) = if self.reads == Reads::InOrder {
+            self.sense_at(from.max(self.dies[read.die].free_at), read)
+        } else {
+            self.read_first(from, read)
+        };
+        debug_assert!(until <= end || !self.cache_read);
+        self.busy_by[op.purpose as usize] += self.dies[read.die].busy_ns - before;
+        end
+    }
+
+    #[inline]
+    fn program(&mut self, from: u64, channel: u32, op: &Program) -> Ticket {
+        let die = &mut self.dies[op.die as usize];
+        die.forget(self.now);
+        let begin = die.free_at.max(from);
+        let ready = if op.erase {
+            begin + self.erase_ns
+        } else {
+            begin
+        };
+        let load_from = if self.cache_program {
+            // Into the register while the die still works on the operation before.
+            from.max(die.booked.back().map_or(0, |last| last.start))
+        } else {
+            ready
+        };
+        let length = self.transfer_ns[self.transfer_ns.len() - 1];
+        let loaded = self.channels[channel as usize].reserve(self.now, load_from, length);
+        let start = if self.cache_program && !op.erase {
+            ready.max(loaded)
+        } else {
+            begin
+        };
+        let end = ready.max(loaded) + self.program_ns[op.kind];
+        die.busy_ns += end - start;
+        self.busy_by[op.purpose as usize] += end - start;
+        die.free_at = end;
+        let id = die.next_id;
+        die.next_id = id.wrapping_add(1);
+        die.booked.push_back(Booked {
+            start,
+            end,
+            superblock: op.superblock,
+            row: op.row as u16,
+            firm: op.firm,
+            suspends: 0,
+            id,
+        });
+        Ticket {
+            end,
+            die: op.die,
+            id,
+        }
+    }
+
+    fn erase(&mut self, from: u64, superblock: u32) -> u64 {
+        let mut last = from;
+        for die in &mut self.dies {
+            die.forget(self.now);
+            let start = die.free_at.max(from);
+            let end = start + self.erase_ns;
+            die.free_at = end;
+            die.busy_ns += self.erase_ns;
+            self.busy_by[Purpose::Fold as usize] += self.erase_ns;
+            let id = die.next_id;
+            die.next_id = id.wrapping_add(1);
+            die.booked.push_back(Booked {
+                start,
+                end,
+                superblock,
+                row: u16::MAX,
+                firm: false,
+                suspends: 0,
+                id,
+            });
+            last = last.max(end);
+        }
+        last
+    }
+
+    fn erase_all(&mut self, from: u64, blocks_per_die: u64) -> u64 {
+        let each = self.erase_ns * blocks_per_die;
+        let mut last = from;
+        for die in &mut self.dies {
+            die.booked.clear();
+            die.free_at = die.free_at.max(from) + each;
+            die.busy_ns += each;
+            self.busy_by[Purpose::Host as usize] += each;
+            last = last.max(die.free_at);
+        }
+        last
+    }
+
+    #[inline]
+    fn is_pending(&self, superblock: u32, row: u32, die: u32) -> bool {
+        self.dies[die as usize]
+            .booked
+            .iter()
+            .any(|op| op.superblock == superblock && u32::from(op.row) == row && op.end > self.now)
+    }
+
+    fn end_of(&self, ticket: Ticket) -> u64 {
+        let die = &self.dies[ticket.die as usize];
+        die.find(ticket.id).map_or(0, |index| die.booked[index].end)
+    }
+
+    fn make_firm(&mut self, ticket: Ticket) -> u64 {
+        let die = &mut self.dies[ticket.die as usize];
+        die.find(ticket.id).map_or(0, |index| {
+            die.booked[index].firm = true;
+            die.booked[index].end
+        })
+    }
+
+    fn die_free_at(&self, die: u32) -> u64 {
+        self.dies[die as usize].free_at
+    }
+
+    fn busy_by_purpose(&self) -> [u64; Purpose::COUNT] {
+        self.busy_by
+    }
+
+    fn busy_ns(&self) -> (Vec<u64>, Vec<u64>) {
+        (
+            self.dies.iter().map(|die| die.busy_ns).collect(),
+            self.channels.iter().map(|bus| bus.busy_ns).collect(),
+        )
+    }
+}

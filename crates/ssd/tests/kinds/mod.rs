@@ -1,0 +1,173 @@
+//! Small drives of every kind, and random commands for them: shared by the tests that must hold
+//! for all. A new kind of translation layer is added to [`all`] and to `random::MAPPINGS`.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+pub mod commands;
+pub mod random;
+
+use ssdlab_ssd::config::{
+    DriveConfig, MappingConfig, MappingKind, Pace, SlcConfig, SlcFull, SpareArea,
+};
+use ssdlab_ssd::ftl::policies::{Separation, VICTIM_POLICIES, VictimChoice};
+use ssdlab_ssd::nand::Suspend;
+use ssdlab_ssd::units::Nanos;
+
+pub const SLOT: u64 = 4096;
+
+/// Two dies of 24 blocks of 12 slots: small enough that a few hundred commands fill it and make
+/// it reclaim. No pSLC cache, a map that costs nothing.
+pub fn bare() -> DriveConfig {
+    let mut c = DriveConfig::tiny();
+    c.name = "bare".into();
+    c.shape.planes_per_die = 1;
+    c.user_bytes = 300 * SLOT;
+    c.ftl.slc.superblocks = 0;
+    c.ftl.journal.entry_bytes = 0;
+    c.ftl.journal.commit_map_programs = 0;
+    c.ftl.journal.commit_closes_word_lines = false;
+    c
+}
+
+/// With a map journal.
+fn journal() -> DriveConfig {
+    let mut c = DriveConfig::tiny();
+    c.shape.planes_per_die = 1;
+    c.user_bytes = 260 * SLOT;
+    c.ftl.slc.superblocks = 0;
+    c
+}
+
+type Change = (&'static str, fn(&mut DriveConfig));
+
+/// What each kind changes on [`bare`].
+const BARE: [Change; 15] = [
+    ("bare", |_| {}),
+    ("one die", |c| {
+        c.shape.channel_count = 1;
+        c.shape.bits_per_cell = 1;
+        c.nand.timing.read.truncate(1);
+        c.nand.timing.program.truncate(1);
+        c.user_bytes = 120 * SLOT;
+        c.host.queue_depth = 2;
+    }),
+    ("compressed", |c| c.ftl.compression_pack = 4),
+    ("parity", |c| {
+        c.shape.dies_per_channel = 2;
+        c.ftl.parity = true;
+    }),
+    ("streams by hint", |c| streams(c, 3, Separation::Hint)),
+    ("streams by lifespan", |c| {
+        streams(c, 2, Separation::Lifespan)
+    }),
+    ("shared frontier", |c| c.ftl.reclaim.shared_frontier = true),
+    ("whole victims", |c| c.ftl.reclaim.pace = Pace::Whole),
+    ("fixed spare", |c| c.ftl.reclaim.spare = SpareArea::Fixed),
+    ("limited spare", |c| {
+        c.ftl.reclaim.spare = SpareArea::Limited(100 * SLOT);
+    }),
+    ("reads in order", |c| c.nand.read_first = false),
+    ("suspend", |c| {
+        c.nand.suspend = Some(Suspend {
+            suspend: Nanos::from_micros(20),
+            resume: Nanos::from_micros(30),
+            most: 3,
+        });
+    }),
+    ("cache operations", |c| {
+        c.nand.cache_read = true;
+        c.nand.cache_program = true;
+    }),
+    ("hold", |c| {
+        c.buffer.hold_bytes = 8 * SLOT;
+        c.buffer.bytes = 24 * SLOT;
+    }),
+    ("idle reclaim", |c| c.ftl.reclaim.idle_free_superblocks = 6),
+];
+
+/// What each kind changes on [`journal`].
+const JOURNAL: [Change; 13] = [
+    ("journal", |_| {}),
+    ("protected", |c| c.buffer.protected = true),
+    ("pslc", |c| slc(c, 3, 0, SlcFull::Direct)),
+    ("pslc folded by writes", |c| slc(c, 3, 0, SlcFull::Fold)),
+    ("dynamic pslc", |c| slc(c, 0, 9, SlcFull::Direct)),
+    ("both pslc", |c| slc(c, 2, 9, SlcFull::Fold)),
+    ("checkpoints", |c| c.ftl.journal.checkpoint_pages = 4),
+    ("refresh", |c| c.ftl.refresh_reads = 20),
+    ("trim not queued", |c| {
+        c.ftl.trim_queued = false;
+        c.ftl.trim_time = Nanos::from_micros(100);
+    }),
+    ("cached map", |c| mapping(c, MappingKind::Cached, 8192)),
+    ("cached map, one page", |c| {
+        mapping(c, MappingKind::Cached, 1);
+        c.ftl.compression_pack = 2;
+    }),
+    ("tree map", |c| mapping(c, MappingKind::Tree, 2048)),
+    ("tree map, parity, streams", |c| {
+        mapping(c, MappingKind::Tree, 512);
+        c.ftl.parity = true;
+        streams(c, 2, Separation::Lifespan);
+        c.user_bytes = 100 * SLOT;
+    }),
+];
+
+fn streams(c: &mut DriveConfig, count: u32, separation: Separation) {
+    c.ftl.reclaim.streams = count;
+    c.ftl.reclaim.separation = separation;
+    c.ftl.reclaim.free_superblocks_low = 2 * count + 1;
+    c.user_bytes = 160 * SLOT;
+}
+
+fn slc(c: &mut DriveConfig, superblocks: u32, dynamic_above_free: u32, full: SlcFull) {
+    c.ftl.slc = SlcConfig {
+        superblocks,
+        dynamic_above_free,
+        full,
+    };
+}
+
+/// A map on media, of leaves of 64 slots.
+fn mapping(c: &mut DriveConfig, kind: MappingKind, dram_bytes: u64) {
+    c.ftl.mapping = MappingConfig {
+        kind,
+        dram_bytes,
+        entry_bytes: 64,
+        ..MappingConfig::default()
+    };
+}
+
+/// Every kind, each under its own name.
+pub fn all() -> Vec<DriveConfig> {
+    let mut list = Vec::new();
+    for (base, changes) in [(bare(), &BARE[..]), (journal(), &JOURNAL[..])] {
+        for (name, change) in changes {
+            let mut config = base.clone();
+            config.name = (*name).into();
+            change(&mut config);
+            list.push(config);
+        }
+    }
+    for entry in &VICTIM_POLICIES {
+        let mut config = bare();
+        config.name = format!("victims by {}", entry.info.name);
+        config.ftl.reclaim.victim = VictimChoice::parse(entry.info.name).expect("in the registry");
+        list.push(config);
+    }
+    for config in &list {
+        if let Err(error) = config.validate() {
+            panic!("{}: {error}", config.name);
+        }
+    }
+    list
+}
+
+/// Whether reads, too, change what the drive does next (what its DRAM holds of the map): then
+/// only one command at a time leaves the same map in both gears.
+pub fn reads_matter(config: &DriveConfig) -> bool {
+    matches!(
+        config.ftl.mapping.kind,
+        MappingKind::Cached | MappingKind::Tree
+    )
+}

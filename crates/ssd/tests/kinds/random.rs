@@ -1,0 +1,199 @@
+//! Whole random drives: every parameter drawn, again until the drive is possible.
+
+use ssdlab_ssd::config::{
+    BufferConfig, DriveConfig, EnergyConfig, FtlConfig, HostConfig, JournalConfig, MappingConfig,
+    MappingKind, Pace, ReclaimConfig, SlcConfig, SlcFull, SpareArea,
+};
+use ssdlab_ssd::ftl::policies::{SEPARATIONS, VICTIM_POLICIES, VictimChoice};
+use ssdlab_ssd::geometry::Shape;
+use ssdlab_ssd::nand::{NandConfig, NandTiming, Suspend};
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::units::Nanos;
+
+/// Kinds of map that are drawn.
+const MAPPINGS: [MappingKind; 3] = [MappingKind::Flat, MappingKind::Cached, MappingKind::Tree];
+/// More slots of media make a run too long.
+const MEDIA_SLOTS_MAX: u64 = 6_000;
+
+/// A number from `low` to `high`, both included.
+fn between(rng: &mut Rng, low: u64, high: u64) -> u64 {
+    low + rng.below(high - low + 1)
+}
+
+fn upto(rng: &mut Rng, low: u32, high: u32) -> u32 {
+    between(rng, low.into(), high.into()) as u32
+}
+
+fn one<T: Clone>(rng: &mut Rng, list: &[T]) -> T {
+    list[rng.below(list.len() as u64) as usize].clone()
+}
+
+fn micros(rng: &mut Rng, most: u64) -> Nanos {
+    Nanos(rng.below(most * 1_000 + 1))
+}
+
+fn shape(rng: &mut Rng) -> Shape {
+    let bits_per_cell = upto(rng, 1, 4);
+    let slot_bytes = 512 << rng.below(5);
+    Shape {
+        channel_count: upto(rng, 1, 3),
+        dies_per_channel: upto(rng, 1, 3),
+        planes_per_die: upto(rng, 1, 2),
+        blocks_per_plane: upto(rng, 9, 40),
+        pages_per_block: bits_per_cell * upto(rng, 1, 8),
+        page_bytes: slot_bytes * upto(rng, 1, 4),
+        slot_bytes,
+        bits_per_cell,
+    }
+}
+
+fn nand(rng: &mut Rng, bits_per_cell: u32) -> NandConfig {
+    let read_first = rng.percent(60);
+    NandConfig {
+        timing: NandTiming {
+            read: (0..bits_per_cell).map(|_| micros(rng, 100)).collect(),
+            program: (0..bits_per_cell).map(|_| micros(rng, 3_000)).collect(),
+            slc_read: micros(rng, 50),
+            slc_program: micros(rng, 400),
+            erase: micros(rng, 10_000),
+            channel_bytes_per_second: between(rng, 1_000_000, 2_000_000_000),
+        },
+        read_first,
+        suspend: (read_first && rng.percent(50)).then(|| Suspend {
+            suspend: micros(rng, 50),
+            resume: micros(rng, 50),
+            most: rng.below(4) as u8,
+        }),
+        cache_read: rng.percent(50),
+        cache_program: rng.percent(50),
+    }
+}
+
+fn reclaim(rng: &mut Rng, media_bytes: u64) -> ReclaimConfig {
+    let streams = if rng.percent(50) { 1 } else { upto(rng, 1, 4) };
+    let policy = one(rng, &[0, 1, 2, 3, 4, 5].map(|p| &VICTIM_POLICIES[p].info));
+    let parameter = policy.parameter.map_or(0, |p| {
+        let most = p.range.1.min(p.range.0.saturating_add(30));
+        between(rng, p.range.0, most)
+    });
+    ReclaimConfig {
+        victim: VictimChoice {
+            name: policy.name.into(),
+            parameter,
+        },
+        pace: one(rng, &[Pace::Spread, Pace::Whole]),
+        free_superblocks_low: 2 * streams + upto(rng, 1, 4),
+        idle_free_superblocks: one(rng, &[0, 0, 4, 8, 40]),
+        shared_frontier: rng.percent(30),
+        streams,
+        separation: one(rng, &SEPARATIONS).0,
+        spare: match rng.below(4) {
+            0 => SpareArea::Fixed,
+            1 => SpareArea::Limited(rng.below(media_bytes)),
+            _ => SpareArea::Dynamic,
+        },
+    }
+}
+
+fn ftl(rng: &mut Rng, media_bytes: u64) -> FtlConfig {
+    let slc = rng.percent(50);
+    let journal = rng.percent(60);
+    FtlConfig {
+        mapping: MappingConfig {
+            kind: if rng.percent(50) {
+                MappingKind::Flat
+            } else {
+                one(rng, &MAPPINGS)
+            },
+            dram_bytes: 1 << rng.below(16),
+            entry_bytes: one(rng, &[1, 4, 8, 16, 64]),
+            log_superblocks: upto(rng, 1, 4),
+        },
+        reclaim: reclaim(rng, media_bytes),
+        slc: SlcConfig {
+            superblocks: if slc { upto(rng, 0, 4) } else { 0 },
+            dynamic_above_free: if slc { one(rng, &[0, 10, 15, 20]) } else { 0 },
+            full: one(rng, &[SlcFull::Direct, SlcFull::Fold]),
+        },
+        journal: JournalConfig {
+            entry_bytes: if journal { one(rng, &[0, 8, 64]) } else { 0 },
+            commit_map_programs: if journal { upto(rng, 0, 3) } else { 0 },
+            commit_closes_word_lines: rng.percent(50),
+            checkpoint_pages: one(rng, &[0, 0, 1, 8]),
+        },
+        compression_pack: one(rng, &[1, 1, 1, 2, 4]),
+        parity: rng.percent(25),
+        refresh_reads: one(rng, &[0, 0, 5, 50]),
+        idle_after: Nanos(between(rng, 1, 20_000_000)),
+        trim_queued: rng.percent(60),
+        trim_time: micros(rng, 200),
+        seed: rng.next_u64(),
+    }
+}
+
+fn host(rng: &mut Rng) -> HostConfig {
+    HostConfig {
+        queue_depth: upto(rng, 1, 40),
+        link_bytes_per_second: between(rng, 1_000_000, 8_000_000_000),
+        full_duplex: rng.percent(50),
+        command_overhead: micros(rng, 10),
+        latency: micros(rng, 20),
+    }
+}
+
+fn energy(rng: &mut Rng) -> EnergyConfig {
+    let mut any = || rng.below(1_000_000);
+    EnergyConfig {
+        read_nj: [(); 8].map(|()| any()),
+        program_nj: [(); 8].map(|()| any()),
+        erase_nj: any(),
+        channel_pj_per_byte: any(),
+        link_pj_per_byte: any(),
+        command_nj: any(),
+        idle_mw: any(),
+    }
+}
+
+fn draw(rng: &mut Rng) -> DriveConfig {
+    let shape = shape(rng);
+    let slot = u64::from(shape.slot_bytes);
+    let unit = u64::from(shape.planes_per_die * shape.page_bytes);
+    let dies = u64::from(shape.channel_count * shape.dies_per_channel);
+    let blocks = u64::from(shape.blocks_per_plane * shape.pages_per_block);
+    let media_bytes = unit * dies * blocks;
+    let nand = nand(rng, shape.bits_per_cell);
+    let ftl = ftl(rng, media_bytes);
+    let hold_bytes = if rng.percent(30) {
+        rng.below(8) * slot
+    } else {
+        0
+    };
+    let least = u64::from(ftl.reclaim.streams) * (unit * u64::from(ftl.compression_pack));
+    let held = u64::from(ftl.reclaim.streams) * hold_bytes;
+    DriveConfig {
+        name: "drawn".into(),
+        shape,
+        nand,
+        user_bytes: media_bytes / slot * between(rng, 5, 100) / 100 * slot,
+        buffer: BufferConfig {
+            bytes: least + held + unit * between(rng, 1, 8),
+            hold_bytes,
+            protected: rng.percent(40),
+        },
+        ftl,
+        host: host(rng),
+        energy: energy(rng),
+    }
+}
+
+/// The possible drive that `seed` stands for.
+pub fn drive(seed: u64) -> DriveConfig {
+    let mut rng = Rng::named(seed, "swarm drive");
+    loop {
+        let config = draw(&mut rng);
+        let slots = config.geometry().raw_bytes() / u64::from(config.shape.slot_bytes);
+        if slots <= MEDIA_SLOTS_MAX && config.validate().is_ok() {
+            return config;
+        }
+    }
+}
