@@ -300,12 +300,11 @@ impl Commands {
         };
         let offset = start % self.capacity;
         let len = (end - start).min(COMMAND_MAX).min(self.capacity - offset);
+        // What a trace's data compressed to is not known: random data.
         let command = Command {
-            offset,
-            len: len as u32,
             op: event.op,
             fua: event.fua,
-            compress_pct: 0,
+            ..Command::write(offset, len as u32)
         };
         let due = self.due(&event);
         self.ready.push_back((command, due));
