@@ -159,6 +159,46 @@ fn a_converted_trace_shows_the_same_where_the_format_holds_it() {
 }
 
 #[test]
+fn fio_replays_a_converted_trace_to_the_last_byte() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let from = examples().join("zfs-2.1.11-log-5-datasets.csv.gz");
+    let trace = show(&from)["trace"].clone();
+    for version in ["fio-iolog-2", "fio-iolog-3"] {
+        let log = dir.path().join(version);
+        let (from, log) = (from.to_string_lossy(), log.to_string_lossy());
+        assert!(
+            ssdlab(&["trace", "convert", &from, &log, "--to", version])
+                .status
+                .success()
+        );
+        let fio = std::process::Command::new("fio")
+            .args([
+                "--name=x",
+                "--ioengine=null",
+                "--size=8g",
+                "--replay_no_stall=1",
+            ])
+            .args(["--output-format=json", &format!("--read_iolog={log}")])
+            .output();
+        let Ok(output) = fio else {
+            eprintln!("SKIPPED: fio is not installed");
+            return;
+        };
+        let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let job = &result["jobs"][0];
+        for (place, op) in [(0, "read"), (1, "write")] {
+            let ours = &trace["ops"][place];
+            assert_eq!(job[op]["total_ios"], ours["count"], "{version}: {op}");
+            assert_eq!(job[op]["io_bytes"], ours["bytes"], "{version}: {op}");
+        }
+        assert_eq!(
+            job["sync"]["total_ios"], trace["ops"][2]["count"],
+            "{version}"
+        );
+    }
+}
+
+#[test]
 fn the_table_fits_80_columns() {
     let path = examples().join("zfs-2.1.11-log-1-dataset.csv.gz");
     let output = ssdlab(&["trace", "show", "--rows", "all", &path.to_string_lossy()]);

@@ -43,6 +43,7 @@ pub static PROFILES: &[Profile] = profiles![
     "pts-latency",
     "pts-write-saturation",
     "pts-cross-stimulus",
+    "pts-composite",
     "random-write-80",
     "cache-device-buffered",
     "cache-device-through",
