@@ -31,8 +31,8 @@ pub struct Cli {
 pub enum Command {
     /// Measure a target and say whether it is a good choice for a role.
     Qualify(Qualify),
-    /// Run a fio job file or a DISKSPD command line on a target.
-    Run(Run),
+    /// Run a fio job file, a DISKSPD command line, a profile or a trace on a target.
+    Run(Box<Run>),
     /// The catalogue of modelled drives.
     Drives(Drives),
     /// Read what a real drive tells of its health, and when it will be worn out.
@@ -41,6 +41,16 @@ pub enum Command {
     Report(Report),
     /// Put several runs side by side.
     Compare(Compare),
+    /// The workloads that have a name, with their sources.
+    Profiles {
+        /// Print this one, a fio job file.
+        name: Option<String>,
+        /// As JSON.
+        #[arg(long, conflicts_with = "name")]
+        json: bool,
+    },
+    /// Look at a trace, or turn it into another format.
+    Trace(crate::commands::trace::Trace),
     /// Hold write amplification against closed forms and a reference simulator.
     Theory(Theory),
     /// The options of fio and DISKSPD that are understood.
@@ -156,6 +166,8 @@ pub enum ProfileName {
 Examples:
   ssdlab run job.fio
   ssdlab run job.fio --target drive:consumer-sata-1tb
+  ssdlab run --profile jesd219-enterprise --target drive:consumer-sata-1tb
+  ssdlab run --trace log.csv.gz --speed max --target drive:consumer-sata-1tb
   ssdlab run --size 100GiB --fill 205 --idle 10m -- \\
       diskspd.exe -t8 -b4k -r4k -o1 -w30 -Su -D -L -d1800 -Rxml \\
       drive:consumer-sata-1tb")]
@@ -163,6 +175,15 @@ pub struct Run {
     /// A fio job file.
     #[arg(value_name = "JOB.fio")]
     pub job: Option<PathBuf>,
+    /// A workload by name (see `ssdlab profiles`).
+    #[arg(long, value_name = "NAME", conflicts_with = "job")]
+    pub profile: Option<String>,
+    /// Commands outstanding: of a profile's last phase, or of a trace (32 unless given).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub iodepth: Option<u32>,
+    /// Length of a profile's last phase (60s).
+    #[arg(long, value_name = "TIME", requires = "profile")]
+    pub runtime: Option<String>,
     /// A DISKSPD command line, after `--`.
     #[arg(last = true, value_name = "diskspd ARGS")]
     pub diskspd: Vec<String>,
@@ -183,6 +204,35 @@ pub struct Run {
     pub on: TargetArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+    #[command(flatten)]
+    pub trace: ReplayArgs,
+}
+
+/// A trace as the workload of `ssdlab run`.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Replay of a trace")]
+pub struct ReplayArgs {
+    /// Replay a trace (see `ssdlab trace`); after a --profile's phases if there is one.
+    #[arg(long, value_name = "FILE", conflicts_with = "job")]
+    pub trace: Option<PathBuf>,
+    /// `max`: as fast as possible; a number: recorded times, so many times as fast.
+    #[arg(long, value_name = "max|X", default_value = "1.0", requires = "trace")]
+    pub speed: String,
+    /// Fold addresses beyond the target's end.
+    #[arg(long, requires = "trace")]
+    pub wrap: bool,
+    /// Shrink all addresses so that the highest fits.
+    #[arg(long, requires = "trace", conflicts_with = "wrap")]
+    pub scale: bool,
+    /// The trace's format, if not told from its content.
+    #[arg(long, value_name = "FORMAT", requires = "trace")]
+    pub trace_format: Option<String>,
+    /// Share of lines that may be bad, in per cent.
+    #[arg(long, value_name = "PERCENT", default_value = "1%", requires = "trace")]
+    pub bad_share: String,
+    /// Which device, where a trace holds several; `all` takes them as one.
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    pub device: Option<String>,
 }
 
 /// `--format`.

@@ -38,6 +38,8 @@ fn main() -> ExitCode {
         Command::Inspect(args) => commands::inspect::inspect(&args),
         Command::Report(args) => commands::report::report(&args),
         Command::Compare(args) => commands::report::compare(&args),
+        Command::Profiles { name, json } => commands::profiles::profiles(name.as_deref(), json),
+        Command::Trace(args) => commands::trace::trace(&args.action),
         Command::Theory(args) => commands::theory::theory(&args),
         Command::Options { language } => commands::generate::options(language),
         Command::Completions { shell } => commands::generate::completions(shell),

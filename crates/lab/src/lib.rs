@@ -17,6 +17,7 @@ pub mod report;
 pub mod smart;
 pub mod target;
 pub mod theory;
+pub mod trace;
 pub mod workload;
 
 pub use error::LabError;

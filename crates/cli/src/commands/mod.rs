@@ -3,7 +3,10 @@
 pub mod drives;
 pub mod generate;
 pub mod inspect;
+pub mod profiles;
 pub mod qualify;
 pub mod report;
 pub mod run;
+pub mod run_plan;
 pub mod theory;
+pub mod trace;

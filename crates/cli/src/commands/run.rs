@@ -3,6 +3,7 @@
 use crate::Exit;
 use crate::args::{Format, Run};
 use crate::clock::Utc;
+use crate::commands::run_plan::{expected_s, label, plan_jobs, read_plan, title};
 use crate::failure::Failure;
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::{Bar, Watch, stop_on_signal};
@@ -14,7 +15,7 @@ use ssdlab_lab::record::run_dir::{RunHeader, RunResult, RunWriter};
 use ssdlab_lab::report::{RunReport, html, terminal};
 use ssdlab_lab::target::open::Needs;
 use ssdlab_lab::workload::quantity::parse_duration;
-use ssdlab_lab::workload::{JobSpec, Language, Mix, Order, Phase, Plan, diskspd, fio};
+use ssdlab_lab::workload::{JobSpec, Language, Mix, Order, Phase, Plan, fio};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,6 +58,11 @@ pub fn run(args: &Run) -> Result<Exit, Failure> {
     if matches!(plan.language, Language::Fio { .. }) {
         report.notes.extend(fio::notes(&plan));
     }
+    let replays = plan_jobs(&plan).filter_map(|job| job.replay.as_ref());
+    report
+        .notes
+        .extend(replays.flat_map(|replay| replay.notes()));
+    report.notes.extend(record.notes.iter().cloned());
     let mut page = report.clone();
     page.notes.extend(target.rests_on());
     report.notes.extend(calibration_note(&target.rests_on()));
@@ -99,35 +105,6 @@ fn format(args: &Run) -> Format {
     }
 }
 
-fn plan_jobs(plan: &Plan) -> impl Iterator<Item = &JobSpec> {
-    plan.phases.iter().flat_map(|phase| &phase.jobs)
-}
-
-fn read_plan(args: &Run) -> Result<Plan, LabError> {
-    match (&args.job, args.diskspd.is_empty()) {
-        (Some(job), true) => fio::read(job),
-        (None, false) => diskspd::parse(&args.diskspd),
-        (Some(_), false) => Err(LabError::refused(
-            "both a fio job file and a DISKSPD command line were given",
-            "give one of them",
-        )),
-        (None, true) => Err(LabError::refused(
-            "nothing to run: neither a fio job file nor a DISKSPD command line was given",
-            "ssdlab run JOB.fio, or ssdlab run -- diskspd -b4k -r -w30 ... TARGET",
-        )),
-    }
-}
-
-/// What the run is called in the name of its directory and in legends.
-fn label(args: &Run) -> String {
-    match &args.job {
-        Some(path) => path
-            .file_stem()
-            .map_or("fio".into(), |s| s.to_string_lossy().into_owned()),
-        None => "diskspd".into(),
-    }
-}
-
 fn target_name(args: &Run, plan: &Plan) -> Result<Name, LabError> {
     if let Some(target) = &args.target {
         return Name::parse(target);
@@ -148,15 +125,6 @@ fn target_name(args: &Run, plan: &Plan) -> Result<Name, LabError> {
             "one run has one target here; choose it with --target",
         )),
     }
-}
-
-fn expected_s(plan: &Plan) -> f64 {
-    let of = |job: &JobSpec| {
-        let run = job.time.run.unwrap_or_default();
-        (run + job.time.ramp + job.time.cool_down).as_secs_f64()
-    };
-    let phase = |phase: &Phase| phase.jobs.iter().map(of).fold(0.0, f64::max);
-    plan.phases.iter().map(phase).sum()
 }
 
 /// `--fill` and `--idle`.
@@ -212,12 +180,8 @@ fn fill(bytes: u64) -> Plan {
 }
 
 fn report(args: &Run, words: &[String], record: &RunRecord, result: &RunResult) -> RunReport {
-    let title = match &args.job {
-        Some(job) => format!("fio job {}", job.display()),
-        None => format!("DISKSPD {}", args.diskspd.join(" ")),
-    };
     let label = format!("{} on {}", label(args), record.facts.name);
-    let mut report = RunReport::new(record, &label, &title, &words.join(" "));
+    let mut report = RunReport::new(record, &label, &title(args), &words.join(" "));
     if let Some(phase) = result.phases.last() {
         report.analysed_phase = phase.phase;
         report.steady.clone_from(&phase.steady_state);

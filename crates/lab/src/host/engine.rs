@@ -124,6 +124,9 @@ impl<'a, T: Target> Engine<'a, T> {
             Err(error) => Ending::Failed(error.to_string()),
         };
         self.check(record);
+        record
+            .notes
+            .extend(self.lanes.iter().filter_map(Lane::note));
         self.ledger.close(record);
     }
 
@@ -254,6 +257,9 @@ impl<'a, T: Target> Engine<'a, T> {
                 return Ok(());
             }
             let Some(next) = lane.next else {
+                if let Some(failure) = lane.failure() {
+                    return Err(failure);
+                }
                 if lane.outstanding == 0 {
                     lane.open = false;
                     let job = lane.job;

@@ -111,6 +111,7 @@ pub fn run<T: Target>(
         cpu_ns: (0, 0),
         wall_ns: 0,
         checks: Vec::new(),
+        notes: Vec::new(),
     };
     let wall = Instant::now();
     let cpu = cpu::process_time_ns();

@@ -52,7 +52,22 @@ pub(super) struct Pace {
     think_blocks: u32,
     since_pause: u32,
     resume: Nanos,
+    /// Of a replay: when the next command is due, since the lane's start.
+    due: Nanos,
+    late: Late,
 }
+
+/// Commands of a replay that left after their time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Late {
+    /// How many left later than [`LATE_FROM`].
+    pub count: u64,
+    /// By how much the latest was late.
+    pub most: Nanos,
+}
+
+/// What leaves later than this after its time is counted: less is the host's own timer.
+pub(super) const LATE_FROM: Nanos = Nanos::from_millis(1);
 
 impl Pace {
     /// `None` when nothing is limited.
@@ -77,7 +92,33 @@ impl Pace {
             think_blocks: pace.think_blocks.max(1),
             since_pause: 0,
             resume: Nanos::ZERO,
+            due: Nanos::ZERO,
+            late: Late::default(),
         })
+    }
+
+    /// No limits, but a time for each command: see [`Pace::next_due`].
+    pub fn scheduled() -> Pace {
+        Pace {
+            start: Nanos::ZERO,
+            schedules: [Schedule::default(); 3],
+            think: Nanos::ZERO,
+            think_blocks: 1,
+            since_pause: 0,
+            resume: Nanos::ZERO,
+            due: Nanos::ZERO,
+            late: Late::default(),
+        }
+    }
+
+    /// The next command is due at `due` since the start.
+    pub fn next_due(&mut self, due: Nanos) {
+        self.due = due;
+    }
+
+    /// What left late.
+    pub fn late(&self) -> Late {
+        self.late
     }
 
     /// Schedules count from `now`.
@@ -98,8 +139,14 @@ impl Pace {
             Some(i) => self.start.saturating_add(self.schedules[i].due()),
             None => Nanos::ZERO,
         };
-        let due = due.max(self.resume);
+        let scheduled = self.start.saturating_add(self.due);
+        let due = due.max(self.resume).max(scheduled);
         if due <= now {
+            let late = now.saturating_sub(scheduled);
+            if self.due > Nanos::ZERO && late > LATE_FROM {
+                self.late.count += 1;
+                self.late.most = self.late.most.max(late);
+            }
             Leave::Now
         } else {
             Leave::At(due)

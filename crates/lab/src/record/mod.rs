@@ -123,6 +123,8 @@ pub struct RunRecord {
     pub wall_ns: u64,
     /// Self-checks: name and outcome, `None` = passed.
     pub checks: Vec<(String, Option<String>)>,
+    /// What the reader of the result should know of how it ran.
+    pub notes: Vec<String>,
 }
 
 /// Device counters around a phase.

@@ -22,6 +22,7 @@ pub(crate) fn job(name: &str, mix: Mix) -> JobSpec {
             distribution: Distribution::Uniform,
             each_once: false,
         },
+        random_pct: 100,
         block_sizes: [(); 3].map(|()| {
             vec![BlockSize {
                 bytes: 4096,
@@ -47,6 +48,7 @@ pub(crate) fn job(name: &str, mix: Mix) -> JobSpec {
         },
         direct: true,
         seed: 1,
+        replay: None,
     }
 }
 
@@ -109,6 +111,7 @@ pub(crate) fn record(plan: &Plan, length_s: u64, seed: u64) -> RunRecord {
         cpu_ns: (400_000_000, 100_000_000),
         wall_ns: 1_000_000_000,
         checks: vec![("pages conserved".to_string(), None)],
+        notes: Vec::new(),
     }
 }
 

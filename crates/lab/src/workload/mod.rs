@@ -12,6 +12,7 @@ pub mod diskspd;
 pub mod distribution;
 pub mod fio;
 pub mod permutation;
+pub mod profiles;
 pub mod quantity;
 pub mod stream;
 
@@ -79,6 +80,9 @@ pub struct JobSpec {
     pub mix: Mix,
     /// Where the next command goes.
     pub order: Order,
+    /// Of a random order: so many per cent of the commands go to a random address, the others
+    /// follow the last command of their kind (fio `percentage_random`). 0 to 100.
+    pub random_pct: u8,
     /// Command sizes for reads, writes and trims, in this order. Each list is never empty.
     pub block_sizes: [Vec<BlockSize>; 3],
     /// First byte of the region used.
@@ -107,6 +111,10 @@ pub struct JobSpec {
     pub direct: bool,
     /// Seed of the job's random streams; copies fork it by number.
     pub seed: u64,
+    /// The commands come from a trace: of the fields above, the name, the depth and what the
+    /// target needs to know hold then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Box<crate::trace::replay::Replay>>,
 }
 
 /// Sizes in per cent, which only a target's capacity turns into bytes.
@@ -137,6 +145,7 @@ impl Default for JobSpec {
                 start_step: 0,
                 split_positions: false,
             },
+            random_pct: 100,
             block_sizes: [block.clone(), block.clone(), block],
             offset: 0,
             region: None,
@@ -153,6 +162,7 @@ impl Default for JobSpec {
             },
             direct: true,
             seed: 0,
+            replay: None,
         }
     }
 }

@@ -57,6 +57,34 @@ enum Sizes {
     Split(Box<[Size; 100]>),
 }
 
+/// A random order in which some commands follow the last one of their kind.
+#[derive(Clone, Debug)]
+struct Runs {
+    turn_rng: Rng,
+    random_pct: u8,
+    /// Where the last command of each kind ended, from the region's start.
+    ends: [u64; 3],
+    /// Length of the region.
+    len: u64,
+    /// Where the others go.
+    random: Place,
+}
+
+impl Runs {
+    /// Out of line, so that the orders without runs stay as fast as they are.
+    #[inline(never)]
+    fn next(&mut self, rng: &mut Rng, op: Op, size: Size) -> u64 {
+        let (end, bytes) = (self.ends[op as usize], u64::from(size.bytes));
+        let random = self.turn_rng.percent(u32::from(self.random_pct));
+        let position = match !random && end + bytes <= self.len {
+            true => end,
+            false => self.random.next(rng, op, size),
+        };
+        self.ends[op as usize] = position + bytes;
+        position
+    }
+}
+
 /// How the next address is found. Positions are in bytes from the region's start.
 #[derive(Clone, Debug)]
 enum Place {
@@ -91,6 +119,7 @@ enum Place {
         align: u64,
         zoned: Zoned,
     },
+    Runs(Box<Runs>),
 }
 
 /// The part of the target a job uses, in bytes.
@@ -114,7 +143,16 @@ impl Stream {
         };
         let fork = |name: &str| Rng::named(job.seed, &format!("{name} of copy {copy}"));
         let mut place_rng = fork("place");
-        let place = place(job, copy, region, &mut place_rng)?;
+        let mut place = place(job, copy, region, &mut place_rng)?;
+        if matches!(job.order, Order::Random { .. }) && job.random_pct < 100 {
+            place = Place::Runs(Box::new(Runs {
+                turn_rng: fork("turn"),
+                random_pct: job.random_pct,
+                ends: [0; 3],
+                len: region.len,
+                random: place,
+            }));
+        }
         Ok(Stream {
             kind_rng: fork("kind"),
             size_rng: fork("size"),
@@ -159,7 +197,8 @@ impl Stream {
             return None;
         };
         self.left = left;
-        let offset = self.base + self.place.next(&mut self.place_rng, op, size);
+        let position = self.place.next(&mut self.place_rng, op, size);
+        let offset = self.base + position;
         let write = op == Op::Write;
         self.unflushed += u32::from(write);
         Some(Command {
@@ -214,6 +253,7 @@ impl Place {
             Place::Zipf { align, zipf } => zipf.slot(rng).min(last) * *align,
             Place::Pareto { align, pareto } => pareto.slot(rng).min(last) * *align,
             Place::Zoned { align, zoned } => zoned.slot(rng).min(last) * *align,
+            Place::Runs(runs) => runs.next(rng, op, size),
         }
     }
 }

@@ -53,6 +53,7 @@ pub(super) struct Draft {
     fdatasync: u32,
     distribution: Distribution,
     random_map: bool,
+    random_pct: u8,
     seed: u64,
     pace: Pace,
     compress_pct: u8,
@@ -88,6 +89,7 @@ impl Default for Draft {
             fdatasync: 0,
             distribution: Distribution::Uniform,
             random_map: true,
+            random_pct: 100,
             seed: SEED,
             pace: Pace::default(),
             compress_pct: 0,
@@ -140,6 +142,7 @@ impl Draft {
             options: self.written,
             mix,
             order,
+            random_pct: self.random_pct,
             block_sizes,
             offset,
             region,
@@ -164,6 +167,7 @@ impl Draft {
             },
             direct: self.direct,
             seed: Rng::named(self.seed, &format!("fio job {index}")).next_u64(),
+            replay: None,
         })
     }
 
@@ -468,6 +472,11 @@ pub(super) fn random_distribution(draft: &mut Draft, s: &Setting) -> Outcome {
             ));
         }
     };
+    Ok(())
+}
+
+pub(super) fn percentage_random(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.random_pct = s.percent()?;
     Ok(())
 }
 

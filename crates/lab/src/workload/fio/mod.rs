@@ -128,7 +128,8 @@ fn apply(draft: &mut Draft, setting: &Setting) -> Result<(), LabError> {
 /// done something else with the same file.
 pub fn notes(plan: &Plan) -> Vec<String> {
     let mut notes = Vec::new();
-    for job in plan.phases.iter().flat_map(|phase| &phase.jobs) {
+    let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
+    for job in jobs.filter(|job| job.replay.is_none()) {
         let option = |wanted: &str| {
             let found = job
                 .options

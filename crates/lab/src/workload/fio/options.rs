@@ -313,6 +313,14 @@ static OPTIONS: &[OptionHelp] = &[
         "random",
         "which addresses are likelier; all but random turn the random map off",
     ),
+    value(
+        "percentage_random",
+        &[],
+        draft::percentage_random,
+        "%",
+        "100",
+        "random commands that go to a random address; the others follow the last of their kind",
+    ),
     flag(
         "norandommap",
         &[],

@@ -21,10 +21,6 @@ static KNOWN: &[(&str, &str)] = &[
         "drives are addressed in blocks of 512 bytes: leave it out",
     ),
     ("offset_increment", "write one job per offset"),
-    (
-        "percentage_random",
-        "use two jobs, one sequential and one random",
-    ),
     ("rw_sequencer", "leave it out"),
     ("directory", "name the file with filename="),
     ("opendir", "name the file with filename="),

@@ -1,0 +1,140 @@
+//! What `ssdlab run` was asked to run: a job file, a command line, a profile, a trace, or a
+//! profile and then a trace.
+
+use super::trace::{read_options, warn};
+use crate::args::Run;
+use ssdlab_lab::LabError;
+use ssdlab_lab::trace::replay::{Fit, Replay};
+use ssdlab_lab::workload::profiles::Profile;
+use ssdlab_lab::workload::quantity::parse_duration;
+use ssdlab_lab::workload::{JobSpec, Phase, Plan, diskspd, fio};
+use std::path::Path;
+
+/// Commands of a trace that may be outstanding unless the user says otherwise.
+const TRACE_DEPTH: u32 = 32;
+
+/// Every job of a plan.
+pub fn plan_jobs(plan: &Plan) -> impl Iterator<Item = &JobSpec> {
+    plan.phases.iter().flat_map(|phase| &phase.jobs)
+}
+
+/// The plan that the user asked for.
+///
+/// # Errors
+/// When nothing or too much was asked for, or it cannot be read.
+pub fn read_plan(args: &Run) -> Result<Plan, LabError> {
+    let named = args.profile.is_some() || args.trace.trace.is_some();
+    match (&args.job, args.diskspd.is_empty()) {
+        (None, true) if named => {}
+        (Some(_) | None, false) if named => {
+            return Err(LabError::refused(
+                "a DISKSPD command line was given beside a profile or a trace",
+                "give one of them",
+            ));
+        }
+        (Some(_), _) | (_, false) if args.iodepth.is_some() => {
+            return Err(LabError::refused(
+                "--iodepth is for profiles and traces",
+                "write iodepth= in the job file, or -o in the DISKSPD command line",
+            ));
+        }
+        (Some(job), true) => return fio::read(job),
+        (None, false) => return diskspd::parse(&args.diskspd),
+        (Some(_), false) => {
+            return Err(LabError::refused(
+                "both a fio job file and a DISKSPD command line were given",
+                "give one of them",
+            ));
+        }
+        (None, true) => {
+            return Err(LabError::refused(
+                "nothing to run: no fio job file, DISKSPD command line, profile or trace was given",
+                "ssdlab run JOB.fio, ssdlab run --profile NAME, ssdlab run --trace FILE, or \
+                 ssdlab run -- diskspd -b4k -r -w30 ... TARGET",
+            ));
+        }
+    }
+    let trace = args.trace.trace.as_deref();
+    let Some(name) = &args.profile else {
+        return match trace {
+            Some(trace) => Ok(replay(args, trace)?.plan(args.iodepth.unwrap_or(TRACE_DEPTH))),
+            None => Err(LabError::refused("nothing to run", "see --help")),
+        };
+    };
+    let profile = Profile::named(name)?;
+    let run = args.runtime.as_deref().map(parse_duration).transpose()?;
+    // Before a trace, a profile prepares: its depth is its own then.
+    let depth = args.iodepth.filter(|_| trace.is_none());
+    let mut plan = profile.plan(depth, run)?;
+    if let Some(trace) = trace {
+        let depth = args.iodepth.unwrap_or(TRACE_DEPTH);
+        plan.phases.push(replay(args, trace)?.phase(depth));
+    }
+    Ok(plan)
+}
+
+fn replay(args: &Run, path: &Path) -> Result<Replay, LabError> {
+    let trace = &args.trace;
+    let read = read_options(
+        trace.trace_format.as_deref(),
+        &trace.bad_share,
+        trace.device.as_deref(),
+    )?;
+    let speed = match trace.speed.as_str() {
+        "max" => None,
+        text => Some(text.parse::<f64>().map_err(|_| {
+            LabError::refused(
+                format!("--speed cannot be `{text}`"),
+                "give a number such as 1.0 (recorded times) or 2 (twice as fast), or max",
+            )
+        })?),
+    };
+    let fit = match (trace.wrap, trace.scale) {
+        (true, _) => Fit::Wrap,
+        (_, true) => Fit::Scale,
+        _ => Fit::Refuse,
+    };
+    let (replay, reading) = Replay::survey(path, &read, speed, fit)?;
+    warn(path, &reading);
+    Ok(replay)
+}
+
+/// What the run is called in the name of its directory and in legends.
+pub fn label(args: &Run) -> String {
+    let stem = |path: &Path, otherwise: &str| {
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy());
+        stem.map_or(otherwise.to_owned(), std::borrow::Cow::into_owned)
+    };
+    match (&args.job, &args.profile, &args.trace.trace) {
+        (Some(job), ..) => stem(job, "fio"),
+        (_, Some(profile), _) => profile.clone(),
+        (_, _, Some(trace)) => stem(trace, "trace"),
+        _ => "diskspd".into(),
+    }
+}
+
+/// What the report is called.
+pub fn title(args: &Run) -> String {
+    let trace = args.trace.trace.as_ref();
+    let trace = trace.map(|trace| format!("trace {}", trace.display()));
+    match (&args.job, &args.profile) {
+        (Some(job), _) => format!("fio job {}", job.display()),
+        (_, Some(profile)) => match trace {
+            Some(trace) => format!("profile {profile}, then {trace}"),
+            None => format!("profile {profile}"),
+        },
+        _ => trace.unwrap_or_else(|| format!("DISKSPD {}", args.diskspd.join(" "))),
+    }
+}
+
+/// Seconds of the target's clock that the plan takes, where time bounds it.
+pub fn expected_s(plan: &Plan) -> f64 {
+    let of = |job: &JobSpec| {
+        let replay = job.replay.as_ref();
+        let recorded = replay.and_then(|r| Some(r.survey.span_ns as f64 / 1e9 / r.speed?));
+        let run = job.time.run.unwrap_or_default();
+        (run + job.time.ramp + job.time.cool_down).as_secs_f64() + recorded.unwrap_or(0.0)
+    };
+    let phase = |phase: &Phase| phase.jobs.iter().map(of).fold(0.0, f64::max);
+    plan.phases.iter().map(phase).sum()
+}

@@ -1,0 +1,62 @@
+//! Our own format: a header, then one command a line.
+//!
+//! `t_us,op,offset,length,done_us` in this order, then optionally `fua,preflush` (0 or 1). Times
+//! in us, with up to three decimals; `done_us` may be empty. Sizes in bytes. `op` is `read`,
+//! `write`, `trim`, `flush` or `write_zeroes`.
+
+use super::{Event, Parser, Sink, Why, excerpt, time, whole};
+use ssdlab_ssd::Op;
+
+/// The header that is written.
+pub const HEADER: &str = "t_us,op,offset,length,done_us,fua,preflush";
+const SHORT: &str = "t_us,op,offset,length,done_us";
+const US: u64 = 1000;
+
+/// Whether a file that starts with `line` is one of these.
+pub fn is_header(line: &str) -> bool {
+    line == HEADER || line == SHORT
+}
+
+/// Columns known from the header.
+#[derive(Default)]
+pub struct Csv {
+    columns: Option<usize>,
+}
+
+impl Parser for Csv {
+    fn line(&mut self, line: &str, sink: &mut Sink) -> Result<(), Why> {
+        if is_header(line.trim()) {
+            self.columns = Some(line.split(',').count());
+            sink.skipped += 1;
+            return Ok(());
+        }
+        let found = line.split(',').count();
+        let columns = *self.columns.get_or_insert(found);
+        if found != columns || !matches!(columns, 5 | 7) {
+            let expected = if columns == 7 { 7 } else { 5 };
+            return Err(format!("{found} fields, {expected} are expected"));
+        }
+        let mut fields = line.split(',').map(str::trim);
+        let issued_ns = time(fields.next(), US, "time in us")?;
+        let name = fields.next().unwrap_or_default();
+        let op = Op::ALL.into_iter().find(|op| op.name() == name);
+        let op = op.ok_or_else(|| format!("`{}` is no kind of command", excerpt(name)))?;
+        let offset = whole(fields.next(), "offset")?;
+        let len = whole(fields.next(), "length")?;
+        let done_ns = match fields.next() {
+            None | Some("") => None,
+            done => Some(time(done, US, "completion time in us")?),
+        };
+        let mut flag = || match fields.next() {
+            None | Some("0") => Ok(false),
+            Some("1") => Ok(true),
+            Some(other) => Err(format!("`{}` is neither 0 nor 1", excerpt(other))),
+        };
+        sink.take(Event {
+            done_ns,
+            fua: flag()?,
+            preflush: flag()?,
+            ..Event::new(issued_ns, op, offset, len)
+        })
+    }
+}
