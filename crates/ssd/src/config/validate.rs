@@ -292,6 +292,13 @@ impl DriveConfig {
         } else {
             per_superblock
         };
+        // Reclaim may have to pad one unit per victim: what it gains must be more.
+        let padding = if self.ftl.mapping.kind.is_block_mapped() {
+            0
+        } else {
+            unit - 1
+        };
+        let data = data.saturating_sub(padding);
         let slc = u64::from(self.ftl.slc.superblocks);
         let native = u64::from(s.blocks_per_plane).saturating_sub(slc);
         let usable = native.saturating_sub(self.reserve_superblocks()) * data * slot;

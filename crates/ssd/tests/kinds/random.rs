@@ -11,7 +11,12 @@ use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::units::Nanos;
 
 /// Kinds of map that are drawn.
-const MAPPINGS: [MappingKind; 3] = [MappingKind::Flat, MappingKind::Cached, MappingKind::Tree];
+const MAPPINGS: [MappingKind; 4] = [
+    MappingKind::Cached,
+    MappingKind::Tree,
+    MappingKind::Block,
+    MappingKind::Hybrid,
+];
 /// More slots of media make a run too long.
 const MEDIA_SLOTS_MAX: u64 = 6_000;
 
@@ -107,7 +112,7 @@ fn ftl(rng: &mut Rng, media_bytes: u64) -> FtlConfig {
             },
             dram_bytes: 1 << rng.below(16),
             entry_bytes: one(rng, &[1, 4, 8, 16, 64]),
-            log_superblocks: upto(rng, 1, 4),
+            log_superblocks: 0,
         },
         reclaim: reclaim(rng, media_bytes),
         slc: SlcConfig {
@@ -186,11 +191,32 @@ fn draw(rng: &mut Rng) -> DriveConfig {
     }
 }
 
+fn leave_out_what_a_block_map_has_not(ftl: &mut FtlConfig, rng: &mut Rng) {
+    let usual = FtlConfig::default();
+    let low = ftl.reclaim.free_superblocks_low;
+    if ftl.mapping.kind == MappingKind::Hybrid {
+        ftl.mapping.log_superblocks = upto(rng, 1, 4);
+    }
+    ftl.reclaim = ReclaimConfig {
+        free_superblocks_low: low,
+        ..usual.reclaim
+    };
+    ftl.slc = usual.slc;
+    ftl.journal.commit_closes_word_lines = false;
+    ftl.journal.checkpoint_pages = 0;
+    ftl.compression_pack = usual.compression_pack;
+    ftl.parity = usual.parity;
+    ftl.refresh_reads = usual.refresh_reads;
+}
+
 /// The possible drive that `seed` stands for.
 pub fn drive(seed: u64) -> DriveConfig {
     let mut rng = Rng::named(seed, "swarm drive");
     loop {
-        let config = draw(&mut rng);
+        let mut config = draw(&mut rng);
+        if config.ftl.mapping.kind.is_block_mapped() {
+            leave_out_what_a_block_map_has_not(&mut config.ftl, &mut rng);
+        }
         let slots = config.geometry().raw_bytes() / u64::from(config.shape.slot_bytes);
         if slots <= MEDIA_SLOTS_MAX && config.validate().is_ok() {
             return config;
