@@ -1,0 +1,4 @@
+//! A drive's life under a load: `ssdlab simulate`.
+
+pub mod load;
+pub mod settings;
