@@ -37,6 +37,8 @@ fn main() -> ExitCode {
         Command::Drives(args) => commands::drives::drives(&args.action),
         Command::Report(args) => commands::report::report(&args),
         Command::Compare(args) => commands::report::compare(&args),
+        Command::Simulate(args) => commands::simulate::simulate(&args),
+        Command::Policies { json } => commands::policies::policies(json),
         Command::Theory(args) => commands::theory::theory(&args),
         Command::Options { language } => commands::generate::options(language),
         Command::Completions { shell } => commands::generate::completions(shell),
