@@ -24,5 +24,5 @@ for round in 1 2 3; do
 done
 for gib in 16 64 256; do
   echo "-- $gib GiB"
-  target/release/examples/speed "$gib"
+  target/release/examples/speed "${gib}GiB"
 done

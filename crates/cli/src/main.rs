@@ -40,6 +40,8 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::report::compare(&args),
         Command::Profiles { name, json } => commands::profiles::profiles(name.as_deref(), json),
         Command::Trace(args) => commands::trace::trace(&args.action),
+        Command::Simulate(args) => commands::simulate::simulate(&args),
+        Command::Policies { json } => commands::policies::policies(json),
         Command::Theory(args) => commands::theory::theory(&args),
         Command::Options { language } => commands::generate::options(language),
         Command::Completions { shell } => commands::generate::completions(shell),

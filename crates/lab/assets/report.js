@@ -28,7 +28,8 @@
   const RATE = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
   const TIME = [[1e9, " s"], [1e6, " ms"], [1e3, " us"], [1, " ns"]];
   const THROUGHPUT = [[1e9, " GB/s"], [1e6, " MB/s"], [1e3, " kB/s"], [1, " B/s"]];
-  const UNITS = { rate: RATE, time: TIME, throughput: THROUGHPUT };
+  const POWER = [[1, " W"], [1e-3, " mW"]];
+  const UNITS = { rate: RATE, time: TIME, throughput: THROUGHPUT, power: POWER };
   const show = (unit, v) => (v == null ? "-" : v === 0 ? "0" : scaled(v, UNITS[unit]));
   const tick = (unit, v) => show(unit, v).replace(/\.0+(?=\D|$)|(\.\d*?)0+(?=\D|$)/, "$1");
   const clock = (s) => {
@@ -46,6 +47,8 @@
       14400, 28800, 43200, 86400] },
     writers: { show: String, incrs: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024] },
     size: { show: size, incrs: [1, 2, 4, 5, 10, 20] },
+    writes: { show: (v) => tick("rate", v) + "x", incrs: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5,
+      10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] },
   };
 
   // ---- data -------------------------------------------------------------------------------------
@@ -84,8 +87,10 @@
     const low = 10 ** Math.floor(Math.log10(from));
     return [low, Math.max(low * 10, 10 ** Math.ceil(Math.log10(to)))];
   };
+  // Lines over time or over what the host wrote; else points.
+  const over = (chart) => chart.axis === "time" || chart.axis === "writes";
   const xRange = (chart) => (_u, min, max) => {
-    if (chart.axis === "time") return min === max ? [min - 1, max + 1] : [min, max];
+    if (over(chart)) return min === max ? [min - 1, max + 1] : [min, max];
     const pad = (max - min) * 0.03 || 1;
     return chart.axis === "writers" ? [0, max + pad] : [min - pad, max + pad];
   };
@@ -106,14 +111,14 @@
   ];
   const series = (chart) => [
     {
-      label: { time: "at", writers: "writers", size: "dirty" }[chart.axis],
+      label: { time: "at", writers: "writers", size: "dirty", writes: "at" }[chart.axis],
       value: (_u, v) => (v == null ? "-" : AXES[chart.axis].show(v)),
     },
     ...chart.lines.map((line) => ({
-      label: line.label, stroke: colour(line.colour), width: chart.axis === "time" ? 1.4 : 2,
+      label: line.label, stroke: colour(line.colour), width: over(chart) ? 1.4 : 2,
       dash: DASHES[line.dash % 6], show: !line.hidden, spanGaps: true,
       points: {
-        show: chart.axis !== "time" || line.y.length < 3, size: 6, fill: colour(line.colour),
+        show: !over(chart) || line.y.length < 3, size: 6, fill: colour(line.colour),
       },
       value: (_u, v) => show(chart.unit, v),
     })),

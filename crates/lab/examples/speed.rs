@@ -1,6 +1,7 @@
 //! How many simulated commands a second of wall time carries: the model alone, no lab.
 //!
-//! `cargo run --release -p ssdlab-lab --example speed [GIB]`
+//! `cargo run --release -p ssdlab-lab --example speed [USER_CAPACITY]`, such as `64GiB` or `300GB`.
+use ssdlab_lab::workload::quantity::parse_size;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Bytes, Command, Drive, DriveConfig, Nanos};
 use std::time::Instant;
@@ -9,27 +10,30 @@ use std::time::Instant;
 #[global_allocator]
 static MEMORY: ssdlab_lab::huge_pages::HugePages = ssdlab_lab::huge_pages::HugePages;
 
-/// A 64-die TLC drive with so many GiB of raw capacity and 12 % of them spare.
-fn config(gib: u32) -> DriveConfig {
+/// A 64-die TLC drive of so many bytes, with 28 % over-provisioning.
+fn config(user_bytes: u64) -> DriveConfig {
     let mut c = DriveConfig::tiny();
     c.shape.channel_count = 8;
     c.shape.dies_per_channel = 8;
     c.shape.page_bytes = 16384;
-    c.shape.pages_per_block = if gib >= 512 { 384 } else { 48 };
+    c.shape.pages_per_block = 96;
+    c.user_bytes = user_bytes / 4096 * 4096;
     let superblock = 64 * 2 * u64::from(c.shape.pages_per_block) * 16384;
-    c.shape.blocks_per_plane = (u64::from(gib) * Bytes::GIB).div_ceil(superblock) as u32 + 16;
+    c.shape.blocks_per_plane = (c.user_bytes / 100 * 128).div_ceil(superblock) as u32;
     c.ftl.slc.superblocks = 0;
     c.buffer.bytes = 16 * Bytes::MIB;
-    c.user_bytes = u64::from(gib) * Bytes::GIB / 100 * 88 / 4096 * 4096;
     c
 }
 
 fn main() {
-    let gib = std::env::args()
-        .nth(1)
-        .map_or(64, |a| a.parse().expect("a number of GiB"));
-    let config = config(gib);
-    println!("{gib} GiB, {} of tables", Bytes(config.memory_bytes()));
+    let given = std::env::args().nth(1).unwrap_or("64GiB".into());
+    let config = config(parse_size(&given).expect("a size such as 64GiB"));
+    println!(
+        "{given}, {} of tables; OP nominal {:.1} %, effective {:.1} %",
+        Bytes(config.memory_bytes()),
+        config.nominal_op() * 100.0,
+        config.effective_op() * 100.0
+    );
     let user = config.user_bytes;
     let mut drive = Drive::new(config).expect("valid");
     let step = 128 * 1024;

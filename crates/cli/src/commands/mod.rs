@@ -3,10 +3,12 @@
 pub mod drives;
 pub mod generate;
 pub mod inspect;
+pub mod policies;
 pub mod profiles;
 pub mod qualify;
 pub mod report;
 pub mod run;
 pub mod run_plan;
+pub mod simulate;
 pub mod theory;
 pub mod trace;

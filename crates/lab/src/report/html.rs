@@ -11,9 +11,12 @@ mod evidence;
 mod parts;
 mod qualification;
 mod run;
+mod simulation;
 
 use super::RunReport;
 use crate::qualify::Qualification;
+use crate::simulate::result::Simulation;
+use crate::simulate::sample::Sample;
 use chart::Charts;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -49,6 +52,14 @@ pub fn run_page(runs: &[RunReport]) -> String {
         runs => format!("{} runs compared", runs.len()),
     };
     page(&title, body, &charts)
+}
+
+/// The page of a simulated life.
+pub fn simulation_page(simulation: &Simulation, samples: &[Sample]) -> String {
+    let mut charts = Charts::default();
+    let body = simulation::body(simulation, samples, &mut charts);
+    let name = &simulation.drive.name;
+    page(&format!("{name}: {}", simulation.load), body, &charts)
 }
 
 /// A page without uPlot's charts, in the same dress.

@@ -3,6 +3,7 @@
 use super::{Counters, Done, Target, TargetFacts, TargetKind};
 use crate::LabError;
 use crate::catalogue::CatalogueDrive;
+use crate::memory::refuse_if_too_big;
 use ssdlab_ssd::{Bytes, Command, Drive, Nanos};
 
 /// A modelled drive, or the first bytes of it (as a file on it would be).
@@ -33,7 +34,7 @@ impl ModelledTarget {
                 "choose a smaller --size",
             ));
         }
-        refuse_if_too_big(&config.name, config.memory_bytes())?;
+        refuse_if_too_big(&config.name, config.memory_bytes(), 1)?;
         let facts = facts(from, capacity);
         let drive = Drive::new(config)
             .map_err(|error| LabError::refused(error.to_string(), "see `ssdlab drives show`"))?;
@@ -80,36 +81,6 @@ fn facts(from: &CatalogueDrive, capacity: u64) -> TargetFacts {
             ),
         ],
     }
-}
-
-/// Refuses a model that does not fit in memory, before it starts.
-fn refuse_if_too_big(name: &str, needed: u64) -> Result<(), LabError> {
-    let Some(available) = memory_available() else {
-        return Ok(());
-    };
-    if needed <= available {
-        return Ok(());
-    }
-    Err(LabError::refused(
-        format!(
-            "drive {name} needs {} of memory for its tables, {} are available",
-            Bytes(needed),
-            Bytes(available)
-        ),
-        "a larger mapping_unit needs less; so does a smaller drive",
-    ))
-}
-
-fn memory_available() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text
-        .lines()
-        .find(|line| line.starts_with("MemAvailable:"))?;
-    line.split_whitespace()
-        .nth(1)?
-        .parse::<u64>()
-        .ok()
-        .map(|kib| kib * 1024)
 }
 
 impl Target for ModelledTarget {

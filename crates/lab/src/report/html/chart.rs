@@ -16,12 +16,14 @@ const PLACES: i32 = 4;
 /// What the y axis counts, from zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// Per second.
+    /// Per second; also counts and ratios.
     Rate,
     /// Nanoseconds.
     Time,
     /// Bytes per second.
     Throughput,
+    /// Watts.
+    Power,
 }
 
 /// What the x axis is.
@@ -33,6 +35,8 @@ pub(super) enum Axis {
     Writers,
     /// Bytes, logarithmic to base 2.
     Size,
+    /// Written by the host, in user capacities.
+    Writes,
 }
 
 /// One line with its look: the colour says which drive, run or kind; the dash says it again.
@@ -144,11 +148,13 @@ impl Chart {
             Unit::Rate => "rate",
             Unit::Time => "time",
             Unit::Throughput => "throughput",
+            Unit::Power => "power",
         };
         let axis = match self.axis {
             Axis::Time => "time",
             Axis::Writers => "writers",
             Axis::Size => "size",
+            Axis::Writes => "writes",
         };
         let lines = self.lines.iter().map(|l| self.line_json(l, points_max));
         json!({

@@ -1,0 +1,241 @@
+//! A drive's life under a load: `ssdlab simulate`.
+//!
+//! A life is a fill and a load. [`settings`] changes the drive's parameters, [`load`] makes the
+//! commands, [`life`] gives them to the drive in either gear and takes samples, [`sweep`] lives
+//! many. Everything here is a function of its plan: no wall clock, no thread shows in a result.
+
+pub mod life;
+pub mod load;
+mod machine;
+pub mod result;
+pub mod sample;
+pub mod settings;
+pub mod summary;
+pub mod sweep;
+#[cfg(test)]
+mod tests;
+
+use crate::LabError;
+use crate::catalogue::CatalogueDrive;
+use crate::error::Place;
+use crate::memory::refuse_if_too_big;
+use crate::workload::quantity::{parse_duration, parse_size};
+use load::{Commands, Load};
+use ssdlab_ssd::{Bytes, DriveConfig, Nanos};
+
+/// Which of the drive's gears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gear {
+    /// Map and media only: write amplification and wear.
+    Counting,
+    /// In virtual time.
+    Timed,
+}
+
+impl Gear {
+    /// Reads its name.
+    ///
+    /// # Errors
+    /// When there is no such gear.
+    pub fn parse(text: &str) -> Result<Gear, LabError> {
+        let all = [Gear::Counting, Gear::Timed];
+        all.into_iter()
+            .find(|gear| gear.name() == text)
+            .ok_or_else(|| LabError::BadValue {
+                option: "--gear".into(),
+                given: text.into(),
+                allowed: "counting or timed is allowed".into(),
+                place: command_line(),
+                hint: "counting is faster, timed also gives IOPS and latency".into(),
+            })
+    }
+
+    /// Name for the command line and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Gear::Counting => "counting",
+            Gear::Timed => "timed",
+        }
+    }
+}
+
+/// What is written before the load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// Nothing.
+    None,
+    /// The whole drive, front to back.
+    Sequential,
+    /// Every mapping unit once, in random order.
+    Random,
+}
+
+impl Fill {
+    /// Reads its name.
+    ///
+    /// # Errors
+    /// When there is no such fill.
+    pub fn parse(text: &str) -> Result<Fill, LabError> {
+        let all = [Fill::None, Fill::Sequential, Fill::Random];
+        all.into_iter()
+            .find(|fill| fill.name() == text)
+            .ok_or_else(|| LabError::BadValue {
+                option: "--fill".into(),
+                given: text.into(),
+                allowed: "none, sequential or random is allowed".into(),
+                place: command_line(),
+                hint: "the drive is filled front to back unless told otherwise".into(),
+            })
+    }
+
+    /// Name for the command line and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fill::None => "none",
+            Fill::Sequential => "sequential",
+            Fill::Random => "random",
+        }
+    }
+}
+
+/// When a load ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Until {
+    /// The host has written so many user capacities.
+    Drives(f64),
+    /// The host has written so many bytes.
+    Bytes(u64),
+    /// So much virtual time has passed.
+    Time(Nanos),
+}
+
+impl Until {
+    /// Reads `10x`, `100GB` or `30m`.
+    ///
+    /// # Errors
+    /// When it is none of these.
+    pub fn parse(text: &str) -> Result<Until, LabError> {
+        let drives = text
+            .strip_suffix('x')
+            .and_then(|n| n.trim().parse::<f64>().ok());
+        let ending = |unit: &str| text.trim().ends_with(unit);
+        let found = match drives {
+            Some(drives) if drives > 0.0 && drives <= 1e6 => Some(Until::Drives(drives)),
+            Some(_) => None,
+            // `30m` is half an hour here; sizes need their B.
+            None if ending("B") => parse_size(text).ok().filter(|b| *b > 0).map(Until::Bytes),
+            None => parse_duration(text)
+                .ok()
+                .filter(|t| t.0 > 0)
+                .map(Until::Time),
+        };
+        found.ok_or_else(|| LabError::BadValue {
+            option: "--until".into(),
+            given: text.into(),
+            allowed: "user capacities written (10x), bytes written (100GB) or virtual time (30m) \
+                      is allowed"
+                .into(),
+            place: command_line(),
+            hint: "more than zero; sizes end in B, times in ns, us, ms, s, m, h or d".into(),
+        })
+    }
+}
+
+impl std::fmt::Display for Until {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Until::Drives(drives) => write!(f, "{drives}x"),
+            Until::Bytes(bytes) => write!(f, "{}", Bytes(*bytes)),
+            Until::Time(time) => write!(f, "{time}"),
+        }
+    }
+}
+
+fn command_line() -> Place {
+    Place {
+        source: "command line".into(),
+        line: None,
+    }
+}
+
+/// Everything that determines a life.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Name of the drive.
+    pub name: String,
+    /// What a person calls it.
+    pub title: String,
+    /// The drive.
+    pub config: DriveConfig,
+    /// Parameters changed from the drive's file, `key=value`.
+    pub settings: Vec<String>,
+    /// Calibrated and assumed values of the drive.
+    pub rests_on: Vec<String>,
+    /// What a saved drive has lived through.
+    pub history: Vec<String>,
+    /// Gear.
+    pub gear: Gear,
+    /// Commands.
+    pub load: Load,
+    /// Commands outstanding, in the timed gear.
+    pub depth: u32,
+    /// Before the load.
+    pub fill: Fill,
+    /// End of the load.
+    pub until: Until,
+}
+
+/// Most commands outstanding.
+pub const DEPTH_MAX: u32 = 65_536;
+
+impl Plan {
+    /// The plan for another drive.
+    #[must_use]
+    pub fn on(self, drive: &CatalogueDrive) -> Plan {
+        Plan {
+            name: drive.file.name.clone(),
+            title: drive.file.title.clone(),
+            rests_on: drive.rests_on(),
+            config: drive.config.clone(),
+            ..self
+        }
+    }
+
+    /// Whether it can be lived at all, and how many at once fit in memory.
+    ///
+    /// # Errors
+    /// What is impossible.
+    pub fn validate(&self) -> Result<(), LabError> {
+        if self.gear == Gear::Counting && matches!(self.until, Until::Time(_)) {
+            return Err(LabError::refused(
+                "the counting gear has no time, so --until cannot be one",
+                "give what the host writes, such as --until 10x, or choose --gear timed",
+            ));
+        }
+        let writes = 100_u32.saturating_sub(self.load.read_pct + self.load.trim_pct);
+        if writes == 0 && !matches!(self.until, Until::Time(_)) {
+            return Err(LabError::refused(
+                "a load without writes never gets to --until, which counts what is written",
+                "give a time, such as --until 30s --gear timed",
+            ));
+        }
+        if !(1..=DEPTH_MAX).contains(&self.depth) {
+            return Err(LabError::BadValue {
+                option: "--iodepth".into(),
+                given: self.depth.to_string(),
+                allowed: format!("1 to {DEPTH_MAX} is allowed"),
+                place: command_line(),
+                hint: "the drive itself works on host.queue_depth of them at once".into(),
+            });
+        }
+        Commands::new(&self.load, self.config.user_bytes)?;
+        refuse_if_too_big(&self.name, self.config.memory_bytes(), 1)
+    }
+
+    /// Bytes of the commands of a sequential fill: whole mapping units, about 1 MiB.
+    fn fill_block(&self) -> u32 {
+        let slot = self.config.shape.slot_bytes;
+        let most = (self.config.user_bytes / 2).min(1 << 20) as u32;
+        (most / slot).max(1) * slot
+    }
+}

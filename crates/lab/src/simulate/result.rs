@@ -1,0 +1,373 @@
+//! What came out of a life: `result.json`.
+
+use super::machine::{ByOp, Machine};
+use super::sample::{Sample, three};
+use super::{Gear, Plan};
+use serde::Serialize;
+use ssdlab_ssd::geometry::Geometry;
+use ssdlab_ssd::nand::Purpose;
+use ssdlab_ssd::{DriveConfig, DriveCounters, Nanos, Op};
+use std::collections::BTreeMap;
+
+/// Classes of the distribution of valid counts.
+const VALID_CLASSES: usize = 50;
+/// Most cells of the map of erases; with more superblocks, a cell is the mean of several.
+const ERASE_CELLS: usize = 600;
+
+/// The drive, as far as reclaim sees it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DriveFacts {
+    /// Name in the catalogue.
+    pub name: String,
+    /// What a person calls it.
+    pub title: String,
+    /// Parameters changed from the drive's file.
+    pub settings: Vec<String>,
+    /// What a saved drive had lived through before.
+    pub history: Vec<String>,
+    /// Bytes.
+    pub raw_bytes: u64,
+    /// Bytes.
+    pub user_bytes: u64,
+    /// N: superblocks.
+    pub superblocks: u32,
+    /// Np: mapping units of a superblock.
+    pub slots_per_superblock: u32,
+    /// R: superblocks kept free.
+    pub free_superblocks_low: u32,
+    /// K: open superblocks, the host's and those of relocated data.
+    pub open_superblocks: u32,
+    /// (raw - user) / user.
+    pub op_nominal: f64,
+    /// The same with what reclaim can use.
+    pub op_effective: f64,
+    /// (raw - user) / raw.
+    pub spare_factor: f64,
+    /// Which superblock is emptied next.
+    pub victim: String,
+    /// Of the model's tables, bytes.
+    pub memory_bytes: u64,
+    /// Calibrated and assumed values that figures of this drive rest on.
+    pub rests_on: Vec<String>,
+}
+
+impl DriveFacts {
+    fn of(plan: &Plan, config: &DriveConfig) -> DriveFacts {
+        let geometry = Geometry::new(config.shape);
+        let raw = geometry.raw_bytes();
+        DriveFacts {
+            name: plan.name.clone(),
+            title: plan.title.clone(),
+            settings: plan.settings.clone(),
+            history: plan.history.clone(),
+            raw_bytes: raw,
+            user_bytes: config.user_bytes,
+            superblocks: geometry.superblock_count,
+            slots_per_superblock: geometry.slots_per_superblock,
+            free_superblocks_low: config.ftl.reclaim.free_superblocks_low,
+            open_superblocks: config.open_superblocks(),
+            op_nominal: config.nominal_op(),
+            op_effective: config.effective_op(),
+            spare_factor: 1.0 - config.user_bytes as f64 / raw as f64,
+            victim: config.ftl.reclaim.victim.to_string(),
+            memory_bytes: config.memory_bytes(),
+            rests_on: plan.rests_on.clone(),
+        }
+    }
+}
+
+/// Latency of a kind of command under the load, ns.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Latency {
+    /// Kind.
+    pub op: &'static str,
+    /// Commands.
+    pub count: u64,
+    /// Mean.
+    pub mean_ns: f64,
+    /// Half of the commands took no longer.
+    pub p50_ns: u64,
+    /// 99 %.
+    pub p99_ns: u64,
+    /// 99.9 %.
+    pub p999_ns: u64,
+    /// The longest, to 1 %.
+    pub max_ns: u64,
+}
+
+impl Latency {
+    pub(super) fn of(all: &ByOp) -> Vec<Latency> {
+        let each = Op::ALL.into_iter().zip(all);
+        each.filter_map(|(op, histogram)| {
+            let [p50_ns, p99_ns, p999_ns] = three(histogram)?;
+            Some(Latency {
+                op: op.name(),
+                count: histogram.len(),
+                mean_ns: histogram.mean(),
+                p50_ns,
+                p99_ns,
+                p999_ns,
+                max_ns: histogram.max(),
+            })
+        })
+        .collect()
+    }
+}
+
+/// A self-check.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Check {
+    /// What was checked.
+    pub name: String,
+    /// What is wrong; `None` when nothing is.
+    pub failure: Option<String>,
+}
+
+impl Check {
+    pub(super) fn new(name: &str, outcome: Result<(), String>) -> Check {
+        Check {
+            name: name.into(),
+            failure: outcome.err(),
+        }
+    }
+}
+
+/// Where the array's work of the load went.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Work {
+    /// `host`, `relocation`, `map` and so on.
+    pub purpose: &'static str,
+    /// Slots programmed for it.
+    pub slots: u64,
+    /// Busy time of dies for it, reads and erases included, s; `None` in the counting gear.
+    pub busy_s: Option<f64>,
+}
+
+/// How worn the superblocks are.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Erases {
+    /// Of the superblock with the fewest.
+    pub min: u32,
+    /// Mean.
+    pub mean: f64,
+    /// Of the superblock with the most.
+    pub max: u32,
+    /// Superblocks in a cell of `map`.
+    pub per_cell: usize,
+    /// Mean erases, in order of superblock.
+    pub map: Vec<f64>,
+}
+
+/// Everything about a life but its samples. No wall time: the same plan gives the same bytes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Simulation {
+    /// `ssdlab-simulation`.
+    pub format: &'static str,
+    /// Version of this structure.
+    pub version: u32,
+    /// The drive.
+    pub drive: DriveFacts,
+    /// `counting` or `timed`.
+    pub gear: &'static str,
+    /// The load's pattern.
+    pub load: String,
+    /// Bytes of each command.
+    pub block: u32,
+    /// Per cent of reads.
+    pub read_pct: u32,
+    /// Per cent of trims.
+    pub trim_pct: u32,
+    /// Commands outstanding; `None` in the counting gear.
+    pub depth: Option<u32>,
+    /// Of the load's random numbers.
+    pub seed: u64,
+    /// What was written before.
+    pub fill: &'static str,
+    /// When the load was to end.
+    pub until: String,
+    /// Ended early, by the user.
+    pub stopped: bool,
+    /// Commands of the load.
+    pub commands: u64,
+    /// Bytes written by the host under the load.
+    pub host_bytes: u64,
+    /// The same in user capacities.
+    pub drive_writes: f64,
+    /// NAND bytes programmed / host bytes written, under the load.
+    pub waf: Option<f64>,
+    /// The same over the last quarter of the load's samples.
+    pub waf_last_quarter: Option<f64>,
+    /// Virtual time of the load, s.
+    pub virtual_s: Option<f64>,
+    /// Commands per virtual second under the load.
+    pub iops: Option<f64>,
+    /// The same over the last quarter of the load's samples.
+    pub iops_last_quarter: Option<f64>,
+    /// Latencies under the load.
+    pub latency: Vec<Latency>,
+    /// Where the array's work went, under the load.
+    pub work: Vec<Work>,
+    /// Mean share of time that dies and channels were busy, over the drive's life.
+    pub utilisation: Option<[f64; 2]>,
+    /// Mean power under the load, where the drive has figures.
+    pub watts: Option<f64>,
+    /// Full superblocks by valid share, from 0 to 1 in equal classes.
+    pub valid_shares: Vec<u32>,
+    /// Erases of superblocks, since the factory.
+    pub erases: Erases,
+    /// What the load changed.
+    pub counters: BTreeMap<&'static str, u64>,
+    /// Self-checks.
+    pub checks: Vec<Check>,
+}
+
+/// How things stood when the load began.
+pub(super) struct Part {
+    pub counters: DriveCounters,
+    pub began: Nanos,
+    pub busy: Option<[u64; Purpose::COUNT]>,
+    pub energy_nj: Option<u128>,
+    pub commands: u64,
+}
+
+impl Simulation {
+    pub(super) fn new<M: Machine>(
+        plan: &Plan,
+        machine: &M,
+        at_load: &Part,
+        samples: &[Sample],
+    ) -> Simulation {
+        let config = machine.config();
+        let counters = machine.counters();
+        let host_bytes = counters.host_bytes_written - at_load.counters.host_bytes_written;
+        let seconds = (machine.now().0 - at_load.began.0) as f64 / 1e9;
+        let virtual_s = (plan.gear == Gear::Timed).then_some(seconds);
+        let energy = machine.energy_nj().zip(at_load.energy_nj);
+        let per_second = |amount: f64| virtual_s.filter(|s| *s > 0.0).map(|s| amount / s);
+        let (waf_last_quarter, iops_last_quarter) = last_quarter(samples);
+        let superblocks = machine.superblocks();
+        Simulation {
+            format: "ssdlab-simulation",
+            version: 1,
+            drive: DriveFacts::of(plan, config),
+            gear: plan.gear.name(),
+            load: plan.load.pattern.to_string(),
+            block: plan.load.block,
+            read_pct: plan.load.read_pct,
+            trim_pct: plan.load.trim_pct,
+            depth: (plan.gear == Gear::Timed).then_some(plan.depth),
+            seed: plan.load.seed,
+            fill: plan.fill.name(),
+            until: plan.until.to_string(),
+            stopped: false,
+            commands: at_load.commands,
+            host_bytes,
+            drive_writes: host_bytes as f64 / config.user_bytes as f64,
+            waf: counters.waf_since(&at_load.counters, config.geometry().slot_bytes),
+            waf_last_quarter,
+            virtual_s,
+            iops: per_second(at_load.commands as f64),
+            iops_last_quarter,
+            latency: Vec::new(),
+            work: work(machine, at_load),
+            utilisation: machine
+                .utilisation()
+                .map(|(dies, channels)| [dies, channels]),
+            watts: energy.and_then(|(now, then)| per_second((now - then) as f64 / 1e9)),
+            valid_shares: valid_shares(&superblocks),
+            erases: erases(&superblocks),
+            counters: changed(counters, &at_load.counters),
+            checks: Vec::new(),
+        }
+    }
+
+    /// Names and reasons of the self-checks that failed.
+    pub fn failures(&self) -> Vec<String> {
+        let failed = |check: &Check| {
+            let why = check.failure.as_ref()?;
+            Some(format!("{}: {why}", check.name))
+        };
+        self.checks.iter().filter_map(failed).collect()
+    }
+}
+
+/// WAF and IOPS over the last quarter of the load's samples.
+fn last_quarter(samples: &[Sample]) -> (Option<f64>, Option<f64>) {
+    let load = samples.iter().position(|s| s.phase == "load");
+    let load = load.map_or(&samples[..0], |first| &samples[first..]);
+    let from = load.len() - load.len().div_ceil(4);
+    let before = load.get(from.wrapping_sub(1));
+    let (mut host, mut nand, mut done, mut time) = (0.0, 0.0, 0.0, 0.0);
+    let (mut bytes, mut t_s) = before.map_or((0, 0.0), |s| (s.host_bytes, s.t_s));
+    for sample in load[from..].iter().filter(|_| before.is_some()) {
+        let written = (sample.host_bytes - bytes) as f64;
+        host += written;
+        nand += sample.waf.unwrap_or(0.0) * written;
+        done += sample.iops.unwrap_or(0.0) * (sample.t_s - t_s);
+        time += sample.t_s - t_s;
+        (bytes, t_s) = (sample.host_bytes, sample.t_s);
+    }
+    let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
+    (ratio(nand, host), ratio(done, time))
+}
+
+fn work<M: Machine>(machine: &M, at_load: &Part) -> Vec<Work> {
+    let (now, then) = (machine.counters(), &at_load.counters);
+    let slots = |of: fn(&DriveCounters) -> u64| of(now) - of(then);
+    let busy = machine.busy_by_purpose().zip(at_load.busy);
+    let of = |purpose: Purpose, slots: u64| Work {
+        purpose: Purpose::NAMES[purpose as usize],
+        slots,
+        busy_s: busy
+            .map(|(now, then)| (now[purpose as usize] - then[purpose as usize]) as f64 / 1e9),
+    };
+    vec![
+        of(Purpose::Host, slots(|c| c.slots_host)),
+        of(Purpose::Relocation, slots(|c| c.slots_relocated)),
+        of(Purpose::Map, slots(|c| c.slots_map)),
+        of(Purpose::Fold, slots(|c| c.slots_folded)),
+        of(Purpose::Refresh, slots(|c| c.slots_refreshed)),
+        of(Purpose::Parity, slots(|c| c.slots_parity)),
+        // Its time is that of the program it fills up.
+        Work {
+            purpose: "padding",
+            slots: slots(|c| c.slots_padding),
+            busy_s: None,
+        },
+    ]
+}
+
+fn valid_shares(superblocks: &[ssdlab_ssd::ftl::SuperblockView]) -> Vec<u32> {
+    let mut classes = vec![0; VALID_CLASSES];
+    for view in superblocks
+        .iter()
+        .filter(|view| !view.free && view.slots > 0)
+    {
+        let class = u64::from(view.valid) * VALID_CLASSES as u64 / u64::from(view.slots);
+        classes[(class as usize).min(VALID_CLASSES - 1)] += 1;
+    }
+    classes
+}
+
+fn erases(superblocks: &[ssdlab_ssd::ftl::SuperblockView]) -> Erases {
+    let all: Vec<u32> = superblocks.iter().map(|view| view.erases).collect();
+    let mean = |part: &[u32]| {
+        let sum: u64 = part.iter().map(|&n| u64::from(n)).sum();
+        sum as f64 / part.len().max(1) as f64
+    };
+    let per_cell = all.len().div_ceil(ERASE_CELLS).max(1);
+    Erases {
+        min: all.iter().copied().min().unwrap_or(0),
+        mean: mean(&all),
+        max: all.iter().copied().max().unwrap_or(0),
+        per_cell,
+        map: all.chunks(per_cell).map(mean).collect(),
+    }
+}
+
+fn changed(now: &DriveCounters, then: &DriveCounters) -> BTreeMap<&'static str, u64> {
+    let pairs = now.named().into_iter().zip(then.named());
+    pairs
+        .map(|((name, now), (_, then))| (name, now - then))
+        .collect()
+}

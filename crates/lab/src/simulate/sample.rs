@@ -1,0 +1,215 @@
+//! Samples on the way: what `series.csv` and the plots are made of.
+
+use super::Plan;
+use super::life::Phase;
+use super::machine::{ByOp, Machine};
+use hdrhistogram::Histogram;
+use serde::Serialize;
+use ssdlab_ssd::{DriveCounters, Op};
+
+/// What happened from the sample before to this one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sample {
+    /// `fill` or `load`.
+    pub phase: &'static str,
+    /// Bytes written by the host since the life began.
+    pub host_bytes: u64,
+    /// Virtual seconds since the life began; 0 in the counting gear.
+    pub t_s: f64,
+    /// NAND bytes programmed / host bytes written, in this sample.
+    pub waf: Option<f64>,
+    /// Commands completed per virtual second.
+    pub iops: Option<f64>,
+    /// Percentiles of read latency, ns: 50, 99, 99.9.
+    pub read_ns: Option<[u64; 3]>,
+    /// The same of writes.
+    pub write_ns: Option<[u64; 3]>,
+    /// Superblocks free for data, at the end of the sample.
+    pub free_superblocks: usize,
+    /// Power, where the drive has figures.
+    pub watts: Option<f64>,
+}
+
+/// The samples as CSV: a header, then one line each; what was not measured is empty.
+pub fn csv(samples: &[Sample]) -> String {
+    let mut text = String::from(
+        "phase,host_bytes,t_s,waf,iops,read_p50_ns,read_p99_ns,read_p999_ns,write_p50_ns,\
+         write_p99_ns,write_p999_ns,free_superblocks,watts\n",
+    );
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let three = |value: Option<[u64; 3]>| match value {
+        Some([a, b, c]) => format!("{a},{b},{c}"),
+        None => ",,".into(),
+    };
+    for s in samples {
+        let cells = [
+            s.phase.to_owned(),
+            s.host_bytes.to_string(),
+            s.t_s.to_string(),
+            number(s.waf),
+            number(s.iops),
+            three(s.read_ns),
+            three(s.write_ns),
+            s.free_superblocks.to_string(),
+            number(s.watts),
+        ];
+        text += &cells.join(",");
+        text.push('\n');
+    }
+    text
+}
+
+/// Percentiles 50, 99 and 99.9; `None` when nothing was recorded.
+pub(super) fn three(histogram: &Histogram<u64>) -> Option<[u64; 3]> {
+    let at = |quantile| histogram.value_at_quantile(quantile).min(histogram.max());
+    (!histogram.is_empty()).then(|| [at(0.5), at(0.99), at(0.999)])
+}
+
+/// 1 ns to an hour within 1 %; longer ones count as an hour.
+pub(super) fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 3_600_000_000_000, 2)
+        .unwrap_or_else(|_| unreachable!("bounds that are constant and allowed"))
+}
+
+/// How a drive stood.
+struct Stand {
+    counters: DriveCounters,
+    now: u64,
+    energy_nj: Option<u128>,
+}
+
+impl Stand {
+    fn of<M: Machine>(machine: &M) -> Stand {
+        Stand {
+            counters: machine.counters().clone(),
+            now: machine.now().0,
+            energy_nj: machine.energy_nj(),
+        }
+    }
+}
+
+/// Takes samples.
+pub(super) struct Sampler {
+    pub samples: Vec<Sample>,
+    /// Latencies since the last sample.
+    pub latencies: ByOp,
+    /// Latencies of the load.
+    pub load_latencies: ByOp,
+    slot_bytes: u32,
+    block: u32,
+    began: Stand,
+    last: Stand,
+    phase_began: DriveCounters,
+    by_time: bool,
+    /// Between samples: bytes or ns.
+    step: u64,
+    /// From here on (bytes written, or ns) the last sample is left to the phase's end, so that
+    /// none is much shorter than the others.
+    last_from: u64,
+    commands: usize,
+    commands_before: usize,
+}
+
+impl Sampler {
+    pub fn new<M: Machine>(plan: &Plan, machine: &M) -> Sampler {
+        Sampler {
+            samples: Vec::new(),
+            latencies: std::array::from_fn(|_| histogram()),
+            load_latencies: std::array::from_fn(|_| histogram()),
+            slot_bytes: plan.config.geometry().slot_bytes,
+            block: plan.load.block,
+            began: Stand::of(machine),
+            last: Stand::of(machine),
+            phase_began: machine.counters().clone(),
+            by_time: false,
+            step: u64::MAX,
+            last_from: 0,
+            commands: 0,
+            commands_before: 0,
+        }
+    }
+
+    /// A phase of so many bytes, or ns when `by_time`, begins.
+    pub fn begin<M: Machine>(&mut self, machine: &M, (by_time, length): (bool, u64), count: u64) {
+        self.phase_began = machine.counters().clone();
+        self.by_time = by_time;
+        self.step = (length / count).max(1);
+        self.last = Stand::of(machine);
+        self.last_from = (self.at(machine) + length).saturating_sub(self.step / 2);
+        self.commands_before = 0;
+    }
+
+    /// Where the drive is on the axis of the phase.
+    fn at<M: Machine>(&self, machine: &M) -> u64 {
+        if self.by_time {
+            machine.now().0
+        } else {
+            machine.counters().host_bytes_written
+        }
+    }
+
+    pub fn phase_began(&self) -> &DriveCounters {
+        &self.phase_began
+    }
+
+    /// How many commands may be given before the next look.
+    pub fn batch(&self, most: usize) -> usize {
+        let per_sample = if self.by_time {
+            self.commands_before as u64 / 16
+        } else {
+            self.step / u64::from(self.block)
+        };
+        (per_sample as usize).clamp(16, most)
+    }
+
+    /// Takes a sample when it is time for one; `commands` were given since the last look.
+    pub fn look<M: Machine>(&mut self, phase: Phase, machine: &M, commands: usize) {
+        self.commands += commands;
+        let last = if self.by_time {
+            self.last.now
+        } else {
+            self.last.counters.host_bytes_written
+        };
+        let at = self.at(machine);
+        if at - last >= self.step && at < self.last_from {
+            self.take(phase, machine);
+        }
+    }
+
+    /// Takes what is left as a sample.
+    pub fn flush<M: Machine>(&mut self, phase: Phase, machine: &M) {
+        if self.commands > 0 || self.latencies.iter().any(|all| !all.is_empty()) {
+            self.take(phase, machine);
+        }
+    }
+
+    fn take<M: Machine>(&mut self, phase: Phase, machine: &M) {
+        let now = Stand::of(machine);
+        let done = |op: Op| self.latencies[op as usize].len();
+        let completed: u64 = Op::ALL.into_iter().map(done).sum();
+        let seconds = (now.now - self.last.now) as f64 / 1e9;
+        let energy = now.energy_nj.zip(self.last.energy_nj);
+        self.samples.push(Sample {
+            phase: phase.name(),
+            host_bytes: now.counters.host_bytes_written - self.began.counters.host_bytes_written,
+            t_s: (now.now - self.began.now) as f64 / 1e9,
+            waf: now.counters.waf_since(&self.last.counters, self.slot_bytes),
+            iops: (seconds > 0.0).then(|| completed as f64 / seconds),
+            read_ns: three(&self.latencies[Op::Read as usize]),
+            write_ns: three(&self.latencies[Op::Write as usize]),
+            free_superblocks: machine.free_superblocks(),
+            watts: energy
+                .filter(|_| seconds > 0.0)
+                .map(|(now, before)| (now - before) as f64 / 1e9 / seconds),
+        });
+        for (all, part) in self.load_latencies.iter_mut().zip(&mut self.latencies) {
+            if phase == Phase::Load {
+                // Same bounds, so that nothing can be out of range.
+                let _ = all.add(&*part);
+            }
+            part.reset();
+        }
+        self.last = now;
+        self.commands_before = std::mem::take(&mut self.commands);
+    }
+}
