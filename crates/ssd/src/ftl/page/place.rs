@@ -242,14 +242,20 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             self.journal.pending -= per_page;
             self.program_journal_page(from, false);
         }
-        if self.upkeep.due.len() as u32 >= self.unit_slots() {
+        let alone = self.rules.leaf_programs > 0 && !self.upkeep.due.is_empty();
+        if alone || self.upkeep.due.len() as u32 >= self.unit_slots() {
             self.program_due_map(from);
         }
     }
 
     fn program_due_map(&mut self, from: u64) {
+        let alone = self.rules.leaf_programs > 0;
+        let per_unit = if alone {
+            1
+        } else {
+            (self.unit_slots() / self.rules.pack) as usize
+        };
         // Placing may make more of it due; that waits for the next time.
-        let per_unit = (self.unit_slots() / self.rules.pack) as usize;
         let units = self.upkeep.due.len() / per_unit;
         for _ in 0..units {
             let (frontier, at) = self.take_host_unit(from, 0);
@@ -266,6 +272,11 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             self.program(from, at, &batch, Purpose::Map, false);
             self.batch = batch;
             self.close_if_full(frontier);
+            for _ in 1..self.rules.leaf_programs {
+                let (frontier, at) = self.take_host_unit(from, 0);
+                self.program(from, at, &[], Purpose::Map, false);
+                self.close_if_full(frontier);
+            }
         }
     }
 
@@ -492,7 +503,12 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.counters.map_misses += 1;
         match self.map[missing as usize] {
             UNMAPPED => from,
-            value => self.read_media(from, value - 1, self.rules.pack, Purpose::Map),
+            value => {
+                let from = self.upkeep.may_read(from);
+                let end = self.read_media(from, value - 1, self.rules.pack, Purpose::Map);
+                self.upkeep.brought(end);
+                end
+            }
         }
     }
 

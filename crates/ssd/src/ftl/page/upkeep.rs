@@ -60,6 +60,9 @@ pub(super) struct Upkeep {
     waiting_bytes: u32,
     /// Map slots to be programmed, by hidden logical address.
     pub due: VecDeque<u32>,
+    serial: bool,
+    /// When the last leaf asked for is in DRAM.
+    brought_at: u64,
 }
 
 image_of!(Upkeep {
@@ -76,7 +79,9 @@ image_of!(Upkeep {
     slots,
     next,
     waiting_bytes,
-    due
+    due,
+    serial,
+    brought_at
 });
 
 impl Upkeep {
@@ -101,7 +106,19 @@ impl Upkeep {
             next: 0,
             waiting_bytes: 0,
             due: VecDeque::new(),
+            serial: mapping.serial_misses,
+            brought_at: 0,
         }
+    }
+
+    /// When reading a leaf may begin.
+    pub fn may_read(&self, from: u64) -> u64 {
+        from.max(if self.serial { self.brought_at } else { 0 })
+    }
+
+    /// A leaf is in DRAM at `end`.
+    pub fn brought(&mut self, end: u64) {
+        self.brought_at = self.brought_at.max(end);
     }
 
     #[inline(always)]
