@@ -273,6 +273,15 @@ pub enum DrivesAction {
         #[arg(long)]
         json: bool,
     },
+    /// Checks drive files: units, arithmetic, sources, the rules of families.
+    ///
+    /// Raw capacity must follow from the array's shape, drive writes per day from rated writes and
+    /// warranty; every value must have a source; a family has at most three calibrated constants,
+    /// and its members differ only in what its base names.
+    Check {
+        /// Drive files; without any, the whole catalogue.
+        files: Vec<String>,
+    },
     /// One drive: every parameter with its kind and source.
     Show {
         /// Name, or a .toml file.

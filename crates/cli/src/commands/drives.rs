@@ -4,9 +4,8 @@ use crate::Exit;
 use crate::args::DrivesAction;
 use crate::failure::Failure;
 use crate::output::{print, print_json, wrap};
-use comfy_table::{ContentArrangement, Table, presets};
 use ssdlab_lab::LabError;
-use ssdlab_lab::catalogue::{self, CatalogueDrive, Kind, derived};
+use ssdlab_lab::catalogue::{self, CatalogueDrive, Checked, Kind, derived};
 use ssdlab_lab::report::units::decimal_bytes;
 
 /// Lists or shows drives.
@@ -16,49 +15,140 @@ use ssdlab_lab::report::units::decimal_bytes;
 pub fn drives(action: &DrivesAction) -> Result<Exit, Failure> {
     match action {
         DrivesAction::List { json } => list(*json)?,
+        DrivesAction::Check { files } => return check(files),
         DrivesAction::Show { name, json, toml } => show(name, *json, *toml)?,
     }
     Ok(Exit::Good)
 }
 
 fn list(json: bool) -> Result<(), Failure> {
-    let drives: Vec<CatalogueDrive> = catalogue::names()?
-        .iter()
-        .map(|name| catalogue::drive(name))
-        .collect::<Result<_, _>>()?;
+    let drives = families()?;
     if json {
         let rows: Vec<_> = drives
             .iter()
+            .flatten()
             .map(|d| {
                 serde_json::json!({
                     "name": d.file.name,
+                    "family": d.family(),
                     "title": d.file.title,
                     "interface": d.file.interface,
                     "user_bytes": d.config.user_bytes,
                     "power_loss_protection": d.file.documented.power_loss_protection.value,
                     "rated_bytes_written": d.rated_bytes_written(),
+                    "drive_writes_per_day": d.dwpd(),
                 })
             })
             .collect();
         return print_json(&rows);
     }
-    let mut table = table(&["name", "capacity", "PLP", "rated", "what it is"]);
-    for d in &drives {
-        let protected = if d.file.documented.power_loss_protection.value {
-            "yes"
-        } else {
-            "no"
-        };
-        table.add_row([
-            d.file.name.clone(),
-            decimal_bytes(d.config.user_bytes as f64),
-            protected.to_owned(),
-            d.file.documented.rated_writes.value.clone(),
-            d.file.title.clone(),
-        ]);
+    for members in &drives {
+        if let Some(first) = members.first() {
+            let family = first.file.family.as_ref();
+            let title = family.map_or(&first.file.title, |family| &family.title);
+            for line in wrap(title, 78) {
+                print(&line)?;
+            }
+        }
+        for d in members {
+            print(&line_of(d))?;
+        }
+        print("")?;
     }
-    print(&table.to_string())?;
-    print("\n`ssdlab drives show NAME` gives every parameter with its source.")
+    print("`ssdlab drives show NAME` gives every parameter with its source.")
+}
+
+/// One drive in a line of at most 80 columns.
+fn line_of(d: &CatalogueDrive) -> String {
+    let protected = if d.file.documented.power_loss_protection.value {
+        "PLP"
+    } else {
+        "-"
+    };
+    let rated = d.file.documented.rated_writes.as_ref();
+    let rated = rated.map_or("-", |rated| rated.value.as_str());
+    let dwpd = d
+        .dwpd()
+        .map_or(String::new(), |dwpd| format!("{dwpd:.2} DWPD"));
+    format!(
+        "  {:28} {:>8}  {:5} {protected:4} {rated:>8}  {dwpd}",
+        d.file.name,
+        decimal_bytes(d.config.user_bytes as f64),
+        d.file.interface,
+    )
+    .trim_end()
+    .to_owned()
+}
+
+/// The catalogue by families, members from small to large.
+fn families() -> Result<Vec<Vec<CatalogueDrive>>, Failure> {
+    let mut families: Vec<Vec<CatalogueDrive>> = Vec::new();
+    for name in catalogue::names()? {
+        let drive = catalogue::drive(&name)?;
+        let found = families.iter_mut().find(|members| {
+            members
+                .first()
+                .is_some_and(|first| first.family() == drive.family())
+        });
+        match found {
+            Some(members) => members.push(drive),
+            None => families.push(vec![drive]),
+        }
+    }
+    for members in &mut families {
+        members.sort_by_key(|d| d.config.user_bytes);
+    }
+    Ok(families)
+}
+
+/// Checks files, or the whole catalogue when none is named.
+fn check(files: &[String]) -> Result<Exit, Failure> {
+    let mut wrong = 0;
+    let mut report = |name: &str, result: Result<Checked, LabError>| -> Result<(), Failure> {
+        match result {
+            Ok(c) => {
+                let dwpd = c
+                    .dwpd
+                    .map_or(String::new(), |dwpd| format!("  {dwpd:.2} DWPD"));
+                let raw = ssdlab_ssd::Bytes(c.raw_bytes).to_string();
+                print(&format!(
+                    "ok    {name:28} raw {raw:>10}  OP {:5.1} %{dwpd}",
+                    c.op * 100.0
+                ))
+            }
+            Err(error) => {
+                wrong += 1;
+                print(&format!("WRONG {error}"))?;
+                let hint = error.hint();
+                if hint.is_empty() {
+                    return Ok(());
+                }
+                print(&format!("      hint: {hint}"))
+            }
+        }
+    };
+    if files.is_empty() {
+        for (file, text) in catalogue::files() {
+            let name = file.strip_suffix(".toml").unwrap_or(file);
+            let checked =
+                catalogue::parse(text, file).and_then(|drive| catalogue::check(&drive, text, file));
+            report(name, checked)?;
+        }
+    }
+    for file in files {
+        let checked = catalogue::read(file)
+            .and_then(|text| Ok((catalogue::parse(&text, file)?, text)))
+            .and_then(|(drive, text)| catalogue::check(&drive, &text, file));
+        report(file, checked)?;
+    }
+    if files.is_empty() && wrong == 0 {
+        for members in families()? {
+            let all: Vec<&CatalogueDrive> = members.iter().collect();
+            let family = all.first().map_or("", |first| first.family());
+            catalogue::check_family(family, &all)?;
+        }
+    }
+    Ok(if wrong == 0 { Exit::Good } else { Exit::Error })
 }
 
 fn show(name: &str, json: bool, toml: bool) -> Result<(), Failure> {
@@ -81,7 +171,7 @@ fn show(name: &str, json: bool, toml: bool) -> Result<(), Failure> {
     for p in drive.parameters() {
         let kind = match p.kind {
             Kind::Calibrated => format!("calibrated to {}", p.fitted_to.join(", ")),
-            kind => format!("{kind:?}").to_lowercase(),
+            kind => kind.name().to_owned(),
         };
         print(&format!("{} = {}  [{kind}]", p.key, p.value))?;
         for line in wrap(&p.source, 74) {
@@ -93,14 +183,4 @@ fn show(name: &str, json: bool, toml: bool) -> Result<(), Failure> {
         print(&format!("  {name:20} {value}"))?;
     }
     Ok(())
-}
-
-fn table(head: &[&str]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(80)
-        .set_header(head.iter().copied());
-    table
 }

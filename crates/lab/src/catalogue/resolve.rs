@@ -13,12 +13,12 @@ use ssdlab_ssd::geometry::Shape;
 use ssdlab_ssd::nand::{NandConfig, NandTiming, Suspend};
 use ssdlab_ssd::{Bytes, Nanos};
 
-struct Reader<'a> {
-    source: &'a str,
+pub(super) struct Reader<'a> {
+    pub(super) source: &'a str,
 }
 
 impl Reader<'_> {
-    fn bad(&self, key: &str, given: &str, allowed: String) -> LabError {
+    pub(super) fn bad(&self, key: &str, given: &str, allowed: String) -> LabError {
         LabError::BadValue {
             option: key.into(),
             given: given.into(),
@@ -31,7 +31,7 @@ impl Reader<'_> {
         }
     }
 
-    fn size(&self, key: &str, value: &Sourced<String>) -> Result<u64, LabError> {
+    pub(super) fn size(&self, key: &str, value: &Sourced<String>) -> Result<u64, LabError> {
         parse_size(&value.value).map_err(|e| self.bad(key, &value.value, e.to_string()))
     }
 
@@ -57,7 +57,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    fn rate(&self, key: &str, value: &Sourced<String>) -> Result<u64, LabError> {
+    pub(super) fn rate(&self, key: &str, value: &Sourced<String>) -> Result<u64, LabError> {
         let allowed = || "a size per second, such as 400 MB/s, is allowed".to_string();
         let size = value.value.strip_suffix("/s");
         let size = size.ok_or_else(|| self.bad(key, &value.value, allowed()))?;

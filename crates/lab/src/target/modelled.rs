@@ -67,7 +67,11 @@ fn facts(from: &CatalogueDrive, capacity: u64) -> TargetFacts {
         power_loss_protection: Some(protection.value),
         power_loss_protection_source: Some(protection.source.clone()),
         rated_bytes_written: from.rated_bytes_written(),
-        warranty_years: Some(f64::from(file.documented.warranty_years.value)),
+        warranty_years: file
+            .documented
+            .warranty_years
+            .as_ref()
+            .map(|y| f64::from(y.value)),
         rotational: Some(false),
         virtualised: Some(false),
         file_system: None,

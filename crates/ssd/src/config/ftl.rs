@@ -101,6 +101,13 @@ pub struct MappingConfig {
     pub dram_bytes: u64,
     /// `Cached`: bytes per mapping unit. `Tree`: bytes per extent.
     pub entry_bytes: u32,
+    /// `Cached`, `Tree`: unit programs that writing out one changed leaf takes: the leaf alone in
+    /// a unit, then nodes above it, each alone in a unit and stale with the next such write;
+    /// 0 = leaves are gathered until they fill a unit, and nothing else is written.
+    pub leaf_programs: u32,
+    /// `Cached`, `Tree`: leaves are brought into DRAM one at a time, as firmware does that works
+    /// on its map in one thread; if not, at the same time wherever dies allow.
+    pub serial_misses: bool,
     /// `Hybrid`: log superblocks.
     pub log_superblocks: u32,
 }
@@ -109,6 +116,8 @@ image_of!(MappingConfig {
     kind,
     dram_bytes,
     entry_bytes,
+    leaf_programs,
+    serial_misses,
     log_superblocks
 });
 
@@ -125,6 +134,8 @@ impl Default for MappingConfig {
             kind: MappingKind::Flat,
             dram_bytes: 0,
             entry_bytes: 4,
+            leaf_programs: 0,
+            serial_misses: false,
             log_superblocks: 0,
         }
     }

@@ -212,6 +212,12 @@ impl DriveConfig {
             Bytes(mapping.entry_bytes.into()),
             "1 B to 64 B is allowed",
         )?;
+        require(
+            mapping.leaf_programs <= 16,
+            "map_leaf_programs",
+            mapping.leaf_programs,
+            "0 to 16 is allowed",
+        )?;
         reclaim
             .victim
             .validate()

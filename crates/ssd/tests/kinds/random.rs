@@ -112,6 +112,8 @@ fn ftl(rng: &mut Rng, media_bytes: u64) -> FtlConfig {
             },
             dram_bytes: 1 << rng.below(16),
             entry_bytes: one(rng, &[1, 4, 8, 16, 64]),
+            leaf_programs: one(rng, &[0, 0, 1, 3]),
+            serial_misses: rng.percent(30),
             log_superblocks: 0,
         },
         reclaim: reclaim(rng, media_bytes),

@@ -96,6 +96,8 @@ fn mapping(r: &Reader<'_>, t: &FtlTable) -> Result<MappingConfig, LabError> {
             Some(size) => r.size_u32("ftl.map_entry", size)?,
             None => usual.entry_bytes,
         },
+        leaf_programs: number(t.map_leaf_programs.as_ref()),
+        serial_misses: flag(t.map_serial_misses.as_ref(), false),
         log_superblocks: number(t.log_superblocks.as_ref()),
     })
 }

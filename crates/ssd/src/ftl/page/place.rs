@@ -263,6 +263,11 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             self.program(from, at, &batch, Purpose::Map, false);
             self.batch = batch;
             self.close_if_full(frontier);
+            for _ in 1..self.rules.leaf_programs {
+                let (frontier, at) = self.take_host_unit(from, 0);
+                self.program(from, at, &[], Purpose::Map, false);
+                self.close_if_full(frontier);
+            }
         }
     }
 
@@ -490,7 +495,12 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.counters.map_misses += 1;
         match self.map[missing as usize] {
             UNMAPPED => from,
-            value => self.read_media(from, value - 1, self.rules.pack, Purpose::Map),
+            value => {
+                let from = self.upkeep.may_read(from);
+                let end = self.read_media(from, value - 1, self.rules.pack, Purpose::Map);
+                self.upkeep.brought(end);
+                end
+            }
         }
     }
 

@@ -66,6 +66,9 @@ pub(super) struct Upkeep {
     is_due: Vec<bool>,
     /// So many are programmed together: a unit's, or all when the whole map is less than that.
     together: u32,
+    serial: bool,
+    /// When the last leaf asked for is in DRAM.
+    brought_at: u64,
 }
 
 image_of!(Upkeep {
@@ -85,7 +88,9 @@ image_of!(Upkeep {
     waiting_bytes,
     due,
     is_due,
-    together
+    together,
+    serial,
+    brought_at
 });
 
 fn together(config: &DriveConfig) -> u32 {
@@ -93,6 +98,7 @@ fn together(config: &DriveConfig) -> u32 {
     let per_unit = geometry.slots_per_unit / config.pack();
     match config.map_slots() as u32 {
         0 => u32::MAX,
+        _ if config.ftl.mapping.leaf_programs > 0 => 1,
         slots => per_unit.min(slots),
     }
 }
@@ -122,7 +128,19 @@ impl Upkeep {
             due: VecDeque::new(),
             is_due: vec![false; config.map_slots() as usize],
             together: together(config),
+            serial: mapping.serial_misses,
+            brought_at: 0,
         }
+    }
+
+    /// When reading a leaf may begin.
+    pub fn may_read(&self, from: u64) -> u64 {
+        from.max(if self.serial { self.brought_at } else { 0 })
+    }
+
+    /// A leaf is in DRAM at `end`.
+    pub fn brought(&mut self, end: u64) {
+        self.brought_at = self.brought_at.max(end);
     }
 
     #[inline(always)]
