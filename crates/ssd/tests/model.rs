@@ -216,7 +216,7 @@ fn data_that_packs_badly_does_not_stop_reclaim() {
         for percent in [25, 50] {
             let mut config = kinds::bare();
             config.ftl.compression_pack = 4;
-            config.user_bytes = 407 * SLOT;
+            config.user_bytes = 370 * SLOT;
             let mut drive = Drive::new(config).expect("valid");
             let mut rng = Rng::new(5);
             let write = |drive: &mut Drive, slot: u64, compress_pct: u8| {
@@ -227,11 +227,11 @@ fn data_that_packs_badly_does_not_stop_reclaim() {
                 drive.submit(0, &command, drive.now());
                 drive.pop_completion(Nanos::MAX).expect("completes");
             };
-            for slot in 0..407 {
+            for slot in 0..370 {
                 write(&mut drive, slot, if slot < cold { percent } else { 0 });
             }
             for _ in 0..10_000 {
-                write(&mut drive, cold + rng.below(407 - cold), 0);
+                write(&mut drive, cold + rng.below(370 - cold), 0);
             }
             drive.check().expect("consistent");
         }
