@@ -93,9 +93,8 @@ fn a_member_may_differ_in_nothing_but_what_its_base_names() {
         .iter()
         .find(|(file, _)| *file == "intel-320-40gb.toml")
         .unwrap();
-    let other = format!(
-        "{text}\n[host]\nlatency = {{ value = \"1 us\", kind = \"assumed\", source = \"why not\" }}\n"
-    );
+    let latency = "latency = { value = \"1 us\", kind = \"assumed\", source = \"why not\" }";
+    let other = format!("{text}\n[host]\n{latency}\n");
     let drive = catalogue::parse(&other, file).unwrap();
     let error = catalogue::check(&drive, &other, file).unwrap_err();
     let shown = error.to_string();

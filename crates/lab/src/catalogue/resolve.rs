@@ -32,7 +32,8 @@ impl Reader<'_> {
     }
 
     pub(super) fn size(&self, key: &str, value: &Sourced<String>) -> Result<u64, LabError> {
-        parse_size(&value.value).map_err(|e| self.bad(key, &value.value, e.to_string()))
+        let allowed = "a number and a unit, such as 16 KiB or 185 TB, is allowed";
+        parse_size(&value.value).map_err(|_| self.bad(key, &value.value, allowed.into()))
     }
 
     fn size_u32(&self, key: &str, value: &Sourced<String>) -> Result<u32, LabError> {
@@ -45,7 +46,10 @@ impl Reader<'_> {
         let fraction = decimal_microseconds(text);
         match fraction {
             Some(time) => Ok(time),
-            None => parse_duration(text).map_err(|e| self.bad(key, text, e.to_string())),
+            None => parse_duration(text).map_err(|_| {
+                let allowed = "a number and a unit, such as 75 us or 3 ms, is allowed";
+                self.bad(key, text, allowed.into())
+            }),
         }
     }
 
@@ -61,7 +65,7 @@ impl Reader<'_> {
         let allowed = || "a size per second, such as 400 MB/s, is allowed".to_string();
         let size = value.value.strip_suffix("/s");
         let size = size.ok_or_else(|| self.bad(key, &value.value, allowed()))?;
-        parse_size(size.trim()).map_err(|e| self.bad(key, &value.value, e.to_string()))
+        parse_size(size.trim()).map_err(|_| self.bad(key, &value.value, allowed()))
     }
 }
 
