@@ -367,9 +367,9 @@ pub struct Theory {
 /// `ssdlab simulate`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Gears: counting knows no time and is the fastest way to WAF and wear; timed gives
-IOPS, latency and where the NAND time goes. It is chosen by --until, --save and
---from, or by --gear.
+Gears: counting knows no time and is the fastest way to WAF and wear; timed
+gives IOPS, latency and where the NAND time goes. It is chosen by --until TIME,
+--save and --from, or by --gear.
 
 Examples:
   ssdlab simulate --drive consumer-sata-1tb --until 2x

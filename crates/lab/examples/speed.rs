@@ -25,17 +25,8 @@ fn config(user_bytes: u64) -> DriveConfig {
     c
 }
 
-fn main() {
-    let given = std::env::args().nth(1).unwrap_or("64GiB".into());
-    let config = config(parse_size(&given).expect("a size such as 64GiB"));
-    println!(
-        "{given}, {} of tables; OP nominal {:.1} %, effective {:.1} %",
-        Bytes(config.memory_bytes()),
-        config.nominal_op() * 100.0,
-        config.effective_op() * 100.0
-    );
-    let user = config.user_bytes;
-    let mut drive = Drive::new(config).expect("valid");
+fn fill(drive: &mut Drive) {
+    let user = drive.config().user_bytes;
     let step = 128 * 1024;
     let start = Instant::now();
     for offset in (0..user / step).map(|n| n * step) {
@@ -47,6 +38,20 @@ fn main() {
         start.elapsed().as_secs_f64(),
         drive.now().as_secs_f64()
     );
+}
+
+fn main() {
+    let given = std::env::args().nth(1).unwrap_or("64GiB".into());
+    let config = config(parse_size(&given).expect("a size such as 64GiB"));
+    println!(
+        "{given}, {} of tables; OP nominal {:.1} %, effective {:.1} %",
+        Bytes(config.memory_bytes()),
+        config.nominal_op() * 100.0,
+        config.effective_op() * 100.0
+    );
+    let user = config.user_bytes;
+    let mut drive = Drive::new(config).expect("valid");
+    fill(&mut drive);
     let mut rng = Rng::new(1);
     let slots = user / 4096;
     let mut load = |drive: &mut Drive, name: &str, depth: u32, read_pct: u32, count: u64| {

@@ -219,6 +219,8 @@ impl<M: Machine> Life<'_, M> {
         let slots = self.plan.config.user_slots();
         let mut rng = ssdlab_ssd::rng::Rng::named(self.plan.load.seed, "simulate: fill");
         let order = crate::workload::permutation::Permutation::new(slots, &mut rng);
+        let end = (false, self.plan.config.user_bytes);
+        self.sampler.begin(&self.machine, end, slot as u32, 40);
         let mut batch = Vec::with_capacity(BATCH);
         for first in (0..slots).step_by(BATCH) {
             if self.stopped() {
@@ -247,7 +249,12 @@ impl<M: Machine> Life<'_, M> {
 
     fn phase(&mut self, phase: Phase, commands: &mut Commands, end: End) -> Result<(), LabError> {
         let began = self.machine.now();
-        self.sampler.begin(&self.machine, end_of(end), SAMPLES);
+        let (block, samples) = (
+            commands.block(),
+            if phase == Phase::Load { SAMPLES } else { 40 },
+        );
+        self.sampler
+            .begin(&self.machine, end_of(end), block, samples);
         let mut batch = Vec::with_capacity(BATCH);
         // Counters of the host run behind in the timed gear: what has been asked for counts.
         let mut asked = 0;

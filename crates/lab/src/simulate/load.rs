@@ -134,7 +134,7 @@ impl Commands {
                 load.block
             ));
         }
-        if load.read_pct + load.trim_pct > 100 {
+        if load.read_pct.saturating_add(load.trim_pct) > 100 {
             return Err(LabError::refused(
                 format!(
                     "{} % reads and {} % trims are more than 100 %",
@@ -167,6 +167,11 @@ impl Commands {
             kind: Rng::named(load.seed, "simulate: kinds"),
             address: Rng::named(load.seed, "simulate: addresses"),
         })
+    }
+
+    /// Bytes of each command.
+    pub fn block(&self) -> u32 {
+        self.block
     }
 
     /// Block number, and the stream that the host names: 0 for hot data, 1 for cold.

@@ -170,10 +170,13 @@ impl Machine for Timed {
     }
     fn utilisation(&self) -> Option<(f64, f64)> {
         let (dies, channels) = self.drive.busy_ns();
+        // Work is booked ahead: a die's time runs until the end of what is booked on it.
+        let end = |die: usize| self.drive.die_free_at(die as u32).max(self.drive.now()).0;
+        let lived: u128 = (0..dies.len()).map(|die| u128::from(end(die))).sum();
         let share = |busy: &[u64]| {
             let sum: u128 = busy.iter().map(|&ns| u128::from(ns)).sum();
-            let whole = u128::from(self.drive.now().0.max(1)) * busy.len().max(1) as u128;
-            sum as f64 / whole as f64
+            let mean = sum as f64 / busy.len().max(1) as f64;
+            mean * dies.len() as f64 / lived.max(1) as f64
         };
         Some((share(&dies), share(&channels)))
     }
@@ -187,8 +190,8 @@ impl Machine for Timed {
                 Ok(())
             } else {
                 Err(format!(
-                    "{} outstanding in the end; the integral of the number outstanding is {} ns, the \
-                 sum of latencies {} ns",
+                    "{} outstanding in the end; the integral of the number outstanding is {} ns, \
+                 the sum of latencies {} ns",
                     self.drive.outstanding(),
                     self.area,
                     self.latency_sum

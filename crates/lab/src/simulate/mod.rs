@@ -212,7 +212,8 @@ impl Plan {
                 "give what the host writes, such as --until 10x, or choose --gear timed",
             ));
         }
-        let writes = 100_u32.saturating_sub(self.load.read_pct + self.load.trim_pct);
+        Commands::new(&self.load, self.config.user_bytes)?;
+        let writes = 100 - self.load.read_pct - self.load.trim_pct;
         if writes == 0 && !matches!(self.until, Until::Time(_)) {
             return Err(LabError::refused(
                 "a load without writes never gets to --until, which counts what is written",
@@ -228,7 +229,6 @@ impl Plan {
                 hint: "the drive itself works on host.queue_depth of them at once".into(),
             });
         }
-        Commands::new(&self.load, self.config.user_bytes)?;
         refuse_if_too_big(&self.name, self.config.memory_bytes(), 1)
     }
 

@@ -117,7 +117,7 @@ impl Sampler {
             latencies: std::array::from_fn(|_| histogram()),
             load_latencies: std::array::from_fn(|_| histogram()),
             slot_bytes: plan.config.geometry().slot_bytes,
-            block: plan.load.block,
+            block: 1,
             began: Stand::of(machine),
             last: Stand::of(machine),
             phase_began: machine.counters().clone(),
@@ -129,8 +129,16 @@ impl Sampler {
         }
     }
 
-    /// A phase of so many bytes, or ns when `by_time`, begins.
-    pub fn begin<M: Machine>(&mut self, machine: &M, (by_time, length): (bool, u64), count: u64) {
+    /// A phase of so many bytes, or ns when `by_time`, begins, in commands of `block` bytes;
+    /// `count` samples are wanted of it.
+    pub fn begin<M: Machine>(
+        &mut self,
+        machine: &M,
+        (by_time, length): (bool, u64),
+        block: u32,
+        count: u64,
+    ) {
+        self.block = block;
         self.phase_began = machine.counters().clone();
         self.by_time = by_time;
         self.step = (length / count).max(1);
@@ -155,11 +163,11 @@ impl Sampler {
     /// How many commands may be given before the next look.
     pub fn batch(&self, most: usize) -> usize {
         let per_sample = if self.by_time {
-            self.commands_before as u64 / 16
+            self.commands_before as u64 / 16 + 1
         } else {
             self.step / u64::from(self.block)
         };
-        (per_sample as usize).clamp(16, most)
+        (per_sample as usize).clamp(1, most)
     }
 
     /// Takes a sample when it is time for one; `commands` were given since the last look.

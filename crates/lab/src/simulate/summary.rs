@@ -119,7 +119,7 @@ pub fn summary(s: &Simulation) -> String {
     }
     lines.push(String::new());
     lines.push(format!(
-        "WAF              {} under this load; last quarter {}",
+        "WAF               {} under this load; last quarter {}",
         waf(s.waf),
         waf(s.waf_last_quarter)
     ));
@@ -128,21 +128,21 @@ pub fn summary(s: &Simulation) -> String {
             .iops_last_quarter
             .map_or(units::NOTHING.into(), units::rate);
         lines.push(format!(
-            "IOPS             {}; last quarter {last}",
+            "IOPS              {}; last quarter {last}",
             units::rate(iops)
         ));
     }
     if let Some(watts) = s.watts {
-        lines.push(format!("power            {watts:.2} W on average"));
+        lines.push(format!("power             {watts:.2} W on average"));
     }
     if let Some([dies, channels]) = s.utilisation {
         let text = format!("dies {}, channels {}", percent(dies), percent(channels));
-        lines.push(format!("busy             {text} of the drive's life"));
+        lines.push(format!("busy              {text} of the drive's life"));
     }
     lines.extend(
         drive_rows(s)
             .iter()
-            .map(|(name, value)| format!("{name:17}{value}")),
+            .map(|(name, value)| format!("{name:18}{value}")),
     );
     latencies(&s.latency, &mut lines);
     let timed = s.work.iter().any(|w| w.busy_s.is_some());

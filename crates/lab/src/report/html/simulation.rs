@@ -67,7 +67,13 @@ struct Over<'a> {
 }
 
 impl<'a> Over<'a> {
+    /// Over time the load is alone: the fill's large commands would set every scale.
     fn new(s: &Simulation, samples: &'a [Sample], axis: Axis) -> Over<'a> {
+        let fill_count = samples.iter().take_while(|s| s.phase == "fill").count();
+        let samples = match axis {
+            Axis::Time => &samples[fill_count..],
+            _ => samples,
+        };
         let mut over = Over {
             samples,
             user_bytes: s.drive.user_bytes as f64,
@@ -169,7 +175,13 @@ fn over_life(s: &Simulation, samples: &[Sample], charts: &mut Charts) -> Markup 
         section {
             h2 { "Over the drive's life" }
             @if writes.load_begins.is_some() {
-                p .quiet { "The vertical line is where the fill ends and the load begins." }
+                p .quiet {
+                    "The vertical line is where the fill ends and the load begins."
+                    @if s.virtual_s.is_some() {
+                        " Charts over time show the load alone; time counts from the fill's \
+                         beginning."
+                    }
+                }
             }
             div .pair { (charts.add(waf)) (charts.add(free)) }
             @if s.virtual_s.is_some() {
@@ -188,10 +200,12 @@ fn inside(s: &Simulation) -> Markup {
             h2 { "Inside the drive" }
             figure .bars .shares {
                 figcaption {
-                    @if timed { "Where the NAND time went" } @else { "What the NAND was programmed with" }
+                    @if timed { "Where the NAND time went" }
+                    @else { "What the NAND was programmed with" }
                     span .quiet {
-                        @if timed { " Busy time of dies under the load, reads and erases included." }
-                        @else { " Mapping units programmed under the load." }
+                        @if timed {
+                            " Busy time of dies under the load, reads and erases included."
+                        } @else { " Mapping units programmed under the load." }
                     }
                 }
                 @for (i, (name, share, what)) in rows.iter().enumerate() {
@@ -215,6 +229,10 @@ fn inside(s: &Simulation) -> Markup {
     }
 }
 
+fn px(value: f64) -> String {
+    format!("{value:.1}")
+}
+
 /// How full the superblocks that are not free are, at the end.
 fn histogram(classes: &[u32]) -> Markup {
     const WIDTH: f64 = 520.0;
@@ -231,13 +249,15 @@ fn histogram(classes: &[u32]) -> Markup {
             figcaption { (title) }
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(title) {
                 @for (i, count) in classes.iter().enumerate().filter(|(_, count)| **count > 0) {
-                    rect x=(format!("{:.1}", LEFT + i as f64 * step)) width=(format!("{:.1}", step - 1.0))
-                        y=(format!("{:.1}", BASE - high(*count))) height=(format!("{:.1}", high(*count))) {
+                    rect x=(px(LEFT + i as f64 * step)) width=(px(step - 1.0))
+                        y=(px(BASE - high(*count))) height=(px(high(*count))) {
                         title { (count) " superblocks" }
                     }
                 }
                 line .axis x1=(LEFT) x2=(WIDTH - 6.0) y1=(BASE) y2=(BASE) {}
-                text x=(LEFT - 6.0) y=(TOP + 4.0) text-anchor="end" { (units::count(most.into())) }
+                text x=(LEFT - 6.0) y=(TOP + 4.0) text-anchor="end" {
+                    (units::count(most.into()))
+                }
                 text x=(LEFT - 6.0) y=(BASE) text-anchor="end" { "0" }
                 @for quarter in 0..=4 {
                     @let x = LEFT + (WIDTH - LEFT - 6.0) * f64::from(quarter) / 4.0;
@@ -324,7 +344,10 @@ fn drive(s: &Simulation) -> Markup {
             details {
                 summary { "Counters under the load" }
                 dl .facts {
-                    @for (name, count) in &s.counters { dt { (name) } dd { (units::count(*count)) } }
+                    @for (name, count) in &s.counters {
+                        dt { (name) }
+                        dd { (units::count(*count)) }
+                    }
                 }
             }
             details {
