@@ -49,6 +49,8 @@ pub enum Command {
     },
     /// Look at a trace, or turn it into another format.
     Trace(crate::commands::trace::Trace),
+    /// Load a target as the intent log of ZFS does, and show the access pattern.
+    Zil(crate::commands::zil::Zil),
     /// The options of fio and DISKSPD that are understood.
     Options {
         /// Which language.

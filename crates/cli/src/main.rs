@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::report::compare(&args),
         Command::Profiles { name, json } => commands::profiles::profiles(name.as_deref(), json),
         Command::Trace(args) => commands::trace::trace(&args.action),
+        Command::Zil(args) => commands::zil::zil(&args),
         Command::Options { language } => commands::generate::options(language),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { directory } => commands::generate::man(&directory),

@@ -15,6 +15,7 @@ pub mod report;
 pub mod target;
 pub mod trace;
 pub mod workload;
+pub mod zil;
 
 pub use error::LabError;
 pub use ssdlab_ssd::{Bytes, Nanos};

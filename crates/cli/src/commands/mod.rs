@@ -8,3 +8,4 @@ pub mod report;
 pub mod run;
 pub mod run_plan;
 pub mod trace;
+pub mod zil;
