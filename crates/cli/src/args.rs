@@ -61,6 +61,8 @@ pub enum Command {
     },
     /// Hold write amplification against closed forms and a reference simulator.
     Theory(Theory),
+    /// Load a target as the intent log of ZFS does, and show the access pattern.
+    Zil(crate::commands::zil::Zil),
     /// The options of fio and DISKSPD that are understood.
     Options {
         /// Which language.

@@ -10,9 +10,10 @@ use ssdlab_lab::target::open::{Needs, OpenOptions};
 use ssdlab_lab::target::safety::WriteOptions;
 use ssdlab_lab::target::uring::UringTarget;
 use ssdlab_lab::target::{ModelledTarget, Target, TargetFacts};
+use ssdlab_lab::trace::Event;
 use ssdlab_lab::workload::Plan;
 use ssdlab_lab::workload::quantity::parse_size;
-use ssdlab_lab::{LabError, catalogue, qualify, target};
+use ssdlab_lab::{LabError, catalogue, qualify, target, zil};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -181,6 +182,23 @@ impl Open {
         }?;
         evidence.rests_on = self.rests_on();
         Ok(evidence)
+    }
+
+    /// Runs an intent log on it; see [`zil::run`].
+    ///
+    /// # Errors
+    /// When the target or a command fails.
+    pub fn zil(
+        &mut self,
+        host: &mut dyn zil::HostModel,
+        options: &zil::RunOptions<'_>,
+        sink: &mut dyn FnMut(&Event) -> Result<(), LabError>,
+    ) -> Result<zil::Pattern, LabError> {
+        match self {
+            Open::Modelled(target, _) => zil::run(host, &mut **target, options, sink),
+            Open::Null(target) => zil::run(host, &mut **target, options, sink),
+            Open::Real(target) => zil::run(host, &mut **target, options, sink),
+        }
     }
 
     /// Lets a modelled drive be idle for a while; a real one is simply waited for.

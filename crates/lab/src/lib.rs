@@ -22,6 +22,7 @@ pub mod target;
 pub mod theory;
 pub mod trace;
 pub mod workload;
+pub mod zil;
 
 pub use error::LabError;
 pub use ssdlab_ssd::{Bytes, Nanos};

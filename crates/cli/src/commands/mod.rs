@@ -12,3 +12,4 @@ pub mod run_plan;
 pub mod simulate;
 pub mod theory;
 pub mod trace;
+pub mod zil;

@@ -1,0 +1,347 @@
+//! One intent log: records that wait, the block being filled, and the chain of blocks that a
+//! crash would replay.
+
+use super::block_size::{BLOCK_MAX, BLOCK_MIN, CHAIN_BYTES, RECORD_BYTES, SizeRule, Sizer, Use};
+use super::space::Extent;
+use std::collections::VecDeque;
+
+/// How log blocks are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// All of the block: the link to the next one stands at its end (pool version below 23).
+    Whole,
+    /// What is used of it, in whole 4 KiB: the link stands at its start.
+    Slim,
+}
+
+/// A log record: a write of so many bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Bytes of data.
+    pub data: u64,
+    /// Who waits for it, if it is the last record of a write.
+    pub waiter: Option<u32>,
+    /// The transaction group that the write belongs to.
+    pub group: u64,
+}
+
+/// A log block of a chain.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Number within the chain, from 0.
+    pub number: u64,
+    /// Where.
+    pub extent: Extent,
+    /// Bytes used, header and all.
+    pub used: u64,
+    /// It has been handed over for writing.
+    pub issued: bool,
+    /// Its write has completed (on every side of a mirror).
+    pub written: bool,
+    /// The last group of anything in it, or in which it was allocated.
+    pub group: u64,
+    /// Writers whose write ends in it.
+    pub waiters: Vec<u32>,
+    /// They have been told that their writes are durable.
+    pub acknowledged: bool,
+}
+
+/// What a chain needs next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The next block must be allocated; then the one being filled, if any, can be written.
+    Full,
+    /// All records are in blocks; the block being filled holds some that are not written yet.
+    Open,
+    /// All records are in blocks that were handed over for writing.
+    Idle,
+}
+
+/// A block to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockWrite {
+    /// Its number within the chain.
+    pub number: u64,
+    /// What is written of it.
+    pub extent: Extent,
+}
+
+/// One intent log.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    format: Format,
+    sizer: Sizer,
+    used: Use,
+    queue: VecDeque<Record>,
+    /// The record that is being put into blocks, with the data still to be put.
+    taking: Option<Record>,
+    /// From the head of the chain; the last one is being filled.
+    blocks: VecDeque<Block>,
+    next_number: u64,
+    cut_to_fit: bool,
+}
+
+impl Chain {
+    /// An empty log. `cut_to_fit`: a record larger than the room left is spread over blocks.
+    pub fn new(format: Format, rule: SizeRule, cut_to_fit: bool) -> Chain {
+        Chain {
+            format,
+            sizer: Sizer::new(rule),
+            used: Use::default(),
+            queue: VecDeque::new(),
+            taking: None,
+            blocks: VecDeque::new(),
+            next_number: 0,
+            cut_to_fit,
+        }
+    }
+
+    /// Records wait.
+    pub fn has_queue(&self) -> bool {
+        self.taking.is_some() || !self.queue.is_empty()
+    }
+
+    /// Blocks from the head of the chain to the one being filled.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.blocks.iter()
+    }
+
+    /// Adds a record; a commit has to follow.
+    pub fn push(&mut self, record: Record) {
+        self.used.waiting += RECORD_BYTES + record.data;
+        self.queue.push_back(record);
+    }
+
+    /// A commit begins.
+    pub fn begin_commit(&mut self) {
+        self.used.commit_before = self.used.commit;
+        self.used.commit = 0;
+    }
+
+    /// Puts waiting records into the block being filled until it is full or none waits.
+    pub fn fill(&mut self) -> Step {
+        while let Some(mut record) = self.take() {
+            let Some(block) = self.blocks.back_mut() else {
+                self.taking = Some(record);
+                return Step::Full;
+            };
+            let room = block.extent.len - block.used;
+            let fits = RECORD_BYTES + record.data <= room;
+            let cut = self.cut_to_fit && worth_cutting(record.data, room);
+            if !fits && !cut {
+                self.taking = Some(record);
+                return Step::Full;
+            }
+            let now = record.data.min(room - RECORD_BYTES);
+            block.used += RECORD_BYTES + now;
+            block.group = block.group.max(record.group);
+            record.data -= now;
+            if !fits {
+                self.taking = Some(record);
+                return Step::Full;
+            }
+            block.waiters.extend(record.waiter);
+        }
+        match self.blocks.back() {
+            Some(block) if block.used > CHAIN_BYTES => Step::Open,
+            _ => Step::Idle,
+        }
+    }
+
+    /// Size of the next block. To be asked once per block: the rule remembers its choices.
+    pub fn next_size(&mut self) -> u64 {
+        match self.blocks.is_empty() {
+            true => BLOCK_MIN,
+            false => self.sizer.next(&self.used),
+        }
+    }
+
+    /// The block being filled is full: the next one is at `next`, allocated in `group`. Returns
+    /// the write of the full one, if there was one.
+    pub fn link(&mut self, next: Extent, group: u64) -> Option<BlockWrite> {
+        let format = self.format;
+        let full = self.blocks.back_mut().map(|block| {
+            block.issued = true;
+            let len = match format {
+                Format::Whole => block.extent.len,
+                Format::Slim => block.used.next_multiple_of(BLOCK_MIN),
+            };
+            BlockWrite {
+                number: block.number,
+                extent: Extent {
+                    offset: block.extent.offset,
+                    len,
+                },
+            }
+        });
+        self.blocks.push_back(Block {
+            number: self.next_number,
+            extent: next,
+            used: CHAIN_BYTES,
+            issued: false,
+            written: false,
+            group,
+            waiters: Vec::new(),
+            acknowledged: false,
+        });
+        self.next_number += 1;
+        full
+    }
+
+    /// The write of block `number` has completed.
+    pub fn written(&mut self, number: u64) {
+        if let Some(block) = self.block_mut(number) {
+            block.written = true;
+        }
+    }
+
+    /// Block `number` is durable: its waiters, who may go on.
+    pub fn acknowledge(&mut self, number: u64) -> Vec<u32> {
+        self.block_mut(number).map_or_else(Vec::new, |block| {
+            block.acknowledged = true;
+            block.waiters.clone()
+        })
+    }
+
+    /// `group` has synced: takes off the chain's head what only it and earlier ones needed.
+    pub fn synced(&mut self, group: u64) -> Vec<Extent> {
+        let mut freed = Vec::new();
+        while let Some(head) = self.blocks.front() {
+            if !head.acknowledged || head.group > group {
+                break;
+            }
+            freed.push(head.extent);
+            self.blocks.pop_front();
+        }
+        freed
+    }
+
+    fn block_mut(&mut self, number: u64) -> Option<&mut Block> {
+        let head = self.blocks.front()?.number;
+        self.blocks.get_mut(number.checked_sub(head)? as usize)
+    }
+
+    fn take(&mut self) -> Option<Record> {
+        self.taking.take().or_else(|| {
+            let record = self.queue.pop_front()?;
+            self.used.waiting -= RECORD_BYTES + record.data;
+            self.used.commit += RECORD_BYTES + record.data;
+            Some(record)
+        })
+    }
+}
+
+/// Whether newer code starts to put `data` bytes into a block with `room` left: not when little
+/// is left and another block would take what remains anyway.
+fn worth_cutting(data: u64, room: u64) -> bool {
+    let most = BLOCK_MAX - CHAIN_BYTES - RECORD_BYTES;
+    let rest = data % most;
+    // What is copied with the record when the write is made cannot be cut.
+    let copied = data <= (BLOCK_MAX - CHAIN_BYTES) / 2 - RECORD_BYTES;
+    !copied
+        && room > RECORD_BYTES
+        && (room >= most / 8 || (rest != 0 && room >= RECORD_BYTES + rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(data: u64, group: u64) -> Record {
+        Record {
+            data,
+            waiter: Some(0),
+            group,
+        }
+    }
+
+    /// Links blocks one after another in space until the chain asks for none; what was written.
+    fn commit(chain: &mut Chain, records: &[Record], place: &mut u64) -> Vec<(u64, u64)> {
+        records.iter().for_each(|record| chain.push(*record));
+        chain.begin_commit();
+        let mut written = Vec::new();
+        while chain.fill() != Step::Idle {
+            let len = chain.next_size();
+            let next = Extent {
+                offset: *place,
+                len,
+            };
+            *place += len;
+            let group = records[0].group;
+            written.extend(
+                chain
+                    .link(next, group)
+                    .map(|w| (w.extent.offset, w.extent.len)),
+            );
+        }
+        written
+    }
+
+    #[test]
+    fn old_format_writes_whole_blocks_and_follows_the_size_of_the_commits() {
+        let mut chain = Chain::new(Format::Whole, SizeRule::LargestUse, false);
+        let mut place = 0;
+        let write = [record(4096, 1)];
+        // The first block is of 4 KiB: the record does not fit, it is written empty.
+        assert_eq!(
+            commit(&mut chain, &write, &mut place),
+            [(0, 4096), (4096, 8192)]
+        );
+        assert_eq!(commit(&mut chain, &write, &mut place), [(12288, 8192)]);
+        assert_eq!(commit(&mut chain, &write, &mut place), [(20480, 8192)]);
+    }
+
+    #[test]
+    fn slim_blocks_leave_gaps() {
+        let mut chain = Chain::new(Format::Slim, SizeRule::Buckets, true);
+        let mut place = 0;
+        let write = [record(4096, 1)];
+        commit(&mut chain, &write, &mut place);
+        assert_eq!(commit(&mut chain, &write, &mut place), [(16384, 8192)]);
+        assert_eq!(commit(&mut chain, &write, &mut place), [(28672, 8192)]);
+    }
+
+    /// As the real trace has it: 128 KiB are one block of 68 KiB and one of which 64 are written.
+    #[test]
+    fn newer_code_cuts_large_writes_to_fit() {
+        let mut chain = Chain::new(Format::Slim, SizeRule::Buckets, true);
+        let mut place = 0;
+        let write = [record(128 << 10, 1)];
+        commit(&mut chain, &write, &mut place);
+        let written = commit(&mut chain, &write, &mut place);
+        let sizes: Vec<u64> = written.iter().map(|(_, len)| len >> 10).collect();
+        assert_eq!(sizes, [68, 64]);
+    }
+
+    #[test]
+    fn a_synced_group_frees_from_the_head_what_is_durable_and_old_enough() {
+        let mut chain = Chain::new(Format::Whole, SizeRule::LargestUse, false);
+        let mut place = 0;
+        commit(&mut chain, &[record(2048, 1)], &mut place);
+        commit(&mut chain, &[record(2048, 2)], &mut place);
+        // Written by nobody yet: nothing is freed.
+        assert!(chain.synced(2).is_empty());
+        chain.acknowledge(0);
+        chain.acknowledge(1);
+        assert_eq!(chain.synced(0).len(), 0);
+        // The second block was allocated in group 1, and holds a record of group 2.
+        assert_eq!(chain.synced(1).len(), 1);
+        assert_eq!(chain.synced(2).len(), 1);
+        // The block being filled stays.
+        assert_eq!(chain.synced(9).len(), 0);
+        assert_eq!(chain.blocks().count(), 1);
+    }
+
+    #[test]
+    fn waiters_are_those_whose_write_ends_in_the_block() {
+        let mut chain = Chain::new(Format::Whole, SizeRule::LargestUse, false);
+        let mut place = 0;
+        let first = Record {
+            waiter: None,
+            ..record(65536, 1)
+        };
+        commit(&mut chain, &[first, record(65536, 1)], &mut place);
+        let waiters: Vec<usize> = chain.blocks().map(|block| block.waiters.len()).collect();
+        assert_eq!(waiters, [0, 0, 1, 0]);
+    }
+}

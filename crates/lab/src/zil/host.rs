@@ -1,0 +1,497 @@
+//! The host as a state machine: writers, logs, transaction groups and the path to the device.
+//!
+//! ```text
+//! writer: think -> write -> log: commit = fill blocks, allocate the next, hand the full one over
+//!    ^                            -> path (one write at a time) -> device
+//!    +---- acknowledge <- flush done <- flush <- all blocks of the commit written
+//! group: closes -> syncs -> blocks that only it needed are free again
+//! ```
+//!
+//! It asks for nothing but to be told the time and what has completed.
+
+use super::chain::{BlockWrite, Chain, Record, Step};
+use super::space::{Extent, LogSpace};
+use super::spec::{HostCounts, HostSpec};
+use super::writer::{self, Writer};
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, Nanos};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// A command to hand over.
+#[derive(Clone, Copy, Debug)]
+pub struct Issue {
+    /// To be given back when it completes.
+    pub tag: u32,
+    /// Which side of a mirror it is for, from 0.
+    pub side: u32,
+    /// What to do.
+    pub command: Command,
+}
+
+/// A host that issues commands and waits for them.
+pub trait HostModel {
+    /// When it wants to be polled if nothing completes before.
+    fn wake(&self) -> Option<Nanos>;
+    /// It is `now`: appends the commands to hand over.
+    fn poll(&mut self, now: Nanos, out: &mut Vec<Issue>);
+    /// The command with this tag has completed.
+    fn completed(&mut self, tag: u32, now: Nanos);
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Think(u32),
+    Release(u32),
+    Fill(u32),
+    OpenWait(u32, u64),
+    Close(u64),
+    Synced(u64),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Pending {
+    Idle,
+    Block {
+        log: u32,
+        batch: u64,
+        side: u32,
+        command: Command,
+    },
+    Flush {
+        log: u32,
+        batch: u64,
+        side: u32,
+    },
+}
+
+/// The blocks of one commit.
+#[derive(Clone, Debug)]
+struct Batch {
+    number: u64,
+    began: Nanos,
+    out: u32,
+    sealed: bool,
+    /// Flushes outstanding, once begun.
+    flushing: Option<u32>,
+    blocks: Vec<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Log {
+    chain: Chain,
+    allocator: usize,
+    /// The last one is being filled unless sealed.
+    batches: VecDeque<Batch>,
+    next_batch: u64,
+    /// Being filled: not to be begun again.
+    filling: bool,
+    /// Waits for more records.
+    open: bool,
+    latency: Nanos,
+}
+
+/// Where a writer is.
+#[derive(Clone, Debug)]
+struct Place {
+    writer: Writer,
+    bytes: u64,
+    began: Nanos,
+}
+
+/// The host.
+#[derive(Clone, Debug)]
+pub struct LogHost {
+    spec: HostSpec,
+    rng: Rng,
+    writers: Vec<Place>,
+    logs: Vec<Log>,
+    space: LogSpace,
+    events: BinaryHeap<Reverse<(Nanos, u64, Event)>>,
+    sequence: u64,
+    pending: Vec<Pending>,
+    idle: Vec<u32>,
+    path_free: Nanos,
+    group: u64,
+    group_bytes: u64,
+    syncing: bool,
+    stalled: Vec<u32>,
+    counts: HostCounts,
+    now: Nanos,
+}
+
+impl LogHost {
+    /// A host at time 0.
+    pub fn new(spec: HostSpec) -> LogHost {
+        let logs = (0..spec.datasets).map(|number| Log {
+            chain: Chain::new(
+                spec.commit.format,
+                spec.commit.size_rule,
+                spec.commit.chunk.is_none(),
+            ),
+            allocator: spec.allocator_of.get(number).copied().unwrap_or_else(|| {
+                let mut rng = Rng::named(spec.seed, &format!("allocator of dataset {number}"));
+                rng.below(spec.space.allocators.max(1) as u64) as usize
+            }),
+            batches: VecDeque::new(),
+            next_batch: 0,
+            filling: false,
+            open: false,
+            latency: Nanos::ZERO,
+        });
+        let writers = (0..spec.writers).map(|number| Place {
+            writer: Writer::new(&spec.writer, spec.seed, number),
+            bytes: 0,
+            began: Nanos::ZERO,
+        });
+        let mut host = LogHost {
+            rng: Rng::named(spec.seed, "zil path"),
+            writers: writers.collect(),
+            logs: logs.collect(),
+            space: LogSpace::new(spec.space, spec.capacity),
+            events: BinaryHeap::new(),
+            sequence: 0,
+            pending: Vec::new(),
+            idle: Vec::new(),
+            path_free: Nanos::ZERO,
+            group: 1,
+            group_bytes: 0,
+            syncing: false,
+            stalled: Vec::new(),
+            counts: HostCounts::default(),
+            now: Nanos::ZERO,
+            spec,
+        };
+        for number in 0..host.writers.len() {
+            host.think(number as u32);
+        }
+        host.at(host.spec.group.timeout, Event::Close(1));
+        host
+    }
+
+    /// What has happened so far.
+    pub fn counts(&self) -> &HostCounts {
+        &self.counts
+    }
+
+    /// The logs' chains.
+    pub fn chains(&self) -> impl Iterator<Item = &Chain> {
+        self.logs.iter().map(|log| &log.chain)
+    }
+
+    fn at(&mut self, time: Nanos, event: Event) {
+        self.sequence += 1;
+        self.events.push(Reverse((time, self.sequence, event)));
+    }
+
+    fn think(&mut self, number: u32) {
+        let place = &mut self.writers[number as usize];
+        place.bytes = place.writer.next_write();
+        let time = self.now + place.writer.think(place.bytes);
+        self.at(time, Event::Think(number));
+    }
+
+    /// A writer's next write reaches its log.
+    fn write(&mut self, number: u32) {
+        let place = &mut self.writers[number as usize];
+        place.began = self.now;
+        let bytes = place.bytes;
+        let log = number % self.logs.len() as u32;
+        let records = writer::records(bytes, self.spec.commit.chunk);
+        let last = records.len() - 1;
+        for (position, data) in records.into_iter().enumerate() {
+            self.logs[log as usize].chain.push(Record {
+                data,
+                waiter: (position == last).then_some(number),
+                group: self.group,
+            });
+        }
+        self.group_bytes += bytes;
+        if self
+            .spec
+            .group
+            .bytes_max
+            .is_some_and(|max| self.group_bytes >= max)
+        {
+            self.close(self.group);
+        }
+        self.commit(log);
+    }
+
+    fn commit(&mut self, log: u32) {
+        let pipelined = self.spec.commit.pipelined;
+        let at = &mut self.logs[log as usize];
+        if at.filling {
+            if at.open {
+                self.fill(log);
+            }
+            return;
+        }
+        if !at.chain.has_queue() || (!pipelined && !at.batches.is_empty()) {
+            return;
+        }
+        at.filling = true;
+        at.chain.begin_commit();
+        at.batches.push_back(Batch {
+            number: at.next_batch,
+            began: self.now,
+            out: 0,
+            sealed: false,
+            flushing: None,
+            blocks: Vec::new(),
+        });
+        at.next_batch += 1;
+        self.fill(log);
+    }
+
+    /// Puts records into blocks and hands full ones over.
+    fn fill(&mut self, log: u32) {
+        let at = &mut self.logs[log as usize];
+        at.open = false;
+        match at.chain.fill() {
+            Step::Idle => self.seal(log),
+            Step::Full => {
+                if let Some(written) = self.link(log) {
+                    let copied = self.spec.commit.copy_per_kib.0 * (written / 1024);
+                    self.at(self.now + Nanos(copied), Event::Fill(log));
+                }
+            }
+            Step::Open => {
+                let wait = at.latency.0 * self.spec.commit.open_wait_pct / 100;
+                if wait == 0 {
+                    if self.link(log).is_some() {
+                        self.seal(log);
+                    }
+                } else {
+                    at.open = true;
+                    let (batch, time) = (at.next_batch, self.now + Nanos(wait));
+                    self.at(time, Event::OpenWait(log, batch));
+                }
+            }
+        }
+    }
+
+    /// Allocates the next block and hands over the full one; how many bytes that were, or `None`
+    /// when the log device is full and the log has to wait for a sync.
+    fn link(&mut self, log: u32) -> Option<u64> {
+        let at = &mut self.logs[log as usize];
+        let size = at.chain.next_size();
+        let Some(next) = self.space.allocate(size, at.allocator) else {
+            self.counts.full += 1;
+            self.stalled.push(log);
+            self.close(self.group);
+            return None;
+        };
+        let Some(write) = at.chain.link(next, self.group) else {
+            return Some(0);
+        };
+        self.issue_block(log, write);
+        Some(write.extent.len)
+    }
+
+    fn issue_block(&mut self, log: u32, write: BlockWrite) {
+        let at = &mut self.logs[log as usize];
+        let Some(batch) = at.batches.back_mut() else {
+            return;
+        };
+        batch.out += self.spec.sides;
+        batch.blocks.push(write.number);
+        let Extent { offset, len } = write.extent;
+        let batch = batch.number;
+        self.counts.blocks += 1;
+        let path = self.spec.path;
+        let mean = path.per_write.0 + path.per_kib.0 * (len / 1024);
+        let varying = mean * u64::from(path.jitter_pct) / 100;
+        let service = mean - varying + writer::exponential(&mut self.rng, varying);
+        self.path_free = self.path_free.max(self.now) + Nanos(service);
+        for side in 0..self.spec.sides {
+            let pending = Pending::Block {
+                log,
+                batch,
+                side,
+                command: Command::write(offset, len as u32),
+            };
+            self.enqueue(pending, self.path_free);
+        }
+    }
+
+    fn enqueue(&mut self, pending: Pending, time: Nanos) {
+        let tag = self.idle.pop().unwrap_or_else(|| {
+            self.pending.push(Pending::Idle);
+            self.pending.len() as u32 - 1
+        });
+        self.pending[tag as usize] = pending;
+        self.at(time, Event::Release(tag));
+    }
+
+    fn seal(&mut self, log: u32) {
+        let at = &mut self.logs[log as usize];
+        at.filling = false;
+        if let Some(batch) = at.batches.back_mut() {
+            batch.sealed = true;
+        }
+        self.flush_ready(log);
+        if self.spec.commit.pipelined {
+            self.commit(log);
+        }
+    }
+
+    /// Flushes for batches whose writes, and those before, are complete.
+    fn flush_ready(&mut self, log: u32) {
+        let mut flushes = Vec::new();
+        for batch in &mut self.logs[log as usize].batches {
+            if batch.out > 0 || !batch.sealed {
+                break;
+            }
+            if batch.flushing.is_none() {
+                batch.flushing = Some(self.spec.sides);
+                flushes.push(batch.number);
+            }
+        }
+        for batch in flushes {
+            self.counts.flushes += 1;
+            // Not kept waiting behind other logs' writes.
+            let time = self.now + self.spec.path.per_flush;
+            for side in 0..self.spec.sides {
+                self.enqueue(Pending::Flush { log, batch, side }, time);
+            }
+        }
+    }
+
+    fn block_done(&mut self, log: u32, batch: u64) {
+        let at = &mut self.logs[log as usize];
+        if let Some(batch) = at.batches.iter_mut().find(|b| b.number == batch) {
+            batch.out -= 1;
+            if batch.out == 0 {
+                for &block in &batch.blocks {
+                    at.chain.written(block);
+                }
+            }
+        }
+        self.flush_ready(log);
+    }
+
+    fn flush_done(&mut self, log: u32, number: u64) {
+        let at = &mut self.logs[log as usize];
+        let flushed = at.batches.iter_mut().find(|batch| batch.number == number);
+        if let Some(out) = flushed.and_then(|batch| batch.flushing.as_mut()) {
+            *out -= 1;
+            if *out > 0 {
+                return;
+            }
+        }
+        let mut waiters = Vec::new();
+        // A flush makes durable what was complete before it: earlier batches too.
+        while at
+            .batches
+            .front()
+            .is_some_and(|batch| batch.number <= number)
+        {
+            let Some(batch) = at.batches.pop_front() else {
+                break;
+            };
+            at.latency = self.now.saturating_sub(batch.began);
+            for block in batch.blocks {
+                waiters.extend(at.chain.acknowledge(block));
+            }
+        }
+        for writer in waiters {
+            let place = &self.writers[writer as usize];
+            self.counts.writes += 1;
+            self.counts.bytes += place.bytes;
+            self.counts
+                .latencies
+                .push(self.now.saturating_sub(place.began));
+            self.think(writer);
+        }
+        self.commit(log);
+    }
+
+    /// Closes group `number` if it is the open one and none is syncing.
+    fn close(&mut self, number: u64) {
+        if number != self.group || self.syncing {
+            return;
+        }
+        self.syncing = true;
+        self.group += 1;
+        self.group_bytes = 0;
+        self.at(self.now + self.spec.group.sync, Event::Synced(number));
+        let timeout = self.spec.group.timeout.max(self.spec.group.sync);
+        self.at(self.now + timeout, Event::Close(self.group));
+    }
+
+    fn synced(&mut self, number: u64) {
+        self.syncing = false;
+        self.counts.groups += 1;
+        let mut freed = Vec::new();
+        for log in &mut self.logs {
+            freed.extend(log.chain.synced(number));
+        }
+        self.space.synced(freed);
+        for log in std::mem::take(&mut self.stalled) {
+            self.fill(log);
+        }
+    }
+
+    fn handle(&mut self, event: Event, out: &mut Vec<Issue>) {
+        match event {
+            Event::Think(writer) => self.write(writer),
+            Event::Fill(log) => self.fill(log),
+            Event::OpenWait(log, batch) => {
+                let at = &self.logs[log as usize];
+                if at.open && at.next_batch == batch {
+                    self.open_wait_over(log);
+                }
+            }
+            Event::Close(group) => self.close(group),
+            Event::Synced(group) => self.synced(group),
+            Event::Release(tag) => {
+                let (side, command) = match self.pending[tag as usize] {
+                    Pending::Block { side, command, .. } => (side, command),
+                    Pending::Flush { side, .. } => (side, Command::flush()),
+                    Pending::Idle => return,
+                };
+                out.push(Issue { tag, side, command });
+            }
+        }
+    }
+
+    fn open_wait_over(&mut self, log: u32) {
+        let at = &mut self.logs[log as usize];
+        at.open = false;
+        if at.chain.fill() != Step::Idle && self.link(log).is_some() {
+            self.seal(log);
+        }
+    }
+}
+
+impl HostModel for LogHost {
+    fn wake(&self) -> Option<Nanos> {
+        self.events.peek().map(|Reverse((time, _, _))| *time)
+    }
+
+    fn poll(&mut self, now: Nanos, out: &mut Vec<Issue>) {
+        while let Some(Reverse((time, _, _))) = self.events.peek() {
+            if *time > now {
+                break;
+            }
+            let Some(Reverse((time, _, event))) = self.events.pop() else {
+                break;
+            };
+            self.now = self.now.max(time);
+            self.handle(event, out);
+        }
+        self.now = self.now.max(now);
+    }
+
+    fn completed(&mut self, tag: u32, now: Nanos) {
+        self.now = self.now.max(now);
+        let pending = std::mem::replace(&mut self.pending[tag as usize], Pending::Idle);
+        self.idle.push(tag);
+        match pending {
+            Pending::Block { log, batch, .. } => self.block_done(log, batch),
+            Pending::Flush { log, batch, .. } => self.flush_done(log, batch),
+            Pending::Idle => {}
+        }
+    }
+}
