@@ -9,6 +9,9 @@ use crate::simulate::sample::Sample;
 use crate::simulate::summary;
 use maud::{Markup, PreEscaped, html};
 
+/// A line of a chart: its name, and what it shows of a sample.
+type Named<'a> = (&'a str, &'a dyn Fn(&Sample) -> Option<f64>);
+
 /// The style of what only this page has.
 const STYLE: &str = "\
 .histogram svg { display: block; width: 100%; height: auto; }
@@ -92,13 +95,8 @@ impl<'a> Over<'a> {
         }
     }
 
-    fn chart(
-        &self,
-        title: &str,
-        unit: Unit,
-        lines: &[(&str, &dyn Fn(&Sample) -> Option<f64>)],
-    ) -> Chart {
-        let line = |(i, (label, value)): (usize, &(&str, &dyn Fn(&Sample) -> Option<f64>))| {
+    fn chart(&self, title: &str, unit: Unit, lines: &[Named<'_>]) -> Chart {
+        let line = |(i, (label, value)): (usize, &Named<'_>)| {
             let points = self.samples.iter();
             ChartLine {
                 label: (*label).to_owned(),
@@ -107,7 +105,7 @@ impl<'a> Over<'a> {
                 hidden: false,
                 line: Line {
                     x: points.clone().map(|sample| self.x(sample)).collect(),
-                    y: points.map(|sample| value(sample)).collect(),
+                    y: points.map(value).collect(),
                 },
             }
         };
