@@ -277,7 +277,7 @@ impl<M: Machine> Life<'_, M> {
             batch.clear();
             let most = self.sampler.batch(BATCH);
             while batch.len() < most {
-                let command = commands.next();
+                let command = commands.command();
                 if let End::Bytes(bytes) = end {
                     if asked >= bytes {
                         break;

@@ -197,7 +197,7 @@ impl Commands {
 
     /// The next command.
     #[inline]
-    pub fn next(&mut self) -> Command {
+    pub fn command(&mut self) -> Command {
         let (block, stream) = self.draw();
         let offset = block * u64::from(self.block);
         let command = Command {
@@ -267,7 +267,7 @@ mod tests {
         let mut commands =
             Commands::new(&load(Pattern::parse("hotcold:80/20").unwrap()), 4096 * 1000).unwrap();
         let hot = (0..100_000).filter(|_| {
-            let command = commands.next();
+            let command = commands.command();
             assert_eq!(command.stream == 0, command.offset < 4096 * 200);
             command.stream == 0
         });
@@ -285,7 +285,7 @@ mod tests {
         let mut commands = Commands::new(&mixed, 4096 * 1000).unwrap();
         let mut counts = [0_u32; Op::COUNT];
         for _ in 0..100_000 {
-            counts[commands.next().op as usize] += 1;
+            counts[commands.command().op as usize] += 1;
         }
         assert!(
             counts[Op::Read as usize].abs_diff(70_000) < 1_000,
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn sequential_goes_round() {
         let mut commands = Commands::new(&load(Pattern::Sequential), 4096 * 3 + 512).unwrap();
-        let offsets: Vec<u64> = (0..5).map(|_| commands.next().offset / 4096).collect();
+        let offsets: Vec<u64> = (0..5).map(|_| commands.command().offset / 4096).collect();
         assert_eq!(offsets, [0, 1, 2, 0, 1]);
     }
 

@@ -57,6 +57,9 @@ fn header(s: &Simulation) -> Markup {
     }
 }
 
+/// A line's name, and its value at a sample.
+type Value<'a> = (&'a str, &'a dyn Fn(&Sample) -> Option<f64>);
+
 /// One chart over what the host wrote or over time.
 struct Over<'a> {
     samples: &'a [Sample],
@@ -92,13 +95,8 @@ impl<'a> Over<'a> {
         }
     }
 
-    fn chart(
-        &self,
-        title: &str,
-        unit: Unit,
-        lines: &[(&str, &dyn Fn(&Sample) -> Option<f64>)],
-    ) -> Chart {
-        let line = |(i, (label, value)): (usize, &(&str, &dyn Fn(&Sample) -> Option<f64>))| {
+    fn chart(&self, title: &str, unit: Unit, lines: &[Value<'_>]) -> Chart {
+        let line = |(i, (label, value)): (usize, &Value<'_>)| {
             let points = self.samples.iter();
             ChartLine {
                 label: (*label).to_owned(),
@@ -107,7 +105,7 @@ impl<'a> Over<'a> {
                 hidden: false,
                 line: Line {
                     x: points.clone().map(|sample| self.x(sample)).collect(),
-                    y: points.map(|sample| value(sample)).collect(),
+                    y: points.map(value).collect(),
                 },
             }
         };
