@@ -112,7 +112,7 @@ fn a_saved_drive_goes_on_and_a_damaged_one_is_refused() {
         &["simulate", "--from", "d", "--until", "1s", "--out", "on"],
     );
     good(&out);
-    for text in ["before", "315 MB written", "op=20%", "timed gear"] {
+    for text in ["before", "fill sequential; uniform", "op=20%", "timed gear"] {
         assert!(out.stdout.contains(text), "{text}: {}", out.stdout);
     }
     let again = simulate(dir.path(), &["--until", "1x", "--save", "d"]);
@@ -289,4 +289,30 @@ fn every_policy_is_listed_and_in_the_guide() {
             assert!(guide.contains(&row), "the guide lacks: {row}");
         }
     }
+}
+
+/// The first Ctrl-C ends a life and keeps what there is; the drive is not saved then.
+#[test]
+fn an_interrupted_life_keeps_what_there_is() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_ssdlab"))
+        .current_dir(dir.path())
+        .args(["simulate", "--drive", &small(), "--gear", "timed"])
+        .args(["--until", "10000x", "--out", "run", "--save", "d"])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("started");
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(killed.expect("kill").success());
+    assert!(child.wait().expect("ended").success());
+    let result = json(&dir.path().join("run/result.json"));
+    assert_eq!(result["stopped"], true);
+    assert!(result["host_bytes"].as_u64().expect("bytes") > 0);
+    assert!(dir.path().join("run/report.html").exists());
+    let left: Vec<_> = fs::read_dir(dir.path()).expect("readable").collect();
+    assert_eq!(left.len(), 1, "neither saved nor a temporary file left");
 }

@@ -25,7 +25,7 @@ enum Form {
 use Form::{Flag, List, Number, Text};
 
 /// Every parameter that can be set, with an example.
-const KEYS: [(&str, Form, &str); 52] = [
+const KEYS: [(&str, Form, &str); 54] = [
     ("capacity.user", Text, "300GB"),
     ("nand.channels", Number, "8"),
     ("nand.dies_per_channel", Number, "4"),
@@ -50,6 +50,8 @@ const KEYS: [(&str, Form, &str); 52] = [
     ("ftl.mapping", Text, "cached"),
     ("ftl.map_dram", Text, "32MiB"),
     ("ftl.map_entry", Text, "4B"),
+    ("ftl.map_leaf_programs", Number, "2"),
+    ("ftl.map_serial_misses", Flag, "true"),
     ("ftl.log_superblocks", Number, "8"),
     ("ftl.victim", Text, "d-choices:10"),
     ("ftl.pace", Text, "whole"),

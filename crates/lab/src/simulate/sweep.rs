@@ -344,7 +344,7 @@ pub fn table(keys: &[String], rows: &[Row]) -> String {
         .any(|s| s.iops.is_some());
     let mut table = Table::new();
     table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(80);
     let short = |key: &String| key.rsplit('.').next().unwrap_or(key).to_owned();

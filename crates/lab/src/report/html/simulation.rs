@@ -60,6 +60,9 @@ fn header(s: &Simulation) -> Markup {
     }
 }
 
+/// A line's name, and its value at a sample.
+type Value<'a> = (&'a str, &'a dyn Fn(&Sample) -> Option<f64>);
+
 /// One chart over what the host wrote or over time.
 struct Over<'a> {
     samples: &'a [Sample],
@@ -95,8 +98,8 @@ impl<'a> Over<'a> {
         }
     }
 
-    fn chart(&self, title: &str, unit: Unit, lines: &[Named<'_>]) -> Chart {
-        let line = |(i, (label, value)): (usize, &Named<'_>)| {
+    fn chart(&self, title: &str, unit: Unit, lines: &[Value<'_>]) -> Chart {
+        let line = |(i, (label, value)): (usize, &Value<'_>)| {
             let points = self.samples.iter();
             ChartLine {
                 label: (*label).to_owned(),
