@@ -9,9 +9,6 @@ use crate::simulate::sample::Sample;
 use crate::simulate::summary;
 use maud::{Markup, PreEscaped, html};
 
-/// A line of a chart: its name, and what it shows of a sample.
-type Named<'a> = (&'a str, &'a dyn Fn(&Sample) -> Option<f64>);
-
 /// The style of what only this page has.
 const STYLE: &str = "\
 .histogram svg { display: block; width: 100%; height: auto; }
