@@ -13,6 +13,9 @@ need xmllint libxml2-utils
 need mkfs.ext4 e2fsprogs
 need losetup util-linux
 need python3 python3
+need smartctl smartmontools
+need nvme nvme-cli
+need blkparse blktrace
 python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 if [ ${#missing[@]} -gt 0 ]; then
   as_root=""
