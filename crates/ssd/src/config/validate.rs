@@ -327,6 +327,35 @@ impl DriveConfig {
                 Bytes(data * slot),
                 Bytes(usable.saturating_sub(needed - self.user_bytes)),
             ),
+        )?;
+        if self.ftl.mapping.kind.is_block_mapped() {
+            return Ok(());
+        }
+        self.validate_map_writes(unit, needed, usable)
+    }
+
+    /// Moving data changes the map, and writing the map makes more to move: that must come to an
+    /// end. `unit` in mapping units, the others in bytes.
+    fn validate_map_writes(&self, unit: u64, needed: u64, usable: u64) -> Result<(), ConfigError> {
+        let journal = &self.ftl.journal;
+        let page = self.shape.page_bytes;
+        let Some(entries) = page.checked_div(journal.entry_bytes) else {
+            return Ok(());
+        };
+        let checkpoint = self
+            .map_slots()
+            .checked_div(journal.checkpoint_pages.into());
+        let per_page = u128::from(unit + checkpoint.unwrap_or(0));
+        let moved = 2 * per_page * u128::from(needed);
+        require(
+            moved < u128::from(entries) * u128::from(usable - needed),
+            "journal_entry",
+            Bytes(journal.entry_bytes.into()),
+            &format!(
+                "less is allowed, or more checkpoint_pages, or less user capacity: each {entries} \
+                 changes of the map write {per_page} mapping units, which on a drive so full make \
+                 more changes than that"
+            ),
         )
     }
 }

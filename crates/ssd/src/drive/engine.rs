@@ -290,6 +290,14 @@ impl<F: Translation> Engine<F> {
         self.change_by_trim(tag, command, ready + time);
     }
 
+    pub fn request_refresh(&mut self, superblock: u32) -> bool {
+        let asked = self.ftl.request_refresh(superblock);
+        if asked && self.outstanding == 0 {
+            self.idle_at = self.idle_at.min(self.now + self.config.ftl.idle_after.0);
+        }
+        asked
+    }
+
     pub fn secure_erase(&mut self, now: Nanos) -> Nanos {
         assert_eq!(
             self.outstanding(),

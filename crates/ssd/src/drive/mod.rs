@@ -297,6 +297,16 @@ impl Drive {
         each_mut!(self, engine => engine.pop_completion(until))
     }
 
+    /// Asks for a superblock to be rewritten when the drive is idle, as firmware does whose patrol
+    /// finds that data fades (retention, read disturb). False when the superblock is not full, or
+    /// the drive's kind of map does not refresh.
+    ///
+    /// # Panics
+    /// When there is no such superblock.
+    pub fn request_refresh(&mut self, superblock: u32) -> bool {
+        each_mut!(self, engine => engine.request_refresh(superblock))
+    }
+
     /// Secure erase: forgets all data at once, as the command of that name does, and returns when
     /// the drive is ready again. No command may be outstanding.
     ///

@@ -105,6 +105,9 @@ pub trait Translation: Clone + Debug + Image {
     fn idle(&mut self, from: u64) -> Option<u64>;
     /// Whether [`Translation::idle`] has something to do.
     fn has_idle_work(&self) -> bool;
+    /// Asks for a superblock to be rewritten when idle (its data fades); false when it is not full
+    /// or this layer does not refresh.
+    fn request_refresh(&mut self, superblock: u32) -> bool;
     /// Forgets everything and erases the media; returns when that is done.
     fn secure_erase(&mut self, from: u64) -> u64;
     /// Units of the host given to media since this list was last emptied.

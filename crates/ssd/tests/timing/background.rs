@@ -77,3 +77,19 @@ fn a_folded_cache_is_as_fast_as_a_new_one() {
     assert_eq!(drive.free_slc_superblocks(), 2);
     assert_eq!(burst(&mut drive, LATER, 200), fresh);
 }
+
+#[test]
+fn a_superblock_that_fades_is_rewritten_when_idle() {
+    let mut drive = written(bench(), 1_900);
+    assert_eq!(drive.pop_completion(Nanos(LATER)), None);
+    let holds = |drive: &Drive, s: usize| drive.superblocks()[s].valid > 0;
+    assert!(holds(&drive, 0) && drive.request_refresh(0));
+    let idle = LATER + IDLE;
+    assert_eq!(drive.pop_completion(Nanos(idle - 1)), None);
+    assert_eq!(drive.counters().nand_reads_internal, 0, "not yet idle");
+    assert_eq!(drive.pop_completion(Nanos(2 * LATER)), None);
+    assert_eq!(drive.counters().superblocks_refreshed, 1);
+    assert!(!holds(&drive, 0), "its data lies elsewhere");
+    assert!(!drive.request_refresh(0), "it is free now");
+    drive.check().expect("consistent");
+}

@@ -126,6 +126,14 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
             || self.wants_idle_reclaim()
     }
 
+    fn request_refresh(&mut self, superblock: u32) -> bool {
+        let full = self.candidates.holds(superblock);
+        if full && !self.refresh_queue.contains(&superblock) {
+            self.refresh_queue.push_back(superblock);
+        }
+        full
+    }
+
     fn secure_erase(&mut self, from: u64) -> u64 {
         self.map.fill(UNMAPPED);
         self.written_end = 0;

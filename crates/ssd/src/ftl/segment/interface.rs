@@ -108,6 +108,10 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
         self.core.gather.live() > 0
     }
 
+    fn request_refresh(&mut self, _: u32) -> bool {
+        false
+    }
+
     fn secure_erase(&mut self, from: u64) -> u64 {
         self.placement.clear();
         let core = &mut self.core;
