@@ -75,7 +75,7 @@ pub fn reproduction_pages(found: &Reproduction) -> Vec<(String, String)> {
             continue;
         }
         let mut charts = Charts::default();
-        let body = reproduction::article(found, key, title, &mut charts);
+        let body = reproduction::article(found, key, &mut charts);
         pages.push((format!("{key}.html"), page(title, body, &charts)));
     }
     pages
