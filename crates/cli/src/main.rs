@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Command::Simulate(args) => commands::simulate::simulate(&args),
         Command::Policies { json } => commands::policies::policies(json),
         Command::Theory(args) => commands::theory::theory(&args),
+        Command::Reproduce(args) => commands::reproduce::reproduce(&args),
         Command::Zil(args) => commands::zil::zil(&args),
         Command::Options { language } => commands::generate::options(language),
         Command::Completions { shell } => commands::generate::completions(shell),

@@ -15,6 +15,7 @@ pub mod memory;
 pub mod qualify;
 pub mod record;
 pub mod report;
+pub mod reproduce;
 pub mod saved;
 pub mod simulate;
 pub mod smart;

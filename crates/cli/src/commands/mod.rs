@@ -7,6 +7,7 @@ pub mod policies;
 pub mod profiles;
 pub mod qualify;
 pub mod report;
+pub mod reproduce;
 pub mod run;
 pub mod run_plan;
 pub mod simulate;
