@@ -29,7 +29,7 @@ fn print_spare(result: &SpareResult) {
         for (kept, bare) in drive.kept.iter().zip(&drive.bare) {
             println!(
                 "  {:6} new {:7.0} IOPS full {:6.2} dirty {:6.2} ({:.1}-{:.1}) WAF {:.2?} \
-                 (against an empty drive: full {:.1} dirty {:.1})",
+                 (against an empty drive: full {:.1} dirty {:.1}; saturated {:.1?} with pauses {:.2?})",
                 kept.weight,
                 kept.new_iops,
                 kept.full_pct,
@@ -38,7 +38,9 @@ fn print_spare(result: &SpareResult) {
                 kept.dirty_range_pct.1,
                 kept.waf,
                 bare.full_pct,
-                bare.dirty_pct
+                bare.dirty_pct,
+                kept.saturated_pct,
+                kept.with_pauses_pct
             );
         }
     }

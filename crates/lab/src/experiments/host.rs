@@ -83,12 +83,6 @@ impl Health {
             self.faults.push(format!("{name}: {what}"));
         }
     }
-
-    pub(super) fn join(&mut self, other: &Health) {
-        self.drives += other.drives;
-        self.commands += other.commands;
-        self.faults.extend(other.faults.iter().cloned());
-    }
 }
 
 /// A drive and what has been asked of it. Cloning it forks the drive.
@@ -146,11 +140,35 @@ impl Host {
         )
     }
 
+    /// Write amplification factor since then.
+    pub fn waf_since(&self, before: &DriveCounters) -> Option<f64> {
+        // On a drive that compresses, slots of media are smaller than mapping units.
+        let slot = self.config().geometry().slot_bytes;
+        self.counters().waf_since(before, slot)
+    }
+
     /// Leaves the drive alone for so long.
     pub fn rest(&mut self, time: Nanos) {
         self.now = Nanos(self.now.0 + time.0);
         // Nothing is outstanding, so nothing can complete.
         let _ = self.drive.pop_completion(self.now);
+    }
+
+    /// Gives `commands` all at once and waits for all; returns the time from first to last.
+    pub fn burst(&mut self, commands: &[Command]) -> Nanos {
+        let began = self.now;
+        for (tag, command) in (0..).zip(commands) {
+            self.drive.submit(tag, command, began);
+            self.given += 1;
+        }
+        while self.drive.outstanding() > 0 {
+            let Some(completion) = self.drive.pop_completion(Nanos::MAX) else {
+                break;
+            };
+            self.now = completion.done;
+            self.served += 1;
+        }
+        Nanos(self.now.0 - began.0)
     }
 
     /// Gives `commands`, always `depth` of them outstanding, and waits for all.
@@ -213,14 +231,12 @@ impl Host {
         for (share, (now, then)) in die_share.iter_mut().zip(busy_now.iter().zip(busy)) {
             *share = (now - then) as f64 / total.max(1) as f64;
         }
-        // A mapping unit's slots of media may be smaller than itself on a drive that compresses.
-        let slot = self.config().geometry().slot_bytes;
         Span {
             commands,
             bytes_read: now.host_bytes_read - before.host_bytes_read,
             bytes_written: now.host_bytes_written - before.host_bytes_written,
             time: Nanos(self.now.0 - began.0),
-            waf: now.waf_since(&before, slot),
+            waf: self.waf_since(&before),
             die_share,
             read_latency,
             write_latency,

@@ -24,7 +24,7 @@ pub struct Curve {
 
 impl Curve {
     /// An empty curve.
-    pub(crate) fn new(name: impl Into<String>) -> Curve {
+    pub(super) fn new(name: impl Into<String>) -> Curve {
         Curve {
             name: name.into(),
             points: Vec::new(),

@@ -2,13 +2,16 @@
 //!
 //! The article plays back traces of Windows 7 desktops which were never published. Known of them:
 //! they write about 4 GB at most, too little to use up the spare area of most drives (AnandTech
-//! 5734), and are played back as fast as the drive takes them, idle times cut, without TRIM
-//! (AnandTech 16458). Numbers of commands, sizes and depth are as remembered of the site's
-//! descriptions of 2010 and were not read again; everything else is assumed and named here. The
-//! whole was fixed before it was first run.
+//! 5734), and that idle times are cut and TRIM is left out (AnandTech 16458, of the site's later
+//! traces). Numbers of commands, sizes, mean depth and recorded length are as remembered of the
+//! site's descriptions of 2010 and were not read again; everything else is assumed and named here.
+//!
+//! A desktop asks in bursts. The commands of a burst are given at once; a queue of n that empties
+//! is (n + 1) / 2 deep on average, which gives the mean length of bursts. Between them the host
+//! thinks, as long as makes the recorded rate, but at most 25 ms in playback.
 
-use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, Nanos};
 
 /// A trace's statistics.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,8 +22,10 @@ pub struct Weight {
     pub reads: u32,
     /// Writes, on a drive of full size.
     pub writes: u32,
-    /// Commands outstanding, the described mean rounded.
-    pub depth: u32,
+    /// Mean commands outstanding, in hundredths.
+    pub depth_x100: u32,
+    /// How long the recorded use took, s.
+    pub recorded_s: u32,
     /// Of 100 commands, so many go on where the last of their kind ended.
     pub sequential_pct: u32,
     /// Sizes of commands in KiB, with their shares in per cent.
@@ -35,7 +40,8 @@ pub const LIGHT: Weight = Weight {
     name: "light",
     reads: 37_501,
     writes: 20_268,
-    depth: 6,
+    depth_x100: 609,
+    recorded_s: 300,
     sequential_pct: 30,
     sizes: [(4, 30), (8, 12), (16, 11), (32, 22), (64, 13), (128, 12)],
     incompressible_pct: 0,
@@ -46,7 +52,8 @@ pub const HEAVY: Weight = Weight {
     name: "heavy",
     reads: 128_895,
     writes: 72_411,
-    depth: 4,
+    depth_x100: 359,
+    recorded_s: 1320,
     sequential_pct: 44,
     sizes: [(4, 30), (8, 4), (16, 12), (32, 14), (64, 20), (128, 20)],
     incompressible_pct: 50,
@@ -59,6 +66,9 @@ pub const DESKTOP_COMPRESS_PCT: u8 = 56;
 /// The part of a drive's addresses that the recorded system used, in bytes on a drive of full
 /// size: assumed, Windows 7 with its programs and files.
 pub const SYSTEM_BYTES: u64 = 40_000_000_000;
+
+/// Longest pause between two bursts in playback, ns: as remembered of AnandTech 16458.
+const PAUSE_NS_MAX: u64 = 25_000_000;
 
 /// Of 100 jumps, so many go to a fifth of the system: browser cache, mail, logs. Assumed.
 const HOT_PCT: u32 = 80;
@@ -95,6 +105,37 @@ pub fn commands(weight: &Weight, factor: u64, seed: u64) -> Vec<Command> {
         trace.push(sides[write].command(weight, write == 1, len, system));
     }
     trace
+}
+
+/// Commands that are given together, and the pause after them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Burst {
+    /// In order.
+    pub commands: Vec<Command>,
+    /// Until the next burst, from the last completion.
+    pub pause: Nanos,
+}
+
+/// A trace in bursts. Lengths of bursts and, before they are cut, of pauses are uniform between
+/// nothing and twice their mean.
+pub fn bursts(weight: &Weight, trace: &[Command], seed: u64) -> Vec<Burst> {
+    let name = format!("storage bench {}: bursts", weight.name);
+    let mut rng = Rng::named(seed, &name);
+    let longest = u64::from(4 * weight.depth_x100 - 2 * 100) / 100;
+    let recorded_ns = u64::from(weight.recorded_s) * 1_000_000_000;
+    let period_ns = recorded_ns / u64::from(weight.reads + weight.writes) * longest / 2;
+    let mut left = trace;
+    let mut all = Vec::new();
+    while !left.is_empty() {
+        let length = (1 + rng.below(longest) as usize).min(left.len());
+        let (commands, rest) = left.split_at(length);
+        left = rest;
+        all.push(Burst {
+            commands: commands.to_vec(),
+            pause: Nanos(rng.below(2 * period_ns).min(PAUSE_NS_MAX)),
+        });
+    }
+    all
 }
 
 fn draw_size(weight: &Weight, rng: &mut Rng) -> u64 {
@@ -169,6 +210,23 @@ mod tests {
                 (share * 100.0 - f64::from(weight.sequential_pct)).abs() < 2.0,
                 "{share}"
             );
+        }
+    }
+
+    #[test]
+    fn bursts_have_the_mean_depth_and_lose_nothing() {
+        for weight in [LIGHT, HEAVY] {
+            let trace = commands(&weight, 1, 1);
+            let all = bursts(&weight, &trace, 1);
+            let flat: Vec<Command> = all.iter().flat_map(|b| b.commands.clone()).collect();
+            assert_eq!(flat, trace);
+            let mean = trace.len() as f64 / all.len() as f64;
+            let depth = f64::from(weight.depth_x100) / 100.0;
+            assert!(
+                ((mean + 1.0) / 2.0 - depth).abs() < 0.5,
+                "{mean} for {depth}"
+            );
+            assert!(all.iter().all(|burst| burst.pause.0 <= PAUSE_NS_MAX));
         }
     }
 

@@ -36,7 +36,7 @@ impl Default for SpareSettings {
             seed: 1,
             scale: Scale {
                 blocks: 4,
-                pages: 4,
+                pages: 8,
             },
             traces: 8,
         }
@@ -95,7 +95,7 @@ pub fn run_spare(settings: SpareSettings) -> Result<SpareResult, LabError> {
     let mut health = Health::default();
     let mut drives = Vec::new();
     for name in DRIVES {
-        drives.push(protocol::drive_runs(name, &[], &settings, &mut health)?);
+        drives.push(protocol::drive_runs(name, &settings, &mut health)?);
     }
     Ok(SpareResult {
         settings,
