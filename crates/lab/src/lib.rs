@@ -7,6 +7,7 @@ pub mod analysis;
 pub mod catalogue;
 pub mod endurance;
 pub mod error;
+pub mod experiments;
 pub mod export;
 pub mod host;
 pub mod huge_pages;
