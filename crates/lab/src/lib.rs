@@ -9,6 +9,7 @@ pub mod endurance;
 pub mod error;
 pub mod export;
 pub mod host;
+pub mod hosts;
 pub mod huge_pages;
 pub mod inspect;
 pub mod memory;
