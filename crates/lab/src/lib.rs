@@ -10,6 +10,7 @@ pub mod error;
 pub mod experiments;
 pub mod export;
 pub mod host;
+pub mod hosts;
 pub mod huge_pages;
 pub mod inspect;
 pub mod memory;

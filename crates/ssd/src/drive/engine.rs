@@ -208,6 +208,11 @@ impl<F: Translation> Engine<F> {
         }
     }
 
+    /// When something next happens; `u64::MAX` when nothing will.
+    pub fn next_event(&self) -> u64 {
+        self.completions.next_time().min(self.internal_time())
+    }
+
     /// When the drive itself next has something to do.
     #[inline]
     fn internal_time(&self) -> u64 {

@@ -290,6 +290,14 @@ impl Drive {
         each_mut!(self, engine => engine.submit(tag, command, now));
     }
 
+    /// When the drive's next event is: a completion, or work of its own. Nothing changes before,
+    /// so several drives in one virtual time are kept together by always moving the one whose
+    /// event is earliest. `None` when it has nothing to do until it is given a command.
+    pub fn next_event(&self) -> Option<Nanos> {
+        let next = each!(self, engine => engine.next_event());
+        (next != u64::MAX).then_some(Nanos(next))
+    }
+
     /// Takes the next command that completes by `until`, doing the drive's own work up to then.
     /// With `None`, nothing more completes by `until`, and the drive has lived until then.
     #[inline]
