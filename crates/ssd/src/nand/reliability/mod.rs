@@ -269,8 +269,6 @@ impl Reliability {
     pub fn erased(&mut self, superblock: u32, die: u32) {
         let place = self.place(superblock, die);
         self.cycles[self.backing[place] as usize] += 1;
-        self.reads[place] = 0;
-        self.written_at[place] = self.hour;
     }
 
     /// Whether any program of this superblock will fail before it is erased again.
@@ -293,6 +291,11 @@ impl Reliability {
     /// A row was programmed; when it fails, its block is done for.
     #[inline(always)]
     pub fn programmed(&mut self, superblock: u32, die: u32, row: u32) {
+        if row == 0 {
+            let place = self.place(superblock, die);
+            self.reads[place] = 0;
+            self.written_at[place] = self.hour;
+        }
         if self.program_fails(superblock, die, row) {
             let place = self.place(superblock, die);
             self.failing_row[place] = NEVER;

@@ -118,8 +118,8 @@ fn hours_and_reads_make_data_fade() {
     assert!(!media.has_faded(0));
     media.rest(1000);
     assert!(media.has_faded(0), "{}", media.rber(0, 1000, 0));
-    media.erased(0, 0);
-    media.erased(0, 1);
+    media.programmed(0, 0, 0);
+    media.programmed(0, 1, 0);
     assert!(!media.has_faded(0), "written anew");
     assert!(media.rber(5, 0, 10) > media.rber(5, 0, 0));
     // Beyond the last point of a table its last value holds.
