@@ -259,10 +259,12 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             let counted = self.wear.native_retired;
             return Err(format!("{retired} superblocks given up, {counted} counted"));
         }
-        debug_assert!(
-            SLC_FRONTIER == 0,
-            "frontiers above streams are relocation's"
-        );
+        const {
+            assert!(
+                SLC_FRONTIER == 0,
+                "frontiers above streams are relocation's"
+            )
+        };
         Ok(())
     }
 }
