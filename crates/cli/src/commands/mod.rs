@@ -13,5 +13,6 @@ pub mod run;
 pub mod run_plan;
 pub mod simulate;
 pub mod theory;
+pub mod tier;
 pub mod trace;
 pub mod zil;

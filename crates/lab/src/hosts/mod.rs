@@ -1,5 +1,7 @@
 //! Whole hosts as loads: what a drive has to endure under a cache tier, a file system, a database.
 //!
+//! * [`tier`]: a write-back cache in front of slow disks, every write durable before it is
+//!   acknowledged.
 //! * [`months`]: files created and deleted for months, with TRIM at once, in batches or never.
 //!
 //! Each has a spec with units and defaults, `run(&spec, drive)` and a result; [`devices`] keeps
@@ -12,6 +14,7 @@ pub mod file_system;
 pub mod months;
 pub mod probe;
 pub mod scale;
+pub mod tier;
 
 pub use devices::{Devices, Done};
 pub use drive::HostDrive;
@@ -77,4 +80,12 @@ pub(crate) fn check_lines(checks: &[Check]) -> Vec<String> {
     let mut names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
     names.dedup();
     vec![format!("self-checks passed: {}", names.len())]
+}
+
+/// Writes a time as a number of ns.
+pub(crate) fn as_ns<S: serde::Serializer>(
+    time: &ssdlab_ssd::Nanos,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    to.serialize_u64(time.0)
 }
