@@ -67,6 +67,8 @@ pub enum Command {
     Months(Box<crate::commands::months::MonthsArgs>),
     /// A write-back cache tier of drives in front of slow disks, as in Storage Spaces Direct.
     Tier(Box<crate::commands::tier::TierArgs>),
+    /// Transactions of a database, month after month, as a drive ages under it.
+    Oltp(Box<crate::commands::oltp::OltpArgs>),
     /// The options of fio and DISKSPD that are understood.
     Options {
         /// Which language.

@@ -5,6 +5,7 @@ pub mod generate;
 pub mod hosts;
 pub mod inspect;
 pub mod months;
+pub mod oltp;
 pub mod policies;
 pub mod profiles;
 pub mod qualify;

@@ -3,6 +3,7 @@
 //! * [`tier`]: a write-back cache in front of slow disks, every write durable before it is
 //!   acknowledged.
 //! * [`months`]: files created and deleted for months, with TRIM at once, in batches or never.
+//! * [`oltp`]: transactions of a database, month after month.
 //!
 //! Each has a spec with units and defaults, `run(&spec, drive)` and a result; [`devices`] keeps
 //! several drives in one virtual time, [`scale`] makes a drive small enough to age in seconds.
@@ -12,6 +13,7 @@ pub mod devices;
 pub mod drive;
 pub mod file_system;
 pub mod months;
+pub mod oltp;
 pub mod probe;
 pub mod scale;
 pub mod tier;

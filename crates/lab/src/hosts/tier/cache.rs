@@ -164,13 +164,8 @@ impl Cache {
     }
 
     /// Slots.
-    pub fn len(&self) -> u64 {
+    pub fn slot_count(&self) -> u64 {
         self.slots.len() as u64
-    }
-
-    /// Has no slots at all.
-    pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
     }
 
     /// Up to `most` neighbouring dirty blocks of a disk, the first at or after `from`, or from the

@@ -180,7 +180,7 @@ impl<'a> Engine<'a> {
             for copy in 0..self.spec.copies {
                 let side = self.side_of(block, copy);
                 let cache = &mut self.sides[side].cache;
-                if cache.used() < cache.len() {
+                if cache.used() < cache.slot_count() {
                     cache.take(block);
                 }
             }
@@ -426,7 +426,7 @@ impl<'a> Engine<'a> {
             return;
         }
         let state = &mut self.sides[side];
-        let above = state.cache.len() * u64::from(self.spec.destage_above_pct) / 100;
+        let above = state.cache.slot_count() * u64::from(self.spec.destage_above_pct) / 100;
         let d = &mut state.disks[disk];
         if d.loading.1 > 0 || !d.ready.is_empty() || state.cache.dirty() <= above {
             return;
@@ -489,7 +489,7 @@ impl<'a> Engine<'a> {
 
     fn take_sample(&mut self, at: Nanos) {
         let mut sample = std::mem::take(&mut self.sample);
-        let slots: u64 = self.sides.iter().map(|side| side.cache.len()).sum();
+        let slots: u64 = self.sides.iter().map(|side| side.cache.slot_count()).sum();
         sample.t_s = (at - self.began).as_secs_f64();
         sample.write_mean_ns = self.sample_write_ns as f64 / sample.writes.max(1) as f64;
         sample.backlog_bytes = self.dirty() * u64::from(self.spec.block);
@@ -544,7 +544,7 @@ impl<'a> Engine<'a> {
         Tier {
             spec: self.spec.clone(),
             sides: self.sides.len(),
-            cache_bytes: self.sides[0].cache.len() * block,
+            cache_bytes: self.sides[0].cache.slot_count() * block,
             working_set_bytes: self.newest.len() as u64 * block,
             iops: (hits.count + misses.count + writes.count) as f64 / seconds,
             writes_s: writes.count as f64 / seconds,

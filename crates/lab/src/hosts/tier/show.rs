@@ -89,14 +89,10 @@ fn head(out: &mut String, run: &Tier) {
     );
 }
 
-fn two(served: &Served) -> String {
+fn time(served: &Served, ns: u64) -> String {
     match served.count {
         0 => units::NOTHING.into(),
-        _ => format!(
-            "{:.0}/{:.0} us",
-            served.p50_ns as f64 / 1e3,
-            served.p99_ns as f64 / 1e3
-        ),
+        _ => units::time(ns),
     }
 }
 
@@ -106,9 +102,18 @@ fn rows(drive: &HostDrive) -> Vec<Row<'_>> {
     vec![
         ("reads and writes, /s", Box::new(|r| units::rate(r.iops))),
         ("durable writes, /s", Box::new(|r| units::rate(r.writes_s))),
-        ("write p50/p99", Box::new(|r| two(&r.writes))),
-        ("read hit p50/p99", Box::new(|r| two(&r.hits))),
-        ("read miss p50/p99", Box::new(|r| two(&r.misses))),
+        ("write p50", Box::new(|r| time(&r.writes, r.writes.p50_ns))),
+        ("write p99", Box::new(|r| time(&r.writes, r.writes.p99_ns))),
+        ("read hit p50", Box::new(|r| time(&r.hits, r.hits.p50_ns))),
+        ("read hit p99", Box::new(|r| time(&r.hits, r.hits.p99_ns))),
+        (
+            "read miss p50",
+            Box::new(|r| time(&r.misses, r.misses.p50_ns)),
+        ),
+        (
+            "read miss p99",
+            Box::new(|r| time(&r.misses, r.misses.p99_ns)),
+        ),
         ("reads found in the cache", Box::new(hit_share)),
         (
             "backlog at the end",
