@@ -40,9 +40,9 @@ pub struct OltpArgs {
     /// Pages made dirty by 100 transactions.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub dirtied_per_100: u32,
-    /// Commits do not wait for a flush of the log.
+    /// No flush reaches the drive, as behind a RAID card with a battery.
     #[arg(long)]
-    pub no_log_flush: bool,
+    pub no_flush: bool,
     /// Pages are written in place without the doublewrite area.
     #[arg(long)]
     pub no_doublewrite: bool,
@@ -79,13 +79,14 @@ pub struct OltpArgs {
     pub output: OutputArgs,
 }
 
-fn spec(args: &OltpArgs) -> Result<OltpSpec, LabError> {
+/// The spec on a drive of `user_bytes`: of a small one, fewer pages may be dirty.
+fn spec(args: &OltpArgs, user_bytes: u64) -> Result<OltpSpec, LabError> {
     let mut spec = OltpSpec {
         offered_s: args.tps,
         connections: args.connections,
         reads_per_100: args.reads_per_100,
         dirtied_per_100: args.dirtied_per_100,
-        flush_log: !args.no_log_flush,
+        flushes: !args.no_flush,
         doublewrite: !args.no_doublewrite,
         months: args.months,
         monthly_pct: args.monthly,
@@ -97,6 +98,10 @@ fn spec(args: &OltpArgs) -> Result<OltpSpec, LabError> {
         ..OltpSpec::default()
     };
     spec.probe.read_pct = args.read_pct;
+    let (low, high) = spec.dirty_pages;
+    let most = user_bytes / 16 / u64::from(spec.page);
+    let high = high.min(u32::try_from(most).unwrap_or(high));
+    spec.dirty_pages = (low.min(high / 2).max(spec.batch), high);
     Ok(spec)
 }
 
@@ -112,8 +117,8 @@ pub fn oltp(args: &OltpArgs) -> Result<Exit, Failure> {
             .map(|text| Trim::parse(text))
             .collect::<Result<_, _>>()?,
     };
-    let spec = spec(args)?;
     let drive = args.change.open(&args.drive, Some(CAPACITY))?;
+    let spec = spec(args, drive.user_bytes)?;
     spec.validate(drive.user_bytes)?;
     let place = place(&args.output, &drive.name)?;
     let mut runs: Vec<Oltp> = Vec::new();

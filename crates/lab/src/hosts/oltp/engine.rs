@@ -346,7 +346,7 @@ impl<'a> Server<'a> {
             }
             LOG => {
                 self.tally.log_written += 1;
-                if self.spec.flush_log {
+                if self.spec.flushes {
                     self.tally.flush_covers = self.tally.log_written;
                     self.submit(devices, &Command::flush(), LOG_FLUSH, 0);
                 } else {
@@ -370,7 +370,7 @@ impl<'a> Server<'a> {
             self.tally.committed += 1;
             self.tally.latency_sum += u128::from(latency);
             let durable = self.tally.log_flushed == self.tally.log_written;
-            self.tally.early += u64::from(self.spec.flush_log && !durable);
+            self.tally.early += u64::from(self.spec.flushes && !durable);
             if now <= self.stop {
                 self.waited.transactions.saturating_record(latency);
                 self.second.0.saturating_record(latency);
@@ -419,16 +419,16 @@ impl<'a> Server<'a> {
         }
         self.clean_left = 1;
         match self.cleaner {
-            Cleaner::Doublewrite => {
+            Cleaner::Doublewrite if self.spec.flushes => {
                 self.cleaner = Cleaner::DoublewriteFlush;
                 self.submit(devices, &Command::flush(), CLEAN, 0);
             }
-            Cleaner::DoublewriteFlush => self.write_pages(devices),
-            Cleaner::InPlace => {
+            Cleaner::Doublewrite | Cleaner::DoublewriteFlush => self.write_pages(devices),
+            Cleaner::InPlace if self.spec.flushes => {
                 self.cleaner = Cleaner::InPlaceFlush;
                 self.submit(devices, &Command::flush(), CLEAN, 0);
             }
-            Cleaner::InPlaceFlush | Cleaner::Idle => {
+            Cleaner::InPlace | Cleaner::InPlaceFlush | Cleaner::Idle => {
                 self.cleaner = Cleaner::Idle;
                 self.tally.cleaned += self.cleaning.len() as u64;
                 self.cleaning.clear();

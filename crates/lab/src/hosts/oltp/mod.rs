@@ -44,8 +44,9 @@ pub struct OltpSpec {
     /// CPU time of each transaction.
     #[serde(rename = "cpu_ns", serialize_with = "super::as_ns")]
     pub cpu: Nanos,
-    /// A commit waits for a flush (innodb_flush_log_at_trx_commit = 1).
-    pub flush_log: bool,
+    /// Flushes reach the drive: a commit waits for one (innodb_flush_log_at_trx_commit = 1), and
+    /// so does the page cleaner. Without: as behind a RAID card with a battery of its own.
+    pub flushes: bool,
     /// Pages go to the doublewrite area first (innodb_doublewrite).
     pub doublewrite: bool,
     /// Pages written at once.
@@ -90,7 +91,7 @@ impl Default for OltpSpec {
             dirtied_per_100: 10,
             log_bytes: 500,
             cpu: Nanos::from_micros(100),
-            flush_log: true,
+            flushes: true,
             doublewrite: true,
             batch: 64,
             dirty_pages: (256, 4096),

@@ -36,8 +36,8 @@ pub fn text(runs: &[Oltp]) -> String {
         let _ = writeln!(
             out,
             "{} transactions/s offered on {} connections, windows of {}; between\nthem {} % of \
-             the drive written a month, {} % of it other files; tables {} %,\nall files {} %; log \
-             flush {}, doublewrite {}; seed {}",
+             the drive written a month, {} % of it other files; tables {} %,\nall files {} %; \
+             flushes {}, doublewrite {}; seed {}",
             units::count(s.offered_s.into()),
             s.connections,
             s.window,
@@ -45,7 +45,7 @@ pub fn text(runs: &[Oltp]) -> String {
             s.other_pct,
             s.tables_pct,
             s.used_pct,
-            on(s.flush_log),
+            on(s.flushes),
             on(s.doublewrite),
             s.seed
         );
