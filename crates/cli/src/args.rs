@@ -67,6 +67,10 @@ pub enum Command {
     Zil(crate::commands::zil::Zil),
     /// Age a drive under a file system with TRIM at once, in batches, or never.
     Months(Box<crate::commands::months::MonthsArgs>),
+    /// A write-back cache tier of drives in front of slow disks, as in Storage Spaces Direct.
+    Tier(Box<crate::commands::tier::TierArgs>),
+    /// Transactions of a database, month after month, as a drive ages under it.
+    Oltp(Box<crate::commands::oltp::OltpArgs>),
     /// The options of fio and DISKSPD that are understood.
     Options {
         /// Which language.

@@ -46,6 +46,8 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => commands::reproduce::reproduce(&args),
         Command::Zil(args) => commands::zil::zil(&args),
         Command::Months(args) => commands::months::months(&args),
+        Command::Tier(args) => commands::tier::tier(&args),
+        Command::Oltp(args) => commands::oltp::oltp(&args),
         Command::Options { language } => commands::generate::options(language),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { directory } => commands::generate::man(&directory),

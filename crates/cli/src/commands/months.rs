@@ -34,7 +34,7 @@ pub struct MonthsArgs {
     #[arg(long, default_value_t = 182, value_name = "N")]
     pub days: u32,
     /// Written to files each day, per cent of the drive.
-    #[arg(long, default_value_t = 20, value_name = "PERCENT")]
+    #[arg(long, default_value_t = 10, value_name = "PERCENT")]
     pub daily: u32,
     /// Of the file system, so much is taken up by files.
     #[arg(long, default_value_t = 70, value_name = "PERCENT")]

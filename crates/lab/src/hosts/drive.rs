@@ -31,6 +31,9 @@ pub struct HostDrive {
     pub protected: bool,
     /// Rated endurance of the whole drive, bytes written by the host.
     pub rated_bytes: Option<u64>,
+    /// Rated program/erase cycles x raw capacity of the whole drive, bytes, where its papers give
+    /// the cycles.
+    pub rated_cycles_bytes: Option<f64>,
     /// Warranty, years.
     pub warranty_years: Option<f64>,
     /// Calibrated and assumed values that its figures rest on.
@@ -68,6 +71,12 @@ impl HostDrive {
             op_effective: scaled.config.effective_op(),
             protected: drive.config.buffer.protected,
             rated_bytes: drive.rated_bytes_written(),
+            rated_cycles_bytes: drive
+                .file
+                .documented
+                .program_erase_cycles
+                .as_ref()
+                .map(|cycles| f64::from(cycles.value) * settings::raw_bytes(&drive) as f64),
             warranty_years: drive
                 .file
                 .documented
@@ -79,6 +88,17 @@ impl HostDrive {
             name: drive.file.name,
             title: drive.file.title,
         })
+    }
+
+    /// Bytes that may be programmed in the drive's rated life, and where that comes from: rated
+    /// cycles, or else the rated bytes of the host, each taken to be programmed once.
+    pub fn rated_nand(&self) -> Option<(f64, String)> {
+        if let Some(bytes) = self.rated_cycles_bytes {
+            return Some((bytes, "rated cycles x raw capacity".into()));
+        }
+        let why = "rated bytes of the host, each taken to be programmed once: the least that \
+                   the maker must allow";
+        Some((self.rated_bytes? as f64, why.into()))
     }
 
     /// The first lines of every text about it, each at most 80 columns.

@@ -1,6 +1,9 @@
 //! Whole hosts as loads: what a drive has to endure under a cache tier, a file system, a database.
 //!
+//! * [`tier`]: a write-back cache in front of slow disks, every write durable before it is
+//!   acknowledged.
 //! * [`months`]: files created and deleted for months, with TRIM at once, in batches or never.
+//! * [`oltp`]: transactions of a database, month after month.
 //!
 //! Each has a spec with units and defaults, `run(&spec, drive)` and a result; [`devices`] keeps
 //! several drives in one virtual time, [`scale`] makes a drive small enough to age in seconds.
@@ -10,8 +13,10 @@ pub mod devices;
 pub mod drive;
 pub mod file_system;
 pub mod months;
+pub mod oltp;
 pub mod probe;
 pub mod scale;
+pub mod tier;
 
 pub use devices::{Devices, Done};
 pub use drive::HostDrive;
@@ -77,4 +82,12 @@ pub(crate) fn check_lines(checks: &[Check]) -> Vec<String> {
     let mut names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
     names.dedup();
     vec![format!("self-checks passed: {}", names.len())]
+}
+
+/// Writes a time as a number of ns.
+pub(crate) fn as_ns<S: serde::Serializer>(
+    time: &ssdlab_ssd::Nanos,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    to.serialize_u64(time.0)
 }

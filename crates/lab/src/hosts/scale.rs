@@ -15,6 +15,7 @@
 //! writes, not in bytes.
 
 use crate::LabError;
+use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::{Bytes, DriveConfig, Nanos};
 
 /// Superblocks that are left at least: with fewer, the ones kept free and open are too large a
@@ -30,7 +31,8 @@ pub struct Scaled {
     pub said: String,
 }
 
-/// `config` with about `user` bytes for the host; the drive itself when it has no more.
+/// `config` with about `user` bytes for the host, or as few as its parts allow; the drive itself
+/// when it has no more.
 ///
 /// # Errors
 /// When so small a drive cannot be built of its parts.
@@ -138,7 +140,7 @@ fn slot(config: &DriveConfig) -> u64 {
 fn match_effective_op(config: &DriveConfig, small: &mut DriveConfig) {
     let wanted = config.effective_op();
     let slot = slot(small);
-    let raw = small.geometry().raw_bytes() / u64::from(small.pack()) / slot;
+    let raw = Geometry::new(small.shape).raw_bytes() / slot;
     let (mut enough, mut too_much) = (1, raw + 1);
     while too_much - enough > 1 {
         let middle = enough.midpoint(too_much);
@@ -174,7 +176,10 @@ mod tests {
     fn a_drive_that_is_small_enough_stays_as_it_is() {
         let whole = DriveConfig::tiny();
         assert_eq!(scaled(&whole, 1 << 40).unwrap().config, whole);
-        assert!(scaled(&whole, 4096).is_err());
+        // As small as its parts allow, and no smaller.
+        let least = scaled(&whole, 4096).unwrap().config;
+        assert_eq!(least.shape.pages_per_block, 3);
+        assert!(least.user_bytes * 3 > whole.user_bytes);
     }
 
     /// WAF under uniform random writes of the last of four drive writes.

@@ -99,18 +99,18 @@ pub struct MonthsSpec {
 }
 
 impl Default for MonthsSpec {
-    /// Half a year at 20 % of the capacity a day.
+    /// Half a year at 10 % of the capacity a day.
     ///
     /// * 70 % used: article myth ("say, 70 % of the disk capacity").
     /// * Files of 4 KiB to 8 MiB, evenly over the logarithm: sizes of real files are about
     ///   log-normal (N. Agrawal et al., "A Five-Year Study of File-System Metadata", FAST 2007).
-    /// * Half of the bytes are updates in place, QD8, commands of up to 256 KiB, 20 % a day:
+    /// * Half of the bytes are updates in place, QD8, commands of up to 256 KiB, 10 % a day:
     ///   assumed; a server between light and heavy use.
     /// * Batches, where asked for: weekly (util-linux `fstrim.timer`).
     fn default() -> MonthsSpec {
         MonthsSpec {
             days: 182,
-            daily_pct: 20,
+            daily_pct: 10,
             used_pct: 70,
             update_pct: 50,
             file_blocks: (1, 2048),

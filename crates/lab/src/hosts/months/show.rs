@@ -7,7 +7,7 @@ use ssdlab_ssd::Bytes;
 use std::fmt::Write as _;
 
 /// Rows of the table of one run.
-const ROWS: usize = 14;
+const ROWS: usize = 9;
 
 /// The samples of all runs as CSV.
 pub fn csv(runs: &[Months]) -> String {
