@@ -33,12 +33,12 @@ fn print_myth(result: &MythResult) {
     }
     println!(
         "{:24} {:>6} {:>7} {:>7} {:>8} {:>6} {:>6} {:>5}",
-        "reads in mixed load", "OP %", "new", "old", "alone", "WAF", "map %", "free"
+        "reads in mixed load", "OP %", "new", "old", "alone", "WAF", "map %", "held"
     );
     for aged in &result.aged {
         let last = aged.ages.last().copied();
         println!(
-            "{:24} {:6.1} {:7.1} {:7.1} {:8.1} {:6.2} {:6.2} {:5}",
+            "{:24} {:6.1} {:7.1} {:7.1} {:8.1} {:6.2} {:6.2} {:5.1}",
             aged.name,
             100.0 * aged.op,
             aged.new_read_mb_s(),
@@ -46,7 +46,7 @@ fn print_myth(result: &MythResult) {
             aged.old_read_alone_mb_s(),
             aged.old_waf(),
             aged.map_upkeep().level(4).unwrap_or(0.0),
-            last.map_or(0, |age| age.free_superblocks)
+            last.map_or(0.0, |age| age.held_pct)
         );
     }
     for aged in &result.aged {
@@ -54,6 +54,7 @@ fn print_myth(result: &MythResult) {
         println!("  map: {:.1?}", ys(&aged.map_upkeep()));
     }
     print_swept("used %, with TRIM", &result.by_used);
+    print_swept("used %, without TRIM", &result.by_used_untold);
     print_swept("OP %, without TRIM", &result.by_op);
     for row in &result.trim {
         println!("{row:?}");
@@ -62,6 +63,7 @@ fn print_myth(result: &MythResult) {
     for curve in [
         &disk.write_first,
         &disk.write_again,
+        &disk.write_steady,
         &disk.read_full,
         &disk.mixed_read,
         &disk.mixed_read_p50_us,

@@ -70,6 +70,8 @@ pub struct MythResult {
     /// With TRIM, by used share of the capacity: a trimmed drive can still fill up
     /// (`myth.trim`).
     pub by_used: Vec<Swept>,
+    /// Without, by used share of the capacity (`myth.full70`).
+    pub by_used_untold: Vec<Swept>,
     /// Without TRIM, by over-provisioning (`myth.op`).
     pub by_op: Vec<Swept>,
     /// Reads beside TRIMs (`myth.trim`).
@@ -102,7 +104,8 @@ pub fn run_myth(settings: &MythSettings) -> Result<MythResult, LabError> {
         in_place: in_place::in_place(settings.seed, &mut health)?,
         logged: in_place::logged(settings.seed, &mut health)?,
         aged,
-        by_used: production::by_used(settings, &mut health)?,
+        by_used: production::by_used(true, settings, &mut health)?,
+        by_used_untold: production::by_used(false, settings, &mut health)?,
         by_op: production::by_op(settings, &mut health)?,
         trim: trim::cost(settings, &mut health)?,
         whole_disk: whole_disk::run(settings, &mut health)?,

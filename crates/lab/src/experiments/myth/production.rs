@@ -17,9 +17,10 @@ const FLASH: &str = "intel-dc-s3700-200gb";
 
 /// What the earlier drive's controller does instead, as `--set` takes it. Map and DRAM are those
 /// of the Intel 320 and 710 of the catalogue, with a tree in place of the table.
-pub const EARLIER: [&str; 7] = [
+pub const EARLIER: [&str; 8] = [
     "op=7%",
     "ftl.pace=whole",
+    "nand.read_first=false",
     "ftl.mapping=tree",
     "ftl.map_dram=64MiB",
     "ftl.map_entry=16 B",
@@ -105,6 +106,8 @@ pub struct Age {
     pub map_share: f64,
     /// Superblocks free.
     pub free_superblocks: usize,
+    /// What the drive holds valid, its map included, in per cent of the user capacity.
+    pub held_pct: f64,
 }
 
 /// A drive's months.
@@ -178,8 +181,8 @@ pub struct Swept {
     pub old_read_mb_s: f64,
     /// Write amplification factor in the end.
     pub waf: f64,
-    /// Superblocks free in the end.
-    pub free_superblocks: usize,
+    /// What the drive holds valid in the end, its map included, in per cent of the user capacity.
+    pub held_pct: f64,
 }
 
 struct Server {
@@ -235,7 +238,14 @@ impl Server {
             waf: past.and_then(|span| span.waf).unwrap_or(1.0),
             map_share: past.map_or(0.0, |span| span.die_share[Purpose::Map as usize]),
             free_superblocks: self.host.free_superblocks(),
+            held_pct: self.held_pct(),
         }
+    }
+
+    fn held_pct(&self) -> f64 {
+        let config = self.host.config();
+        let held = self.host.valid_slots().0 * u64::from(config.shape.slot_bytes);
+        100.0 * held as f64 / config.user_bytes as f64
     }
 
     /// Looks at installation and after each share of the writes, the last `last` only.
@@ -285,22 +295,23 @@ fn swept(
         new_read_mb_s: new.read_mb_s,
         old_read_mb_s: (before.read_mb_s + last.read_mb_s) / 2.0,
         waf: (before.waf + last.waf) / 2.0,
-        free_superblocks: last.free_superblocks,
+        held_pct: last.held_pct,
     })
 }
 
-/// The earlier drive with TRIM, fuller and fuller.
+/// The earlier drive, with or without TRIM, fuller and fuller.
 pub(super) fn by_used(
+    trim: bool,
     settings: &MythSettings,
     health: &mut Health,
 ) -> Result<Vec<Swept>, LabError> {
     let mut all = Vec::new();
-    for used_pct in [50, 60, 80, 90, 97] {
+    for used_pct in [50, 70, 80, 90, 97] {
         let settings = MythSettings {
             used_pct,
             ..settings.clone()
         };
-        let server = Server::new(&REMEDIES[1], &[], &settings)?;
+        let server = Server::new(&REMEDIES[usize::from(trim)], &[], &settings)?;
         all.extend(swept(used_pct, server, &settings, health));
     }
     Ok(all)

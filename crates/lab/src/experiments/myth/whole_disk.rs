@@ -13,8 +13,10 @@ use ssdlab_ssd::rng::Rng;
 pub struct WholeDisk {
     /// Random writes on a new drive, every block once.
     pub write_first: Curve,
-    /// A second pass over the drive, now full.
+    /// A second pass over the drive, now full, every block once again.
     pub write_again: Curve,
+    /// As many writes again, each to any block: what goes on for good.
+    pub write_steady: Curve,
     /// Random reads of the full drive, every block once.
     pub read_full: Curve,
     /// Reads of a run of reads and writes, half and half, on a new drive: the reads go anywhere,
@@ -48,6 +50,7 @@ pub(super) fn run(settings: &MythSettings, health: &mut Health) -> Result<WholeD
     let mut result = WholeDisk {
         write_first: Curve::new("random write, new drive"),
         write_again: Curve::new("random write, second pass"),
+        write_steady: Curve::new("random write, steady state"),
         read_full: Curve::new("random read, full drive"),
         mixed_read: Curve::new("random read beside writes"),
         mixed_read_p50_us: Curve::new("random read beside writes, median latency"),
@@ -61,6 +64,9 @@ pub(super) fn run(settings: &MythSettings, health: &mut Health) -> Result<WholeD
     });
     pass(&mut host, seed ^ 1, write, |x, span| {
         result.write_again.points.push((x, span.iops()));
+    });
+    steady(&mut host, seed, |x, span| {
+        result.write_steady.points.push((x, span.iops()));
     });
     pass(
         &mut host,
@@ -95,6 +101,21 @@ fn pass(
         let commands = part.map(|k| command(order.at(k) * u64::from(BLOCK)));
         let span = host.run(DEPTH, commands);
         see(100.0 * (n + 1) as f64 / POINTS as f64, &span);
+    }
+}
+
+/// As many writes as there are blocks, each to any of them, twice; the second time is seen.
+fn steady(host: &mut Host, seed: u64, mut see: impl FnMut(f64, &Span)) {
+    let blocks = blocks(host);
+    let mut rng = Rng::named(seed, "myth: whole disk, steady");
+    for n in 0..2 * POINTS {
+        let commands: Vec<Command> = (0..blocks / POINTS)
+            .map(|_| Command::write(rng.below(blocks) * u64::from(BLOCK), BLOCK))
+            .collect();
+        let span = host.run(DEPTH, commands);
+        if n >= POINTS {
+            see(100.0 * (n + 1 - POINTS) as f64 / POINTS as f64, &span);
+        }
     }
 }
 
