@@ -5,8 +5,8 @@ use crate::LabError;
 use crate::experiments::host::Host;
 use crate::experiments::{Curve, Health, Span, scale};
 use crate::workload::permutation::Permutation;
-use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, Nanos};
 
 /// Curves over the share of the disk covered, per cent, in IOPS.
 #[derive(Clone, Debug)]
@@ -68,6 +68,8 @@ pub(super) fn run(settings: &MythSettings, health: &mut Health) -> Result<WholeD
     steady(&mut host, seed, |x, span| {
         result.write_steady.points.push((x, span.iops()));
     });
+    // What the writes left booked on the dies is over then.
+    host.rest(Nanos::from_secs(1));
     pass(
         &mut host,
         seed ^ 2,
