@@ -10,10 +10,12 @@
 
 pub mod bench;
 mod protocol;
+mod rest;
 #[cfg(test)]
 mod tests;
 
-pub use protocol::{Bare, Compressed, DriveRuns, IntelRuns, Kept, Round};
+pub use protocol::{Bare, Compressed, DriveRuns, Kept};
+pub use rest::{IntelRuns, Rested, Round};
 
 use super::{Health, Scale};
 use crate::LabError;
@@ -53,6 +55,8 @@ pub struct SpareResult {
     pub drives: Vec<DriveRuns>,
     /// The X25-M with background reclaim, in rounds (`spare.intel`).
     pub intel: IntelRuns,
+    /// The SandForce drives after a rest, if they reclaim in the background (`spare.dirty`).
+    pub rested: Rested,
     /// Sequential fills with data that compresses more or less (`spare.compress`).
     pub compress: Vec<Compressed>,
     /// Of every drive of the article.
@@ -100,7 +104,8 @@ pub fn run_spare(settings: SpareSettings) -> Result<SpareResult, LabError> {
     Ok(SpareResult {
         settings,
         drives,
-        intel: protocol::intel(&settings, &mut health)?,
+        intel: rest::intel(&settings, &mut health)?,
+        rested: rest::rested(&settings, &mut health)?,
         compress: protocol::compress(&settings, &mut health)?,
         health,
     })

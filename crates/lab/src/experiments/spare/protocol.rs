@@ -5,8 +5,8 @@ use super::{SpareSettings, WEIGHTS};
 use crate::LabError;
 use crate::experiments::host::Host;
 use crate::experiments::{Curve, Health, scale};
+use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
-use ssdlab_ssd::{Command, Nanos};
 
 /// A trace on a drive in its three states.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,28 +63,6 @@ pub struct DriveRuns {
     pub by_dirt: [Curve; 2],
 }
 
-/// One playback of the heavy trace on the X25-M.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Round {
-    /// What was done before it.
-    pub after: &'static str,
-    /// Per cent of new, with background reclaim.
-    pub with_pct: f64,
-    /// Per cent of new of the drive as the catalogue has it, without.
-    pub without_pct: f64,
-    /// Superblocks free before it, with and without.
-    pub free_superblocks: [usize; 2],
-}
-
-/// Article `spare` on the X25-M, run after run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IntelRuns {
-    /// What is assumed of it beyond the catalogue.
-    pub assumed: String,
-    /// In the order played.
-    pub rounds: Vec<Round>,
-}
-
 /// A sequential fill of every LBA of the SandForce drive of 13 %.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compressed {
@@ -119,16 +97,21 @@ fn scatter(host: &Host, count: u64, rng: &mut Rng) -> Vec<Command> {
 }
 
 /// All traces of a weight, each played on a fork.
-struct Played {
+pub(super) struct Played {
     /// Reads and writes a second of time at work, trace by trace.
-    rates: Vec<f64>,
+    pub rates: Vec<f64>,
     /// The same of all time, pauses included, over all traces.
     rate_with_pauses: f64,
     /// Mean write amplification factor.
     waf: f64,
 }
 
-fn play(host: &Host, weight: &Weight, settings: &SpareSettings, health: &mut Health) -> Played {
+pub(super) fn play(
+    host: &Host,
+    weight: &Weight,
+    settings: &SpareSettings,
+    health: &mut Health,
+) -> Played {
     let (mut waf, mut given, mut lived) = (0.0, 0, 0);
     let rates = (0..settings.traces).map(|n| {
         let mut fork = host.clone();
@@ -165,15 +148,15 @@ fn saturate(host: &Host, weight: &Weight, settings: &SpareSettings, health: &mut
 }
 
 /// Rate of traces played one after another, each of as many commands.
-fn together(rates: &[f64]) -> f64 {
+pub(super) fn together(rates: &[f64]) -> f64 {
     rates.len() as f64 / rates.iter().map(|rate| 1.0 / rate).sum::<f64>()
 }
 
 /// A drive in the states that the article compares.
-struct States {
-    empty: Host,
-    new: Host,
-    full: Host,
+pub(super) struct States {
+    pub empty: Host,
+    pub new: Host,
+    pub full: Host,
     /// After so many user capacities of random writes; the last is the dirty drive.
     dirt: Vec<(f64, Host)>,
     dirty_waf: f64,
@@ -183,7 +166,7 @@ struct States {
 const DIRT: [u64; 4] = [1, 2, 4, 8];
 
 impl States {
-    fn of(name: &str, set: &[&str], settings: &SpareSettings) -> Result<States, LabError> {
+    pub fn of(name: &str, set: &[&str], settings: &SpareSettings) -> Result<States, LabError> {
         let config = settings.scale.apply(&scale::with(name, set)?.config);
         let empty = Host::new(config)?;
         let mut new = empty.clone();
@@ -212,7 +195,7 @@ impl States {
         })
     }
 
-    fn dirty(&self) -> &Host {
+    pub fn dirty(&self) -> &Host {
         self.dirt.last().map_or(&self.full, |(_, host)| host)
     }
 }
@@ -289,69 +272,6 @@ impl DriveRuns {
             dirty_pct: 100.0 * dirty_rate / empty,
         });
     }
-}
-
-/// Time between two runs of the article in which the drive is left alone: assumed.
-const PAUSE: Nanos = Nanos::from_secs(600);
-
-/// The X25-M: the heavy trace full, dirty, and again and again with pauses.
-pub(super) fn intel(settings: &SpareSettings, health: &mut Health) -> Result<IntelRuns, LabError> {
-    let name = "intel-x25m-g2-160gb";
-    let plain = scale::with(name, &[])?.config;
-    // Half of the superblocks that are spare when every LBA is written.
-    let superblocks = settings.scale.apply(&plain).shape.blocks_per_plane;
-    let spare = f64::from(superblocks) * plain.nominal_op() / (1.0 + plain.nominal_op());
-    let set = format!("ftl.idle_free_superblocks={}", (spare / 2.0) as u32);
-    let mut sides = Vec::new();
-    for set in [&[set.as_str()][..], &[]] {
-        let states = States::of(name, set, settings)?;
-        sides.push(rounds(&states, settings, health));
-    }
-    let rounds = sides[0].iter().zip(&sides[1]).map(|(with, without)| Round {
-        after: with.0,
-        with_pct: with.1,
-        without_pct: without.1,
-        free_superblocks: [with.2, without.2],
-    });
-    Ok(IntelRuns {
-        assumed: format!("{set}; {PAUSE} of rest between runs"),
-        rounds: rounds.collect(),
-    })
-}
-
-/// Plays the heavy trace in a row; what was before, per cent of new, superblocks free.
-fn rounds(
-    states: &States,
-    settings: &SpareSettings,
-    health: &mut Health,
-) -> Vec<(&'static str, f64, usize)> {
-    let weight = WEIGHTS[1];
-    let new = together(&play(&states.new, &weight, settings, health).rates);
-    let mut host = states.full.clone();
-    let mut rounds = Vec::new();
-    for after in ["full", "dirty at once", "a rest", "a run and a rest"] {
-        match after {
-            "full" => {}
-            "dirty at once" => host = states.dirty().clone(),
-            "a rest" => host.rest(PAUSE),
-            _ => {
-                let seed = settings.seed ^ 0x5eed;
-                let trace = bench::commands(&weight, settings.scale.factor(), seed);
-                for burst in bench::bursts(&weight, &trace, seed) {
-                    host.burst(&burst.commands);
-                    host.rest(burst.pause);
-                }
-                host.rest(PAUSE);
-            }
-        }
-        let rates = play(&host, &weight, settings, health).rates;
-        rounds.push((
-            after,
-            100.0 * together(&rates) / new,
-            host.free_superblocks(),
-        ));
-    }
-    rounds
 }
 
 /// Fills with random data, with an installed system's, and with data as good as empty.

@@ -48,7 +48,7 @@ fn filling_a_drive_that_uses_no_free_space_changes_nothing() {
 #[test]
 fn the_intel_drive_recovers_in_a_rest_only_with_background_reclaim() {
     let mut health = Health::default();
-    let intel = protocol::intel(&small(), &mut health).unwrap();
+    let intel = rest::intel(&small(), &mut health).unwrap();
     let [_, dirty, rested, _] = &intel.rounds[..] else {
         panic!("{intel:?}")
     };
