@@ -65,6 +65,8 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Load a target as the intent log of ZFS does, and show the access pattern.
     Zil(crate::commands::zil::Zil),
+    /// Age a drive under a file system with TRIM at once, in batches, or never.
+    Months(Box<crate::commands::months::MonthsArgs>),
     /// The options of fio and DISKSPD that are understood.
     Options {
         /// Which language.

@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Command::Theory(args) => commands::theory::theory(&args),
         Command::Reproduce(args) => commands::reproduce::reproduce(&args),
         Command::Zil(args) => commands::zil::zil(&args),
+        Command::Months(args) => commands::months::months(&args),
         Command::Options { language } => commands::generate::options(language),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { directory } => commands::generate::man(&directory),

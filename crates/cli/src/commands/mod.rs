@@ -2,7 +2,9 @@
 
 pub mod drives;
 pub mod generate;
+pub mod hosts;
 pub mod inspect;
+pub mod months;
 pub mod policies;
 pub mod profiles;
 pub mod qualify;
