@@ -1,6 +1,6 @@
 //! What can be run, and what a run gives.
 
-use super::{facts, pattern, rw80, s2d};
+use super::{facts, pattern, rw80, s2d, spare};
 use crate::LabError;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -25,6 +25,7 @@ enum Kind {
     Pattern(usize),
     Rw80(&'static str),
     X1Patterns,
+    Spare,
 }
 
 /// What an experiment needs besides its name.
@@ -56,6 +57,8 @@ pub struct Outcome {
     pub texts: BTreeMap<String, String>,
     /// Lines to plot.
     pub series: Vec<Series>,
+    /// Curves to plot, (x, y), by name.
+    pub curves: BTreeMap<String, Vec<(f64, f64)>>,
     /// Histogram of seek distances: lower bound of the bucket in sectors, count.
     pub seeks: Vec<(i64, u64)>,
     /// Random share of each interval, %.
@@ -91,7 +94,7 @@ const RW80: &str = "secure erase, 4 KiB random writes over the whole drive, 32 o
                     minutes; ten idle minutes; two minutes more";
 
 /// Everything that can be run.
-pub const ALL: [Experiment; 13] = [
+pub const ALL: [Experiment; 14] = [
     experiment(
         "facts",
         "arithmetic on published numbers and on the catalogue's; nothing is run",
@@ -138,6 +141,13 @@ pub const ALL: [Experiment; 13] = [
         20,
         Kind::X1Patterns,
     ),
+    experiment(
+        "spare",
+        "traces of desktop use in bursts with pauses, light and heavy, on drives of a 32nd of their \
+         size: new with a system on it, full of random data, full and written at random all over",
+        120,
+        Kind::Spare,
+    ),
 ];
 
 impl Experiment {
@@ -156,6 +166,7 @@ impl Experiment {
             Kind::S2d(drive) => s2d::run(drive, setup),
             Kind::Pattern(streams) => pattern::run(streams, setup),
             Kind::Rw80(drive) => rw80::run(drive, setup),
+            Kind::Spare => spare::run(setup),
             Kind::X1Patterns => rw80::x1_patterns(setup),
         }
     }

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! * [`figures`]: the list of figures, what is asked of them, and how ours is judged.
-//! * [`experiment`]: what can be run; [`s2d`], [`pattern`], [`rw80`], [`facts`] are the kinds.
+//! * [`experiment`]: what can be run; [`s2d`], [`pattern`], [`rw80`], [`spare`], [`facts`] are
+//!   the kinds.
 //! * [`run`]: the experiments that some figures need, over the cores.
 //! * [`table`]: rows as text and CSV. Pages are in `report::html`.
 //!
@@ -21,6 +22,7 @@ pub mod pattern;
 pub mod run;
 pub mod rw80;
 pub mod s2d;
+pub mod spare;
 pub mod table;
 #[cfg(test)]
 mod tests;

@@ -45,7 +45,7 @@ pub fn run(streams: usize, setup: &Setup<'_>) -> Result<Outcome, LabError> {
     };
     outcome.value("random_max", random.iter().copied().fold(0.0, f64::max));
     outcome.value("random_mean", stats::mean(&random));
-    outcome.value("random_low_share", share(&|value| value <= 2.0));
+    outcome.value("random_low_share", 100.0 * share(&|value| value <= 2.0));
     let inside = |value: f64| (21.0..=71.0).contains(&value);
     outcome.value("random_inside", 100.0 * share(&inside));
     outcome.value("avg", stats::mean(&of(&PatternRow::mean)));

@@ -2,10 +2,10 @@
 
 use super::figures::{Row, Verdict};
 use super::run::Reproduction;
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
-/// Columns of the terminal.
-const WIDTH: u16 = 80;
+/// Widths of the columns, the space behind each included: 80 in all.
+const WIDTHS: [u16; 6] = [25, 17, 13, 7, 11, 7];
 
 /// The rows as a table of at most 80 columns, reasons of misses, and how many of each verdict.
 pub fn text(found: &Reproduction) -> String {
@@ -13,10 +13,14 @@ pub fn text(found: &Reproduction) -> String {
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH)
+        .set_width(80)
         .set_header(["figure", "published", "ours", "error", "kind", ""]);
     for row in &found.rows {
         table.add_row(cells(row));
+    }
+    for (column, width) in table.column_iter_mut().zip(WIDTHS) {
+        column.set_padding((0, 1));
+        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
     }
     let trimmed = |line: &str| line.trim_end().to_owned();
     let mut lines: Vec<String> = table.to_string().lines().map(trimmed).collect();
@@ -83,7 +87,7 @@ fn wrapped(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last_mut().expect("never empty");
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > WIDTH as usize {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > 80 {
             lines.push(word.to_owned());
         } else {
             if !line.is_empty() {

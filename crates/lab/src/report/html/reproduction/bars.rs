@@ -1,6 +1,7 @@
-//! Two histograms of seek distances side by side, as SVG.
+//! Bars: two histograms of seek distances side by side as SVG, and plain bars in HTML.
 
 use super::super::bars::swatch;
+use crate::reproduce::figures::number;
 use maud::{Markup, html};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,6 +82,35 @@ pub(super) fn seeks(title: &str, published: &[(i64, u64)], ours: &[(i64, u64)]) 
                 line .axis x1=(LEFT) x2=(WIDTH) y1=(BASE) y2=(BASE) {}
                 text x=(px(WIDTH / 2.0)) y="240" text-anchor="middle" {
                     "distance in sectors of 512 B from the end of the write before, lower bound"
+                }
+            }
+        }
+    }
+}
+
+/// Values under common headings, as bars to one scale from zero.
+pub(super) fn grouped(title: &str, unit: &str, groups: &[(&str, Vec<(&str, f64)>)]) -> Markup {
+    let values = groups
+        .iter()
+        .flat_map(|(_, bars)| bars.iter().map(|bar| bar.1));
+    let top = values.fold(0.0, f64::max);
+    if top <= 0.0 {
+        return html! {};
+    }
+    html! {
+        figure .bars {
+            figcaption { (title) span .quiet { " All to one scale from zero." } }
+            @for (name, bars) in groups.iter().filter(|group| !group.1.is_empty()) {
+                h4 { (name) }
+                @for (i, (label, value)) in bars.iter().enumerate() {
+                    div .bar {
+                        span .name { (swatch(i)) (label) }
+                        span .track {
+                            span .fill .{ "c" (i % 6) }
+                                style={ "width:" (format!("{:.2}%", value / top * 100.0)) } {}
+                        }
+                        span .value { (number(*value)) " " (unit) }
+                    }
                 }
             }
         }

@@ -70,7 +70,7 @@ fn level(label: &str, colour: usize, to_s: f64, value: f64) -> ChartLine {
 pub(super) fn buffered(found: &Reproduction, charts: &mut Charts) -> Markup {
     let cliff = Note::Cliff {
         at: 120.0,
-        text: "published: drop of about 10,000 at about 2 min".into(),
+        text: "as published, by about 10,000".into(),
         colour: 1,
     };
     let lines = vec![whole(found, "s2d.drive", "buffered", "ours", 0)];
@@ -258,4 +258,57 @@ pub(super) fn money(found: &Reproduction, _: &mut Charts) -> Markup {
     let drives = INTEL_710.iter().chain(&INTEL_320).chain(&X1);
     let rows: Vec<Vec<Markup>> = drives.filter_map(row).collect();
     html! { @if !rows.is_empty() { (parts::table(&head, &rows)) } }
+}
+
+/// Short name and title of article spare's drives.
+const SPARE: [(&str, &str); 4] = [
+    ("sf28", "SF-1200, 28 % spare"),
+    ("sf13", "SF-1200, 13 % spare"),
+    ("x25m", "X25-M G2"),
+    ("barefoot", "Indilinx Barefoot"),
+];
+
+fn per_cent_of_new(found: &Reproduction, title: &str, state: &str) -> Markup {
+    let groups = [("light", "Light trace"), ("heavy", "Heavy trace")].map(|(weight, name)| {
+        let of = |(short, title): &(&str, &'static str)| {
+            let value = measure(found, "spare", &format!("{short}_{weight}_{state}"))?;
+            Some((*title, value))
+        };
+        (name, SPARE.iter().filter_map(of).collect())
+    });
+    bars::grouped(title, "%", &groups)
+}
+
+pub(super) fn full(found: &Reproduction, _: &mut Charts) -> Markup {
+    per_cent_of_new(found, "Full: per cent of new performance.", "full")
+}
+
+pub(super) fn dirty(found: &Reproduction, charts: &mut Charts) -> Markup {
+    html! {
+        (per_cent_of_new(found, "Full and dirty: per cent of new performance.", "dirty"))
+        div .pair {
+            @for weight in ["light", "heavy"] {
+                (charts.add(by_dirt(found, weight)))
+            }
+        }
+    }
+}
+
+/// What is left by how much was written at random after the fill.
+fn by_dirt(found: &Reproduction, weight: &str) -> Chart {
+    let lines = SPARE.iter().enumerate().map(|(i, (short, title))| {
+        let points = curve(found, "spare", &format!("{short}_{weight}_by_dirt"));
+        line(title, i, points.0, points.1)
+    });
+    let title = format!("Per cent of new, {weight} trace, by user capacities written at random");
+    Chart {
+        axis: Axis::Writes,
+        ..chart(&title, "dirt", lines.collect(), vec![])
+    }
+}
+
+/// A curve of an experiment; empty when it is not there.
+fn curve(found: &Reproduction, experiment: &str, name: &str) -> (Vec<f64>, Vec<f64>) {
+    let points = outcome(found, experiment).and_then(|outcome| outcome.curves.get(name));
+    points.into_iter().flatten().copied().unzip()
 }
