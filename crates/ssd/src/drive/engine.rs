@@ -5,8 +5,8 @@ use super::pipeline::Pipeline;
 use super::{Completion, transfer_ns};
 use crate::command::{Command, Op};
 use crate::config::DriveConfig;
-use crate::ftl::{Hint, Translation};
 use crate::ftl::policies::VictimPolicy;
+use crate::ftl::{Hint, Translation};
 use crate::image::{Image, ImageError, Reader, Writer};
 use crate::nand::Bus;
 use crate::units::Nanos;
@@ -336,7 +336,14 @@ impl<F: Translation> Engine<F> {
     /// Puts a mapping unit back into the buffer that was saved from it; returns when it is there.
     pub fn restore(&mut self, from: u64, lpn: u32) -> u64 {
         let from = self.pipeline_room(from, lpn);
-        if self.ftl.write(from, lpn, Hint { tag: u32::MAX, ..Hint::default() }) {
+        if self.ftl.write(
+            from,
+            lpn,
+            Hint {
+                tag: u32::MAX,
+                ..Hint::default()
+            },
+        ) {
             self.pipeline.take_place();
         }
         self.take_launched();

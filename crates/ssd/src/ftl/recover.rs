@@ -71,11 +71,8 @@ pub(super) fn newest_copies<G: Gear>(nand: &Nand<G>) -> BTreeMap<u32, Copy> {
         return found;
     };
     let dies = nand.geometry.die_count;
-    for (block, at) in (0..).zip(media.blocks()) {
-        for (row, page) in (0..).zip(&at.pages) {
-            if page.torn {
-                continue;
-            }
+    for block in 0..media.blocks().len() as u32 {
+        for (row, page) in media.readable(block) {
             let first = nand.geometry.first_slot(block / dies, row, block % dies);
             for spare in &page.slots {
                 let copy = Copy {

@@ -19,6 +19,7 @@
 //! Left out: partly readable torn pages, and ones that fade later (Tseng et al., DAC 2011).
 
 mod booked;
+mod image;
 
 use super::gear::Ticket;
 use super::{Mode, Purpose};
@@ -257,6 +258,14 @@ impl Media {
         blocks.iter().any(|block| block.unstable)
     }
 
+    /// The pages of a block that can be read, with their rows; none when its superblock has begun
+    /// another life.
+    pub fn readable(&self, block: u32) -> impl Iterator<Item = (u32, &Arc<Page>)> {
+        let life = self.generation[(block / self.dies) as usize];
+        let pages = (0..).zip(&self.blocks[block as usize].pages);
+        pages.filter(move |(_, page)| !page.torn && page.generation == life)
+    }
+
     /// Bits of a cell.
     pub fn bits_per_cell(&self) -> u32 {
         self.bits
@@ -289,10 +298,7 @@ impl Media {
 
     /// What has happened since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
-        self.events
-            .as_mut()
-            .map(std::mem::take)
-            .unwrap_or_default()
+        self.events.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     fn happened(&mut self, event: Event) {

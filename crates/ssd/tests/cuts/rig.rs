@@ -74,6 +74,19 @@ impl Rig {
         }
     }
 
+    /// With a capacitor that lasts so long.
+    pub fn with_hold(config: &DriveConfig, seed: u64, hold: Nanos) -> Rig {
+        let power = Power {
+            hold: Some(hold),
+            ..Power::default()
+        };
+        let drive = PowerDrive::new(config.clone(), power).expect("valid");
+        Rig {
+            drive,
+            ..Rig::new(config, seed, &[])
+        }
+    }
+
     pub fn lie(mut self, lie: Lie) -> Rig {
         self.oracle.lie(lie);
         self
@@ -87,7 +100,10 @@ impl Rig {
     }
 
     fn wait_for_one(&mut self) {
-        let done = self.drive.pop_completion(Nanos::MAX).expect("one completes");
+        let done = self
+            .drive
+            .pop_completion(Nanos::MAX)
+            .expect("one completes");
         self.busy[done.tag as usize] = false;
         self.oracle.completed(done.tag);
     }
@@ -117,7 +133,11 @@ impl Rig {
         };
         let at = Nanos(self.drive.now().0 + pause);
         self.take(at);
-        let tag = self.busy.iter().position(|&busy| !busy).expect("a free tag");
+        let tag = self
+            .busy
+            .iter()
+            .position(|&busy| !busy)
+            .expect("a free tag");
         let command = self.command();
         let number = self.drive.submit(tag as u32, &command, None, at);
         self.oracle.submitted(tag as u32, number, &command);
@@ -172,10 +192,10 @@ impl Rig {
         let recovery = self.drive.power_on(at);
         self.found.dead = recovery.dead;
         self.found.recovery_programs += self.drive.counters().nand_programs - before;
-        if !recovery.dead {
-            if let Err(what) = self.drive.check() {
-                panic!("{}, cut {}: {what}", self.name, self.found.cuts);
-            }
+        if !recovery.dead
+            && let Err(what) = self.drive.check()
+        {
+            panic!("{}, cut {}: {what}", self.name, self.found.cuts);
         }
     }
 
@@ -188,9 +208,8 @@ impl Rig {
         self.found.older += report.count(older) as u64;
         if self.found.first.is_none() {
             let first = report.broken.first();
-            self.found.first = first.map(|broken| {
-                format!("{}, cut {}: {broken:?}", self.name, self.found.cuts)
-            });
+            self.found.first =
+                first.map(|broken| format!("{}, cut {}: {broken:?}", self.name, self.found.cuts));
         }
     }
 

@@ -150,9 +150,8 @@ pub const FAULTS: [FaultInfo; 11] = [
 impl FaultKind {
     /// What is known of it.
     pub fn info(self) -> &'static FaultInfo {
-        let same = |info: &&FaultInfo| {
-            std::mem::discriminant(&info.kind) == std::mem::discriminant(&self)
-        };
+        let same =
+            |info: &&FaultInfo| std::mem::discriminant(&info.kind) == std::mem::discriminant(&self);
         FAULTS.iter().find(same).unwrap_or(&FAULTS[0])
     }
 
@@ -292,7 +291,9 @@ impl Faults {
         let bits = media.bits_per_cell() as usize;
         for block in 0..media.blocks().len() {
             let pages = &media.blocks()[block].pages;
-            let torn = pages.last().is_some_and(|p| p.torn && p.mode == Mode::Native);
+            let torn = pages
+                .last()
+                .is_some_and(|p| p.torn && p.mode == Mode::Native);
             if !torn || !self.strikes(FaultKind::PairedPageLoss) {
                 continue;
             }

@@ -20,8 +20,10 @@
 mod faults;
 mod oracle;
 
+pub use data::{DataDrive, DataError};
 pub use faults::{FAULTS, Fault, FaultInfo, FaultKind};
 pub use oracle::{BrokenPromise, Lie, Oracle, Promise, Report, SectorClass};
+pub use stored::Smart;
 
 use super::engine::Engine;
 use super::{Completion, KindOf};
@@ -115,6 +117,9 @@ macro_rules! each_mut {
         }
     };
 }
+
+mod data;
+mod stored;
 
 /// Mapping units in the controller, by address, oldest first.
 type Saved = Vec<(u32, Content)>;
@@ -286,7 +291,11 @@ impl PowerDrive {
     /// When power is off, or time runs backwards.
     pub fn cut(&mut self, at: Nanos) -> Cut {
         assert!(self.on, "power is cut twice");
-        assert!(at >= self.now(), "cut at {at}, the drive is at {}", self.now());
+        assert!(
+            at >= self.now(),
+            "cut at {at}, the drive is at {}",
+            self.now()
+        );
         self.on = false;
         self.counters.unsafe_shutdowns += 1;
         each_mut!(self, engine => engine.ftl.set_now(at.0));
@@ -372,8 +381,8 @@ impl PowerDrive {
         let slots = u64::from(geometry.die_count) * unit / u64::from(config.shape.slot_bytes);
         let timing = &config.nand.timing;
         let dies = u128::from(config.shape.dies_per_channel);
-        let move_ns = u128::from(unit) * dies * 1_000_000_000
-            / u128::from(timing.channel_bytes_per_second);
+        let move_ns =
+            u128::from(unit) * dies * 1_000_000_000 / u128::from(timing.channel_bytes_per_second);
         let each = timing.slc_program.0.max(move_ns as u64).max(1);
         (slots, each)
     }
@@ -385,7 +394,11 @@ impl PowerDrive {
     /// When power is on, or time runs backwards.
     pub fn power_on(&mut self, at: Nanos) -> Recovery {
         assert!(!self.on, "power is on");
-        assert!(at >= self.now(), "on at {at}, the drive is at {}", self.now());
+        assert!(
+            at >= self.now(),
+            "on at {at}, the drive is at {}",
+            self.now()
+        );
         self.counters.power_cycles += 1;
         if self.faults.is_dead(self.counters.unsafe_shutdowns) {
             return Recovery {

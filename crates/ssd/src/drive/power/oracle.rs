@@ -69,7 +69,10 @@ pub struct Report {
 impl Report {
     /// How many sectors are of a class.
     pub fn count(&self, class: SectorClass) -> usize {
-        self.sectors.iter().filter(|sector| sector.1 == class).count()
+        self.sectors
+            .iter()
+            .filter(|sector| sector.1 == class)
+            .count()
     }
 }
 

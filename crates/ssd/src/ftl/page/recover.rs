@@ -230,6 +230,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
                 self.take_full(s, seen[s as usize]);
             }
         }
+        self.candidates.set_now(self.counters.slots_host);
         self.credits = self.credits_left();
     }
 
@@ -268,7 +269,14 @@ impl<L: Layout> PageFtl<Recorder, L> {
         self.stream_of[s] = ((seen.tag.max(1) as usize - 1) % streams) as u8;
         match self.mode[s] {
             Mode::Slc => self.slc_full.push_back(superblock),
-            Mode::Native => self.candidates.close(superblock, self.counters.slots_host),
+            Mode::Native => {
+                // Its age, from the order of programming.
+                let newest = self.nand.media().map_or(0, Media::last_seq);
+                let units = newest.saturating_sub(seen.last);
+                let age = units.saturating_mul(self.unit_slots().into());
+                let now = self.counters.slots_host;
+                self.candidates.close(superblock, now.saturating_sub(age));
+            }
         }
     }
 

@@ -97,7 +97,11 @@ impl<P: Placement> Recoverable for SegmentFtl<Recorder, P> {
     }
 
     fn buffered(&self) -> Vec<u32> {
-        self.core.gather.iter().map(|(_, entry)| entry.lpn).collect()
+        self.core
+            .gather
+            .iter()
+            .map(|(_, entry)| entry.lpn)
+            .collect()
     }
 
     fn recover(&mut self, _: &DriveConfig, from: u64) -> Vec<RecoveryStep> {
@@ -177,7 +181,9 @@ impl Core<Recorder> {
 
     /// The newest superblock of the map is written further.
     fn take_map_superblock(&mut self, seen: &[Seen]) {
-        let of_map = (0..).zip(seen).filter(|(_, at)| at.units > 0 && at.tag == MAP_TAG);
+        let of_map = (0..)
+            .zip(seen)
+            .filter(|(_, at)| at.units > 0 && at.tag == MAP_TAG);
         let Some((superblock, at)) = of_map.max_by_key(|(_, at)| at.last) else {
             return;
         };
@@ -248,7 +254,7 @@ impl Core<Recorder> {
     fn join(&mut self, from: u64, segment: u32, homes: &[u32]) {
         let mut homes = homes.to_vec();
         while let [.., older, newest] = homes[..]
-            && self.give_up(newest)
+            && self.give_up(newest, older)
         {
             self.home[segment as usize] = older;
             self.release(newest);
@@ -264,8 +270,9 @@ impl Core<Recorder> {
         }
     }
 
-    /// Goes back to the older copies of all that a superblock holds, when they are the same.
-    fn give_up(&mut self, superblock: u32) -> bool {
+    /// Goes back to the copies in an older home of all that a superblock holds, when they are the
+    /// same.
+    fn give_up(&mut self, superblock: u32, home: u32) -> bool {
         let slots = self.nand.geometry.slots_per_superblock;
         let inside = |slot: u32| slot / slots == superblock;
         let mut older: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
@@ -273,17 +280,16 @@ impl Core<Recorder> {
             return false;
         };
         let dies = self.nand.geometry.die_count;
-        for (block, at) in (0..).zip(media.blocks()) {
-            for (row, page) in (0..).zip(&at.pages) {
-                let first = self.nand.geometry.first_slot(block / dies, row, block % dies);
-                for spare in page.slots.iter().filter(|_| !page.torn) {
+        for die in 0..dies {
+            for (row, page) in media.readable(home * dies + die) {
+                let first = self.nand.geometry.first_slot(home, row, die);
+                for spare in &page.slots {
                     let now = self.table.get(spare.address as usize).copied();
-                    let here = now.and_then(|value| value.checked_sub(1)).filter(|&s| inside(s));
-                    let slot = first + spare.offset;
+                    let now = now.and_then(|value| value.checked_sub(1));
                     let forgotten = media.forgotten_at(spare.address) >= page.seq;
-                    if here.is_some() && !inside(slot) && !forgotten {
+                    if now.is_some_and(inside) && !forgotten {
                         let entry = older.entry(spare.address).or_insert((0, 0));
-                        *entry = (*entry).max((page.seq, slot));
+                        *entry = (*entry).max((page.seq, first + spare.offset));
                     }
                 }
             }

@@ -62,6 +62,11 @@ impl Media {
         self.saved_rows.copy_from_slice(&self.rows);
     }
 
+    /// What was forgotten and is not recorded yet.
+    pub fn unsaved_map(&self) -> Arc<MapRecord> {
+        self.record()
+    }
+
     fn record(&self) -> Arc<MapRecord> {
         Arc::new(MapRecord {
             covers: self.seq,
