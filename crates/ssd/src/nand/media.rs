@@ -266,6 +266,23 @@ impl Media {
         pages.filter(move |(_, page)| !page.torn && page.generation == life)
     }
 
+    /// The sequence numbers of the newest readable copies of some addresses.
+    pub fn newest_of(&self, addresses: impl Iterator<Item = u32>) -> BTreeMap<u32, u64> {
+        let mut newest: BTreeMap<u32, u64> = addresses.map(|address| (address, 0)).collect();
+        if newest.is_empty() {
+            return newest;
+        }
+        let pages = self.blocks.iter().flat_map(|block| &block.pages);
+        for page in pages.filter(|page| !page.torn) {
+            for spare in &page.slots {
+                if let Some(seq) = newest.get_mut(&spare.address) {
+                    *seq = page.seq.max(*seq);
+                }
+            }
+        }
+        newest
+    }
+
     /// Bits of a cell.
     pub fn bits_per_cell(&self) -> u32 {
         self.bits

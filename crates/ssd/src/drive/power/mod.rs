@@ -339,9 +339,13 @@ impl PowerDrive {
         let dropped = std::mem::take(&mut cut.damage.dropped);
         cut.buffered += dropped.len() as u64;
         let mut newest: BTreeMap<u32, (u64, Content)> = BTreeMap::new();
+        let there = self
+            .media()
+            .newest_of(dropped.iter().map(|slot| slot.address));
         for slot in dropped {
-            // What was forgotten since is not brought back.
-            if slot.seq > self.media().forgotten_at(slot.address) {
+            // What was forgotten, or written on a faster die, since is not brought back.
+            let later = there.get(&slot.address).copied().unwrap_or(0);
+            if slot.seq > later.max(self.media().forgotten_at(slot.address)) {
                 newest.insert(slot.address, (slot.seq, slot.content));
             }
         }
