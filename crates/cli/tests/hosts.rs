@@ -1,4 +1,5 @@
-//! `ssdlab tier`, `months` and `oltp` end to end: what a person gets, what is kept, what is refused.
+//! `ssdlab tier`, `months` and `oltp` end to end: what a person gets, what is kept, what is
+//! refused.
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p ssdlab --test hosts` rewrites `tests/golden/`.
 
@@ -105,56 +106,58 @@ fn a_drive_is_scaled_down_and_that_is_said() {
     assert!(out.stdout.contains("effective over-provisioning"));
 }
 
+const REFUSED: [&str; 45] = [
+    "months nonesuch",
+    "months small --trim sometimes",
+    "months small --trim batch:0",
+    "months small --used 99",
+    "months small --updates 100",
+    "months small --days 0",
+    "months small --every 1000",
+    "months small --daily 0",
+    "months small --file-max 1GiB",
+    "months small --file-max 1KiB",
+    "months small --file-max many",
+    "months small --iodepth 0",
+    "months small --read-pct 100",
+    "months small --capacity 0",
+    "months small --capacity 5bananas",
+    "months small --set bananas=1",
+    "tier nonesuch",
+    "tier small --copies 0",
+    "tier small small --copies 3",
+    "tier small --durable maybe",
+    "tier small --block 5KiB",
+    "tier small --block 8GiB",
+    "tier small --cache 1KiB",
+    "tier small --working-set 0",
+    "tier small --duration 0s",
+    "tier small --interval 0s",
+    "tier small --duration 999d",
+    "tier small --workers 0",
+    "tier small --read-pct 100",
+    "tier small --disks 0",
+    "tier small --fill 21",
+    "tier small --destage-above 101",
+    "oltp nonesuch",
+    "oltp small --tps 0",
+    "oltp small --connections 0",
+    "oltp small --months 999",
+    "oltp small --window 0s",
+    "oltp small --window 2h",
+    "oltp small --tables 2",
+    "oltp small --tables 80 --used 70",
+    "oltp small --used 98",
+    "oltp small --monthly 0",
+    "oltp small --other 100",
+    "oltp small --read-pct 0",
+    "oltp small --set capacity.user=8MiB",
+];
+
 #[test]
 fn what_is_impossible_is_refused_with_a_hint_and_leaves_nothing() {
     let dir = tempfile::tempdir().expect("a directory");
-    for words in [
-        "months nonesuch",
-        "months small --trim sometimes",
-        "months small --trim batch:0",
-        "months small --used 99",
-        "months small --updates 100",
-        "months small --days 0",
-        "months small --every 1000",
-        "months small --daily 0",
-        "months small --file-max 1GiB",
-        "months small --file-max 1KiB",
-        "months small --file-max many",
-        "months small --iodepth 0",
-        "months small --read-pct 100",
-        "months small --capacity 0",
-        "months small --capacity 5bananas",
-        "months small --set bananas=1",
-        "tier nonesuch",
-        "tier small --copies 0",
-        "tier small small --copies 3",
-        "tier small --durable maybe",
-        "tier small --block 5KiB",
-        "tier small --block 8GiB",
-        "tier small --cache 1KiB",
-        "tier small --working-set 0",
-        "tier small --duration 0s",
-        "tier small --interval 0s",
-        "tier small --duration 999d",
-        "tier small --workers 0",
-        "tier small --read-pct 100",
-        "tier small --disks 0",
-        "tier small --fill 21",
-        "tier small --destage-above 101",
-        "oltp nonesuch",
-        "oltp small --tps 0",
-        "oltp small --connections 0",
-        "oltp small --months 999",
-        "oltp small --window 0s",
-        "oltp small --window 2h",
-        "oltp small --tables 2",
-        "oltp small --tables 80 --used 70",
-        "oltp small --used 98",
-        "oltp small --monthly 0",
-        "oltp small --other 100",
-        "oltp small --read-pct 0",
-        "oltp small --set capacity.user=8MiB",
-    ] {
+    for words in REFUSED {
         let out = ssdlab(dir.path(), &format!("{words} --out run"));
         assert_eq!(out.code, Some(2), "{words}: {}", out.stdout);
         assert!(out.stderr.contains("hint: "), "{words}: {}", out.stderr);

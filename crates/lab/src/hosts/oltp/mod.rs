@@ -3,7 +3,8 @@
 //! ```text
 //! arrivals -> connection -> page reads (not in the buffer pool), one after another -> CPU
 //!          -> pages made dirty, log record -> group commit: log write, flush -> committed
-//! page cleaner: a batch of the oldest dirty pages -> doublewrite area -> flush -> in place -> flush
+//! page cleaner: a batch of the oldest dirty pages -> doublewrite area -> flush -> in place
+//!          -> flush
 //! other files (binary logs, dumps, temporary tables): written in turn, the oldest deleted
 //! ```
 //! A window of transactions is measured on a new drive and then once a month; between windows the

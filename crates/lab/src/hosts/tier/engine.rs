@@ -2,21 +2,17 @@
 
 use super::cache::{Cache, Destage};
 use super::hdd::Hdd;
+use super::layout::{CHUNK, block_at, counters, fill, place_on_disk};
 use super::promise::{Copy, Promises};
-use super::{DeviceWork, Durable, Sample, Served, Tier, TierSpec};
+use super::{Durable, Sample, Tier, TierSpec};
 use crate::LabError;
-use crate::hosts::check;
 use crate::hosts::devices::{Devices, Done, new_drive};
-use crate::hosts::probe::quantile;
 use crate::memory::refuse_if_too_big;
 use crate::record::{Latencies, latencies};
 use ssdlab_ssd::rng::Rng;
-use ssdlab_ssd::{Command, Drive, DriveConfig, DriveCounters, Nanos};
+use ssdlab_ssd::{Command, DriveConfig, DriveCounters, Nanos};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-
-/// Bytes after which blocks go to the next disk of a side, and to the next set of sides.
-const CHUNK: u64 = 1 << 20;
 
 /// What a command of a device is for; the token is its index.
 #[derive(Clone, Debug)]
@@ -73,8 +69,8 @@ enum Work {
 }
 
 #[derive(Clone, Debug)]
-struct Side {
-    cache: Cache,
+pub(super) struct Side {
+    pub(super) cache: Cache,
     disks: Vec<Disk>,
     /// Writes that wait for a slot.
     stalled: VecDeque<u32>,
@@ -84,36 +80,37 @@ struct Side {
 }
 
 pub(super) struct Engine<'a> {
-    spec: &'a TierSpec,
-    devices: Devices,
-    sides: Vec<Side>,
+    pub(super) spec: &'a TierSpec,
+    pub(super) devices: Devices,
+    pub(super) sides: Vec<Side>,
     workers: Vec<Worker>,
     errands: Vec<Errand>,
     idle: Vec<usize>,
     /// Disks that finish: time, sequence, side, disk.
     events: BinaryHeap<Reverse<(Nanos, u64, usize, usize)>>,
     sequence: u64,
-    promises: Promises,
+    pub(super) promises: Promises,
     /// Newest version of each block, by begun writes.
-    newest: Vec<u32>,
+    pub(super) newest: Vec<u32>,
     rng: Rng,
-    stop: Nanos,
+    pub(super) stop: Nanos,
     /// Workers with a command under way.
     under_way: u32,
-    latencies: [Latencies; 3],
-    sums: [u128; 3],
-    stalls: u64,
-    destaged: u64,
-    sample: Sample,
-    sample_write_ns: u128,
-    samples: Vec<Sample>,
-    counters: Vec<DriveCounters>,
-    began: Nanos,
+    pub(super) latencies: [Latencies; 3],
+    pub(super) sums: [u128; 3],
+    pub(super) stalls: u64,
+    pub(super) destaged: u64,
+    pub(super) sample: Sample,
+    pub(super) sample_write_ns: u128,
+    pub(super) samples: Vec<Sample>,
+    pub(super) counters: Vec<DriveCounters>,
+    pub(super) began: Nanos,
 }
 
-const HIT: usize = 0;
-const MISS: usize = 1;
-const WRITE: usize = 2;
+/// Kinds of answers: indices of the latencies.
+pub(super) const HIT: usize = 0;
+pub(super) const MISS: usize = 1;
+pub(super) const WRITE: usize = 2;
 
 impl<'a> Engine<'a> {
     pub fn new(spec: &'a TierSpec, drives: &[DriveConfig]) -> Result<Engine<'a>, LabError> {
@@ -187,7 +184,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn side_of(&self, block: u32, copy: usize) -> usize {
+    pub(super) fn side_of(&self, block: u32, copy: usize) -> usize {
         let chunk = (CHUNK / u64::from(self.spec.block)) as usize;
         // Sides take turns after every disk of a side has had its chunk.
         (block as usize / chunk / self.spec.disks + copy) % self.sides.len()
@@ -482,167 +479,4 @@ impl<'a> Engine<'a> {
             self.sides[side].stalled.pop_front();
         }
     }
-
-    fn dirty(&self) -> u64 {
-        self.sides.iter().map(|side| side.cache.dirty()).sum()
-    }
-
-    fn take_sample(&mut self, at: Nanos) {
-        let mut sample = std::mem::take(&mut self.sample);
-        let slots: u64 = self.sides.iter().map(|side| side.cache.slot_count()).sum();
-        sample.t_s = (at - self.began).as_secs_f64();
-        sample.write_mean_ns = self.sample_write_ns as f64 / sample.writes.max(1) as f64;
-        sample.backlog_bytes = self.dirty() * u64::from(self.spec.block);
-        sample.dirty_share = self.dirty() as f64 / slots as f64;
-        let work = self.work();
-        sample.nand_bytes = work.iter().map(|w| w.nand_bytes).sum();
-        sample.device_bytes = work.iter().map(|w| w.written_bytes).sum();
-        // So far these are since the beginning.
-        let before = |of: fn(&Sample) -> u64| self.samples.iter().map(of).sum::<u64>();
-        sample.nand_bytes -= before(|s| s.nand_bytes);
-        sample.device_bytes -= before(|s| s.device_bytes);
-        self.sample_write_ns = 0;
-        self.samples.push(sample);
-    }
-
-    /// What each device did since the load began.
-    fn work(&self) -> Vec<DeviceWork> {
-        let each = self.counters.iter().enumerate().map(|(device, then)| {
-            let now = self.devices.drive(device).counters();
-            let config = self.devices.drive(device).config();
-            let slot = u64::from(config.geometry().slot_bytes);
-            DeviceWork {
-                written_bytes: now.host_bytes_written - then.host_bytes_written,
-                nand_bytes: (now.slots_programmed() - then.slots_programmed()) * slot,
-                commits: now.commits - then.commits,
-                padding_bytes: (now.slots_padding - then.slots_padding) * slot,
-            }
-        });
-        each.collect()
-    }
-
-    fn result(mut self) -> Tier {
-        let seconds = self.spec.duration.as_secs_f64();
-        if self.samples.is_empty() {
-            self.take_sample(self.stop);
-        }
-        let devices = self.work();
-        let written: u64 = devices.iter().map(|d| d.written_bytes).sum();
-        let nand: u64 = devices.iter().map(|d| d.nand_bytes).sum();
-        let served = |kind: usize| {
-            let all = &self.latencies[kind];
-            Served {
-                count: all.len(),
-                mean_ns: self.sums[kind] as f64 / all.len().max(1) as f64,
-                p50_ns: quantile(all, 0.5),
-                p99_ns: quantile(all, 0.99),
-                max_ns: quantile(all, 1.0),
-            }
-        };
-        let (hits, misses, writes) = (served(HIT), served(MISS), served(WRITE));
-        let block = u64::from(self.spec.block);
-        Tier {
-            spec: self.spec.clone(),
-            sides: self.sides.len(),
-            cache_bytes: self.sides[0].cache.slot_count() * block,
-            working_set_bytes: self.newest.len() as u64 * block,
-            iops: (hits.count + misses.count + writes.count) as f64 / seconds,
-            writes_s: writes.count as f64 / seconds,
-            hits,
-            misses,
-            writes,
-            stalls: self.stalls,
-            not_durable: self.promises.not_durable,
-            destaged_bytes: self.destaged * block,
-            backlog_bytes: self.dirty() * block,
-            nand_per_host_byte: (written > 0).then(|| nand as f64 / written as f64),
-            devices,
-            checks: self.checks(),
-            samples: self.samples,
-        }
-    }
-
-    fn checks(&self) -> Vec<crate::simulate::result::Check> {
-        let mut checks = self.devices.checks();
-        for (number, side) in self.sides.iter().enumerate() {
-            let newest = |block: u32| {
-                let mut copies = 0..self.spec.copies;
-                let here = copies.any(|copy| self.side_of(block, copy) == number);
-                here.then(|| self.newest[block as usize])
-            };
-            let outcome = side.cache.check(newest);
-            checks.push(check(format!("side {number}: no block is lost"), outcome));
-        }
-        let broken = self.promises.not_durable;
-        if self.spec.durable != Durable::Buffered {
-            let outcome = match broken {
-                0 => Ok(()),
-                _ => Err(format!("{broken} acknowledged before they were durable")),
-            };
-            checks.push(check(
-                "acknowledged writes are durable on all copies",
-                outcome,
-            ));
-        }
-        checks
-    }
-}
-
-/// Disks are spread over their whole length by the working set.
-fn place_on_disk(spec: &TierSpec, block: u32, blocks: u64) -> u64 {
-    let room = spec.hdd.capacity - blocks * u64::from(spec.block).min(spec.hdd.capacity / blocks);
-    let chunk = CHUNK / u64::from(spec.block);
-    // Chunks are spread, blocks of a chunk are neighbours.
-    let first = u64::from(block) / chunk * chunk;
-    let spread = u128::from(room) * u128::from(first) / u128::from(blocks);
-    spread as u64 + u64::from(block) * u64::from(spec.block)
-}
-
-/// About the block at a place of a disk, to go on from.
-fn block_at(spec: &TierSpec, place: u64, blocks: u64) -> u32 {
-    let (mut low, mut high) = (0, blocks as u32);
-    while low < high {
-        let middle = low.midpoint(high);
-        if place_on_disk(spec, middle, blocks) < place {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
-}
-
-fn counters(devices: &Devices) -> Vec<DriveCounters> {
-    let all = (0..devices.count()).map(|device| devices.drive(device).counters().clone());
-    all.collect()
-}
-
-/// Writes each cache front to back, so often as asked for, and waits until the drives have put
-/// their houses in order.
-fn fill(spec: &TierSpec, devices: &mut Devices, slots: u64) {
-    let bytes = slots * u64::from(spec.block);
-    let step = 1 << 20;
-    for _ in 0..spec.fill_passes {
-        for offset in (0..bytes).step_by(step as usize) {
-            let len = step.min(bytes - offset) as u32;
-            for device in 0..devices.count() {
-                devices.submit(device, &Command::write(offset, len), 0);
-            }
-            while (0..devices.count()).any(|device| devices.outstanding(device) >= 8) {
-                if devices.next(Nanos::MAX).is_none() {
-                    return;
-                }
-            }
-        }
-    }
-    for device in 0..devices.count() {
-        devices.submit(device, &Command::flush(), 0);
-    }
-    devices.settle();
-    let rest = |devices: &Devices| {
-        let drives = (0..devices.count()).map(|device| devices.drive(device));
-        drives.map(Drive::now).max().unwrap_or_default() + Nanos::from_secs(60)
-    };
-    let until = rest(devices);
-    devices.next(until);
 }

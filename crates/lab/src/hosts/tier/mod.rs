@@ -1,7 +1,8 @@
 //! A write-back cache tier in front of slow disks, as in Storage Spaces Direct.
 //!
 //! ```text
-//! workers -> write -> a copy to the cache device of each of its sides -> durable on all -> acknowledged
+//! workers -> write -> a copy to the cache device of each of its sides -> durable on all
+//!                     -> acknowledged
 //!         -> read  -> hit: one side's cache device;  miss: its disk, then a copy into the cache
 //! each side: cache device (a modelled drive) in front of disks of its own
 //!            dirty blocks -> destage: read from the cache device, written to the disk in its order
@@ -18,7 +19,9 @@
 mod cache;
 mod engine;
 pub mod hdd;
+mod layout;
 mod promise;
+mod report;
 pub mod show;
 #[cfg(test)]
 mod tests;

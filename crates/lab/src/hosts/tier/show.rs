@@ -101,7 +101,10 @@ fn rows(drive: &HostDrive) -> Vec<Row<'_>> {
     let nothing = || units::NOTHING.to_owned();
     vec![
         ("reads and writes, /s", Box::new(|r| units::rate(r.iops))),
-        ("durable writes, /s", Box::new(|r| units::rate(r.writes_s))),
+        (
+            "writes acknowledged, /s",
+            Box::new(|r| units::rate(r.writes_s)),
+        ),
         ("write p50", Box::new(|r| time(&r.writes, r.writes.p50_ns))),
         ("write p99", Box::new(|r| time(&r.writes, r.writes.p99_ns))),
         ("read hit p50", Box::new(|r| time(&r.hits, r.hits.p50_ns))),
