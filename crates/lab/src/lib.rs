@@ -5,17 +5,20 @@
 
 pub mod analysis;
 pub mod catalogue;
+pub mod drive_dir;
 pub mod endurance;
 pub mod error;
 pub mod experiments;
 pub mod export;
 pub mod host;
+pub mod hosts;
 pub mod huge_pages;
 pub mod inspect;
 pub mod memory;
 pub mod qualify;
 pub mod record;
 pub mod report;
+pub mod reproduce;
 pub mod saved;
 pub mod simulate;
 pub mod smart;

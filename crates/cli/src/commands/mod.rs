@@ -1,15 +1,21 @@
 //! One module per subcommand.
 
+pub mod create;
 pub mod drives;
 pub mod generate;
+pub mod hosts;
 pub mod inspect;
+pub mod months;
+pub mod oltp;
 pub mod policies;
 pub mod profiles;
 pub mod qualify;
 pub mod report;
+pub mod reproduce;
 pub mod run;
 pub mod run_plan;
 pub mod simulate;
 pub mod theory;
+pub mod tier;
 pub mod trace;
 pub mod zil;

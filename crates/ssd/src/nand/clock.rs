@@ -18,6 +18,7 @@
 
 use super::bus::Bus;
 use super::gear::{Gear, Program, Read, Ticket};
+use super::reliability::UNITY;
 use super::{NandConfig, Purpose, SLC_KIND};
 use crate::geometry::Geometry;
 use crate::image::{image_of, image_of_choice};
@@ -39,15 +40,17 @@ image_of_choice!(Reads {
 
 /// A booked program or erase.
 #[derive(Clone, Debug)]
-struct Booked {
-    start: u64,
-    end: u64,
+pub(super) struct Booked {
+    pub(super) start: u64,
+    pub(super) end: u64,
     superblock: u32,
     /// `u16::MAX`: an erase alone.
-    row: u16,
+    pub(super) row: u16,
     firm: bool,
+    /// Begins with an erase of its block.
+    pub(super) erases: bool,
     suspends: u8,
-    id: u32,
+    pub(super) id: u32,
 }
 
 image_of!(Booked {
@@ -56,19 +59,20 @@ image_of!(Booked {
     superblock,
     row,
     firm,
+    erases,
     suspends,
     id
 });
 
 #[derive(Clone, Debug, Default)]
-struct Die {
+pub(super) struct Die {
     /// When everything booked is over.
-    free_at: u64,
+    pub(super) free_at: u64,
     /// When the reads booked are over.
-    reads_end: u64,
+    pub(super) reads_end: u64,
     busy_ns: u64,
-    next_id: u32,
-    booked: VecDeque<Booked>,
+    pub(super) next_id: u32,
+    pub(super) booked: VecDeque<Booked>,
 }
 
 image_of!(Die {
@@ -82,10 +86,10 @@ image_of!(Die {
 /// Dies and channels in time.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    now: u64,
+    pub(super) now: u64,
     read_ns: [u64; 8],
     program_ns: [u64; 8],
-    erase_ns: u64,
+    pub(super) erase_ns: u64,
     /// ns to move 0..=slots_per_unit slots, each rounded once.
     transfer_ns: Vec<u64>,
     reads: Reads,
@@ -94,8 +98,8 @@ pub struct Clock {
     suspends_max: u8,
     cache_read: bool,
     cache_program: bool,
-    dies: Vec<Die>,
-    channels: Vec<Bus>,
+    pub(super) dies: Vec<Die>,
+    pub(super) channels: Vec<Bus>,
     busy_by: [u64; Purpose::COUNT],
 }
 
@@ -118,13 +122,13 @@ image_of!(Clock {
 
 impl Die {
     #[inline(always)]
-    fn forget(&mut self, now: u64) {
+    pub(super) fn forget(&mut self, now: u64) {
         while self.booked.front().is_some_and(|op| op.end <= now) {
             self.booked.pop_front();
         }
     }
 
-    fn find(&self, id: u32) -> Option<usize> {
+    pub(super) fn find(&self, id: u32) -> Option<usize> {
         let first = self.booked.front()?.id;
         let index = id.wrapping_sub(first) as usize;
         (index < self.booked.len()).then_some(index)
@@ -157,6 +161,12 @@ struct Sense {
     channel: usize,
     sense: u64,
     transfer: u64,
+}
+
+/// A time by a factor of wear.
+#[inline(always)]
+fn scaled(ns: u64, factor: u32) -> u64 {
+    ns * u64::from(factor) / UNITY
 }
 
 impl Clock {
@@ -286,7 +296,8 @@ impl Gear for Clock {
         let read = Sense {
             die: op.die as usize,
             channel: channel as usize,
-            sense: self.read_ns[op.kind],
+            sense: self.read_ns[op.kind]
+                + u64::from(op.retries) * (self.read_ns[op.kind] + op.retry_ns),
             transfer: self.transfer_ns[op.slots as usize],
         };
         let before = self.dies[read.die].busy_ns;
@@ -306,7 +317,7 @@ impl Gear for Clock {
         die.forget(self.now);
         let begin = die.free_at.max(from);
         let ready = if op.erase {
-            begin + self.erase_ns
+            begin + scaled(self.erase_ns, op.pace.1)
         } else {
             begin
         };
@@ -323,7 +334,7 @@ impl Gear for Clock {
         } else {
             begin
         };
-        let end = ready.max(loaded) + self.program_ns[op.kind];
+        let end = ready.max(loaded) + scaled(self.program_ns[op.kind], op.pace.0);
         die.busy_ns += end - start;
         self.busy_by[op.purpose as usize] += end - start;
         die.free_at = end;
@@ -335,6 +346,7 @@ impl Gear for Clock {
             superblock: op.superblock,
             row: op.row as u16,
             firm: op.firm,
+            erases: op.erase,
             suspends: 0,
             id,
         });
@@ -362,6 +374,7 @@ impl Gear for Clock {
                 superblock,
                 row: u16::MAX,
                 firm: false,
+                erases: true,
                 suspends: 0,
                 id,
             });
