@@ -103,7 +103,8 @@ fn print_spare(result: &SpareResult) {
         for (kept, bare) in drive.kept.iter().zip(&drive.bare) {
             println!(
                 "  {:6} new {:7.0} IOPS full {:6.2} dirty {:6.2} ({:.1}-{:.1}) WAF {:.2?} \
-                 (against an empty drive: full {:.1} dirty {:.1}; saturated {:.1?} with pauses {:.2?})",
+                 (against an empty drive: full {:.1} dirty {:.1}; saturated {:.1?} \
+                 with pauses {:.2?})",
                 kept.weight,
                 kept.new_iops,
                 kept.full_pct,

@@ -1,11 +1,11 @@
 //! Article `myth`: how a drive slows down in production, and what keeps it from doing so.
 //!
 //! ```text
-//! in_place    one erase block rewritten per update; the same flash with a log     myth.inplace, .log
-//! production  a server's file system ages drives that differ in one thing each    myth.degrade,
-//!             from the same bad start                                  .full70, .trim, .op, .map
-//! trim        what a TRIM that is not queued does to reads around it              myth.trim
-//! whole_disk  4 KiB over every block of the DC S3700                              myth.s3700
+//! in_place    one erase block rewritten per update; the same flash with a log   .inplace, .log
+//! production  a server's file system ages drives that differ in one thing each  .degrade,
+//!             from the same bad start                                .full70, .trim, .op, .map
+//! trim        what a TRIM that is not queued does to reads around it            .trim
+//! whole_disk  4 KiB over every block of the DC S3700                            .s3700
 //! ```
 //! `myth.tps` is the matter of the OLTP host model and not run here.
 

@@ -40,7 +40,7 @@ impl Default for SpareSettings {
                 blocks: 4,
                 pages: 8,
             },
-            traces: 8,
+            traces: 4,
         }
     }
 }

@@ -114,7 +114,7 @@ fn rounds(
 }
 
 /// Rests, s, of a drive of full size.
-const RESTS_S: [u64; 7] = [0, 10, 20, 40, 80, 160, 320];
+const RESTS_S: [u64; 6] = [0, 10, 20, 40, 80, 160];
 
 /// Both SandForce drives after rests.
 pub(super) fn rested(settings: &SpareSettings, health: &mut Health) -> Result<Rested, LabError> {

@@ -79,3 +79,17 @@ fn the_same_seed_gives_the_same_bytes() {
     };
     assert_eq!(once(), once());
 }
+
+#[test]
+fn with_background_reclaim_a_rest_helps_the_light_trace_first() {
+    let mut health = Health::default();
+    let rested = rest::rested(&small(), &mut health).unwrap();
+    let [light, heavy] = &rested.difference;
+    let apart = |(light, heavy): (&(f64, f64), &(f64, f64))| light.1 < 1.0 && heavy.1 > 2.0;
+    assert!(
+        light.points.iter().zip(&heavy.points).any(apart),
+        "{rested:?}"
+    );
+    assert!(heavy.level(1).unwrap().abs() < 2.0, "{rested:?}");
+    assert!(health.passed(), "{health:?}");
+}
