@@ -33,6 +33,8 @@ pub enum Command {
     Qualify(Qualify),
     /// Run a fio job file, a DISKSPD command line, a profile or a trace on a target.
     Run(Box<Run>),
+    /// Make a directory with a modelled drive that holds data.
+    Create(crate::commands::create::Create),
     /// The catalogue of modelled drives.
     Drives(Drives),
     /// Read what a real drive tells of its health, and when it will be worn out.

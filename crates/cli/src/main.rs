@@ -34,6 +34,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Qualify(args) => commands::qualify::qualify(&args),
         Command::Run(args) => commands::run::run(&args),
+        Command::Create(args) => commands::create::create(&args),
         Command::Drives(args) => commands::drives::drives(&args.action),
         Command::Inspect(args) => commands::inspect::inspect(&args),
         Command::Report(args) => commands::report::report(&args),

@@ -1,5 +1,6 @@
 //! One module per subcommand.
 
+pub mod create;
 pub mod drives;
 pub mod generate;
 pub mod hosts;

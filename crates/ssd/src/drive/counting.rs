@@ -112,6 +112,7 @@ impl<F: Translation> Tally<F> {
         let hint = Hint {
             stream: command.stream,
             compress_pct: command.compress_pct,
+            tag: 0,
         };
         let lpn = (command.offset >> self.slot_shift) as u32;
         self.ftl.write(0, lpn, hint);
@@ -132,6 +133,7 @@ impl<F: Translation> Tally<F> {
         let hint = Hint {
             stream: command.stream,
             compress_pct: command.compress_pct,
+            tag: 0,
         };
         if command.fua && !self.protected {
             self.ftl.write_through(0, slots, hint);

@@ -5,8 +5,8 @@ use super::pipeline::Pipeline;
 use super::{Completion, transfer_ns};
 use crate::command::{Command, Op};
 use crate::config::DriveConfig;
-use crate::ftl::Translation;
 use crate::ftl::policies::VictimPolicy;
+use crate::ftl::{Hint, Translation};
 use crate::image::{Image, ImageError, Reader, Writer};
 use crate::nand::Bus;
 use crate::units::Nanos;
@@ -320,6 +320,43 @@ impl<F: Translation> Engine<F> {
         self.set_now(end);
         self.idle_at = u64::MAX;
         Nanos(end)
+    }
+
+    /// Power is back: nothing is outstanding, and commands are worked on from `ready` on.
+    pub fn restart(&mut self, at: u64, ready: u64) {
+        self.set_now(at);
+        self.controller_free_at = ready;
+        self.link_in.restart();
+        self.link_out.restart();
+        self.outstanding = 0;
+        self.held.clear();
+        self.barrier = false;
+        self.completions = Completions::default();
+        self.pipeline.restart();
+        self.idle_at = ready + self.config.ftl.idle_after.0;
+    }
+
+    /// Commands are worked on from `ready` on.
+    pub fn ready_at(&mut self, ready: u64) {
+        self.controller_free_at = ready;
+        self.idle_at = ready + self.config.ftl.idle_after.0;
+    }
+
+    /// Puts a mapping unit back into the buffer that was saved from it; returns when it is there.
+    pub fn restore(&mut self, from: u64, lpn: u32) -> u64 {
+        let from = self.pipeline_room(from, lpn);
+        if self.ftl.write(
+            from,
+            lpn,
+            Hint {
+                tag: u32::MAX,
+                ..Hint::default()
+            },
+        ) {
+            self.pipeline.take_place();
+        }
+        self.take_launched();
+        from
     }
 
     pub fn check(&self) -> Result<(), String> {

@@ -19,9 +19,11 @@ mod counting;
 mod energy;
 mod engine;
 mod pipeline;
+pub mod power;
 
 pub use counting::CountingDrive;
 pub use energy::EnergyUse;
+pub use power::PowerDrive;
 
 use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig, MappingKind};

@@ -105,6 +105,16 @@ impl Pipeline {
         };
     }
 
+    /// Power failed: nothing is in the buffer, nobody waits.
+    pub fn restart(&mut self) {
+        *self = Pipeline::new(self.capacity);
+    }
+
+    /// A slot takes its place.
+    pub fn take_place(&mut self) {
+        self.occupied += 1;
+    }
+
     pub fn check(&self, buffered: u32) -> Result<(), String> {
         let held = self.occupied - self.in_flight_slots;
         if held != buffered {
@@ -147,6 +157,7 @@ impl<F: Translation> Engine<F> {
             hint: Hint {
                 stream: command.stream,
                 compress_pct: command.compress_pct,
+                tag,
             },
             ready: received,
         });
@@ -307,6 +318,22 @@ impl<F: Translation> Engine<F> {
             }
             self.pipeline.occupied -= slots;
             self.pipeline.in_flight_slots -= slots;
+        }
+    }
+
+    /// When there is room for a mapping unit, `from` on.
+    pub(super) fn pipeline_room(&mut self, from: u64, lpn: u32) -> u64 {
+        let mut at = from;
+        loop {
+            self.release(at);
+            let full = self.pipeline.occupied == self.pipeline.capacity;
+            let Some(first) = self.pipeline.in_flight.peek() else {
+                return at;
+            };
+            if !full || self.ftl.is_buffered(lpn) {
+                return at;
+            }
+            at = at.max(first.0.0.end);
         }
     }
 

@@ -47,6 +47,18 @@ impl Frontier {
         });
     }
 
+    /// Goes on with a superblock that was filled in part before power failed.
+    pub fn resume<G: Gear>(&mut self, superblock: u32, mode: Mode, nand: &Nand<G>) {
+        let rows = nand.rows(mode);
+        let dies = 0..nand.geometry.die_count;
+        let used = dies.map(|die| nand.next_row(superblock, die)).sum::<u32>();
+        self.open = Some(Open {
+            superblock,
+            mode,
+            units_left: rows * nand.geometry.die_count - used,
+        });
+    }
+
     /// Takes the next unit; the caller programs it at once. Dies whose rows are used up (padding
     /// is uneven) are passed over. There must be an open superblock.
     #[inline]

@@ -15,6 +15,7 @@ mod frontier;
 mod gather;
 mod page;
 pub mod policies;
+pub mod recover;
 mod segment;
 
 pub use candidates::Candidates;
@@ -52,6 +53,8 @@ pub struct Hint {
     pub stream: u8,
     /// Per cent of the data that a compressor removes.
     pub compress_pct: u8,
+    /// The command's tag: under it media that remember find the data.
+    pub tag: u32,
 }
 
 /// A unit of the host given to media: how many mapping units of buffer it frees when it ends.

@@ -61,6 +61,11 @@ impl Bus {
         start + length
     }
 
+    /// Nothing is reserved any more.
+    pub fn restart(&mut self) {
+        self.spans.clear();
+    }
+
     /// Drops the spans that are over. A bus reserved far ahead may keep more than the maximum.
     #[cold]
     fn forget(&mut self, now: u64) {

@@ -40,15 +40,17 @@ image_of_choice!(Reads {
 
 /// A booked program or erase.
 #[derive(Clone, Debug)]
-struct Booked {
-    start: u64,
-    end: u64,
+pub(super) struct Booked {
+    pub(super) start: u64,
+    pub(super) end: u64,
     superblock: u32,
     /// `u16::MAX`: an erase alone.
-    row: u16,
+    pub(super) row: u16,
     firm: bool,
+    /// Begins with an erase of its block.
+    pub(super) erases: bool,
     suspends: u8,
-    id: u32,
+    pub(super) id: u32,
 }
 
 image_of!(Booked {
@@ -57,19 +59,20 @@ image_of!(Booked {
     superblock,
     row,
     firm,
+    erases,
     suspends,
     id
 });
 
 #[derive(Clone, Debug, Default)]
-struct Die {
+pub(super) struct Die {
     /// When everything booked is over.
-    free_at: u64,
+    pub(super) free_at: u64,
     /// When the reads booked are over.
-    reads_end: u64,
+    pub(super) reads_end: u64,
     busy_ns: u64,
-    next_id: u32,
-    booked: VecDeque<Booked>,
+    pub(super) next_id: u32,
+    pub(super) booked: VecDeque<Booked>,
 }
 
 image_of!(Die {
@@ -83,10 +86,10 @@ image_of!(Die {
 /// Dies and channels in time.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    now: u64,
+    pub(super) now: u64,
     read_ns: [u64; 8],
     program_ns: [u64; 8],
-    erase_ns: u64,
+    pub(super) erase_ns: u64,
     /// ns to move 0..=slots_per_unit slots, each rounded once.
     transfer_ns: Vec<u64>,
     reads: Reads,
@@ -95,8 +98,8 @@ pub struct Clock {
     suspends_max: u8,
     cache_read: bool,
     cache_program: bool,
-    dies: Vec<Die>,
-    channels: Vec<Bus>,
+    pub(super) dies: Vec<Die>,
+    pub(super) channels: Vec<Bus>,
     busy_by: [u64; Purpose::COUNT],
 }
 
@@ -119,13 +122,13 @@ image_of!(Clock {
 
 impl Die {
     #[inline(always)]
-    fn forget(&mut self, now: u64) {
+    pub(super) fn forget(&mut self, now: u64) {
         while self.booked.front().is_some_and(|op| op.end <= now) {
             self.booked.pop_front();
         }
     }
 
-    fn find(&self, id: u32) -> Option<usize> {
+    pub(super) fn find(&self, id: u32) -> Option<usize> {
         let first = self.booked.front()?.id;
         let index = id.wrapping_sub(first) as usize;
         (index < self.booked.len()).then_some(index)
@@ -343,6 +346,7 @@ impl Gear for Clock {
             superblock: op.superblock,
             row: op.row as u16,
             firm: op.firm,
+            erases: op.erase,
             suspends: 0,
             id,
         });
@@ -370,6 +374,7 @@ impl Gear for Clock {
                 superblock,
                 row: u16::MAX,
                 firm: false,
+                erases: true,
                 suspends: 0,
                 id,
             });

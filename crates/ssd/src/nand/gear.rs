@@ -5,6 +5,7 @@
 //! zero to everything and costs nothing. Where data goes never depends on an answer, so that both
 //! leave the same map for the same commands.
 
+use super::media::{CutDamage, Media};
 use super::{NandConfig, Purpose};
 use crate::geometry::Geometry;
 use crate::image::{Image, ImageError, Reader, Writer, image_of};
@@ -89,6 +90,29 @@ pub trait Gear: Clone + Debug + Image {
     fn busy_by_purpose(&self) -> [u64; Purpose::COUNT];
     /// Busy time of each die and of each channel, ns.
     fn busy_ns(&self) -> (Vec<u64>, Vec<u64>);
+    /// Whether the media remember what is programmed; if not, what follows does nothing.
+    const KEEPS: bool = false;
+    /// A superblock is free: its next erase waits for what is booked now.
+    fn freed(&mut self, _superblock: u32) {}
+    /// The media that remember.
+    fn media(&self) -> Option<&Media> {
+        None
+    }
+    /// The same, to change.
+    fn media_mut(&mut self) -> Option<&mut Media> {
+        None
+    }
+    /// Brings the media up to now.
+    fn settle_all(&mut self) {}
+    /// Power fails now. What ends within `hold` ns is finished; `None`: nothing holds it up.
+    fn cut(&mut self, _hold: Option<u64>) -> CutDamage {
+        CutDamage::default()
+    }
+    /// Power is back at `at`: the rows programmed of each block, or `None` where it must be
+    /// erased.
+    fn power_on(&mut self, _at: u64) -> Vec<Option<u32>> {
+        Vec::new()
+    }
 }
 
 /// No time: for write amplification and wear, as fast as memory allows.

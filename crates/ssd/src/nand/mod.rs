@@ -13,11 +13,14 @@
 mod bus;
 mod clock;
 mod gear;
+pub mod media;
+mod recorder;
 pub mod reliability;
 
 pub use bus::Bus;
 pub use clock::Clock;
 pub use gear::{Counting, Gear, Program, Read, Ticket};
+pub use recorder::Recorder;
 pub use reliability::{EndOfLife, Erased, Reliability, WearConfig, WearCounters};
 
 use crate::geometry::Geometry;
@@ -223,6 +226,51 @@ impl<G: Gear> Nand<G> {
         }
     }
 
+    /// The media that remember; none in a gear that does not.
+    #[inline(always)]
+    pub fn media_mut(&mut self) -> Option<&mut media::Media> {
+        self.gear.media_mut()
+    }
+
+    /// The same, to look at.
+    pub fn media(&self) -> Option<&media::Media> {
+        self.gear.media()
+    }
+
+    /// Brings what media remember up to now.
+    pub fn settle_all(&mut self) {
+        self.gear.settle_all();
+    }
+
+    /// See [`Gear::cut`].
+    pub fn cut(&mut self, hold: Option<u64>) -> media::CutDamage {
+        self.gear.cut(hold)
+    }
+
+    /// A superblock is taken into use: its erase waits for what is booked now.
+    pub fn wait_before_erase(&mut self, superblock: u32) {
+        self.gear.freed(superblock);
+    }
+
+    /// Power is back at `at`: blocks are as the media say.
+    pub fn power_on(&mut self, at: u64) {
+        let rows = self.gear.power_on(at);
+        for (next, rows) in self.next_row.iter_mut().zip(rows) {
+            *next = rows.map_or(STALE, |rows| rows as u16);
+        }
+    }
+
+    /// A superblock that holds nothing needed: what is programmed in it is stale.
+    pub fn make_rest_stale(&mut self, superblock: u32) {
+        let blocks = self.blocks(superblock);
+        for next in &mut self.next_row[blocks] {
+            if *next != 0 {
+                *next = STALE;
+            }
+        }
+        self.gear.freed(superblock);
+    }
+
     /// The gear, to look at.
     pub fn gear(&self) -> &G {
         &self.gear
@@ -350,6 +398,7 @@ impl<G: Gear> Nand<G> {
         self.erase_count[superblock as usize] += 1;
         let blocks = self.blocks(superblock);
         self.next_row[blocks].fill(STALE);
+        self.gear.freed(superblock);
         match &mut self.wear {
             Some(wear) => wear.renew(superblock, may_retire),
             None => Erased::Usable,
@@ -362,6 +411,7 @@ impl<G: Gear> Nand<G> {
         self.work.erases += u64::from(self.geometry.die_count);
         let blocks = self.blocks(superblock);
         self.next_row[blocks].fill(0);
+        self.gear.freed(superblock);
         let outcome = self.renew_erased(superblock);
         (self.gear.erase(from, superblock), outcome)
     }

@@ -218,7 +218,7 @@ impl<'a> Engine<'a> {
                 if boundary <= self.stop {
                     self.take_sample(boundary);
                 }
-                boundary = boundary + self.spec.interval;
+                boundary += self.spec.interval;
             }
         }
         Ok(self.result())

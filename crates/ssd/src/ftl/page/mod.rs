@@ -16,6 +16,7 @@ mod check;
 mod interface;
 mod place;
 mod reclaim;
+mod recover;
 mod upkeep;
 mod wear;
 
@@ -483,6 +484,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     #[inline(always)]
     fn take_in(&mut self, from: u64, lpn: u32, hint: Hint) -> bool {
         self.host_slots += 1;
+        self.remember_write(lpn, hint.tag);
         let weight = self.weigh(hint);
         let stream = self.stream_for(lpn, hint);
         let value = self.map[lpn as usize];
@@ -565,6 +567,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.invalidate(old);
         self.epoch += 1;
         self.set_map(lpn, UNMAPPED);
+        self.remember_trim(lpn);
         self.journal_change(1);
         u32::from(was_buffered)
     }

@@ -209,6 +209,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             let mut batch = std::mem::take(&mut self.batch);
             batch.clear();
             for lpn in next..lpns.end.min(next + per_unit) {
+                self.remember_write(lpn, hint.tag);
                 let (old, buffered) = self.take_from_buffer(lpn);
                 released += u32::from(buffered);
                 batch.push(Entry { lpn, old, weight });
@@ -238,6 +239,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             }
         }
         self.journal.pending = 0;
+        if self.rules.journal.commit_map_programs == 0 {
+            self.remember_commit(end);
+        }
         end
     }
 
@@ -293,6 +297,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             batch.push(Entry { lpn, old, weight });
         }
         let ticket = self.program(from, at, &batch, Purpose::Map, firm);
+        self.remember_journal(at.die);
         self.batch = batch;
         self.close_if_full(frontier);
         self.owe_checkpoint();
@@ -354,6 +359,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         };
         self.epoch += 1;
         let done = self.nand.program(from, at, purpose, firm);
+        self.remember_program(at, batch, false);
         let first = self.nand.geometry.first_slot(at.superblock, at.row, at.die);
         let mut ppn = first;
         for entry in batch {
@@ -379,6 +385,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             from
         };
         let done = self.nand.program(from, at, purpose, false);
+        self.remember_program(at, batch, true);
         let first = self.nand.geometry.first_slot(at.superblock, at.row, at.die);
         self.leave(batch);
         let mut ppn = first;

@@ -303,6 +303,21 @@ impl Upkeep {
         }
     }
 
+    /// After power failed: which map slots are on media. Where each leaf lies in them is not kept;
+    /// a tree's leaves are taken to lie in order.
+    pub fn take_homes(&mut self, on_media: &[bool]) {
+        if !self.on || self.slots == 0 {
+            return;
+        }
+        let leaves = self.leaves.len() as u64;
+        for (number, leaf) in (0..).zip(&mut self.leaves) {
+            let slot = (number * u64::from(self.slots) / leaves) as u32;
+            let slot = if self.tree { slot } else { number as u32 };
+            let there = on_media.get(slot as usize).copied().unwrap_or(false);
+            leaf.home = if there { slot + 1 } else { 0 };
+        }
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.leaves.fill(Leaf::default());

@@ -24,7 +24,8 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
     }
 
     #[inline(always)]
-    fn write(&mut self, from: u64, lpn: u32, _: Hint) -> bool {
+    fn write(&mut self, from: u64, lpn: u32, hint: Hint) -> bool {
+        self.core.remember_write(lpn, hint.tag);
         if self.is_buffered(lpn) {
             self.core.counters.slots_coalesced += 1;
             return false;
@@ -36,8 +37,11 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
         true
     }
 
-    fn write_through(&mut self, from: u64, lpns: Range<u32>, _: Hint) -> (u64, u32) {
+    fn write_through(&mut self, from: u64, lpns: Range<u32>, hint: Hint) -> (u64, u32) {
         let core = &mut self.core;
+        for lpn in lpns.clone() {
+            core.remember_write(lpn, hint.tag);
+        }
         core.written_end = core.written_end.max(lpns.end);
         core.released = 0;
         let mut end = from;

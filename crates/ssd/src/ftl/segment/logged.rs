@@ -15,6 +15,7 @@
 //! of the drive is free.
 
 use super::VecDeque;
+use super::recover::LOG_TAG;
 use super::rewrite::Content;
 use super::{BUFFERED, Core, DriveConfig, Gear, NONE, Placement, Range, Role, Target, Ticket};
 use crate::image::image_of;
@@ -90,6 +91,15 @@ impl Placement for Logged {
     fn clear(&mut self) {
         self.logs.clear();
     }
+
+    fn logs_max(&self) -> usize {
+        self.most as usize
+    }
+
+    fn take_logs(&mut self, logs: Vec<(u32, Vec<u32>)>) {
+        let log = |(superblock, owners)| Log { superblock, owners };
+        self.logs = logs.into_iter().map(log).collect();
+    }
 }
 
 /// Programs a whole unit in its segment's home when it comes in order there.
@@ -162,6 +172,7 @@ impl Logged {
         let mut content = Content::default();
         let begin = log.owners.len();
         let mut next = fresh.clone();
+        let mut kept = Vec::new();
         while content.host < unit {
             let (lpn, old) = if fresh.is_empty() {
                 let Some(entry) = core.gather.pop() else {
@@ -175,6 +186,7 @@ impl Logged {
                 core.released += u32::from(buffered);
                 (lpn, old)
             };
+            core.remember_slot(&mut kept, content.host, lpn, None);
             core.invalidate(old);
             core.table[lpn as usize] = first + content.host + 1;
             log.owners.push(lpn);
@@ -186,6 +198,7 @@ impl Logged {
         log.owners.resize(begin + unit as usize, NONE);
         core.map_log.change(content.host);
         let ticket = core.program_at(from, place, content, firm);
+        core.remember_program(place.die, LOG_TAG, kept);
         for lpn in &log.owners[begin..begin + content.host as usize] {
             core.settle(core.target(*lpn).segment);
         }

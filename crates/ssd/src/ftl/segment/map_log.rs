@@ -62,6 +62,12 @@ impl MapLog {
         self.superblock
     }
 
+    /// Goes on with the superblock that held the map before power failed.
+    pub fn resume(&mut self, superblock: u32, frontier: Frontier) {
+        self.superblock = Some(superblock);
+        self.frontier = frontier;
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.frontier = Frontier::default();
@@ -88,6 +94,9 @@ impl<G: Gear> Core<G> {
             end = self.program_map(end, true);
         }
         self.map_log.pending = 0;
+        if self.map_log.commit_programs == 0 {
+            self.remember_commit(end);
+        }
         end
     }
 
@@ -104,6 +113,7 @@ impl<G: Gear> Core<G> {
         frontier.close_if_full();
         self.map_log.frontier = frontier;
         let done = self.nand.program(from, at, Purpose::Map, firm);
+        self.remember_map(at.die);
         let slots = u64::from(self.map_log.slots_per_page);
         let unit = u64::from(self.nand.geometry.slots_per_unit);
         let c = &mut self.counters;

@@ -27,6 +27,7 @@ mod in_place;
 mod interface;
 mod logged;
 mod map_log;
+mod recover;
 mod rewrite;
 
 pub use in_place::InPlace;
@@ -104,6 +105,12 @@ pub trait Placement: Clone + Debug + Image {
     fn owns(&self, lpn: u32, superblock: u32, slot: u32) -> bool;
     /// Forgets everything.
     fn clear(&mut self);
+    /// Log superblocks at most.
+    fn logs_max(&self) -> usize {
+        0
+    }
+    /// After power failed: the log superblocks, oldest first, with what lies in each slot.
+    fn take_logs(&mut self, _logs: Vec<(u32, Vec<u32>)>) {}
 }
 
 /// What all block maps share: media, homes, buffer.
@@ -261,6 +268,8 @@ impl<G: Gear> Core<G> {
         let superblock = self.free.pop_front();
         let superblock = superblock.expect("the configuration keeps superblocks free");
         self.role[superblock as usize] = role;
+        // Moves are finished one after another, so that a power cut finds one at most.
+        self.nand.wait_before_erase(superblock);
         superblock
     }
 
@@ -298,6 +307,7 @@ impl<G: Gear> Core<G> {
         if old != UNMAPPED {
             self.invalidate(old);
             self.table[lpn as usize] = UNMAPPED;
+            self.remember_trim(lpn);
             self.map_log.change(1);
             self.settle(self.target(lpn).segment);
         }

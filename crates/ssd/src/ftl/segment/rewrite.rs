@@ -141,6 +141,7 @@ impl<G: Gear> Core<G> {
         };
         while place.row < row {
             self.program_at(from, place, Content::default(), firm);
+            self.remember_program(die, at.segment, Vec::new());
             place.row += 1;
         }
         let slots = self.slots_of(at);
@@ -148,6 +149,7 @@ impl<G: Gear> Core<G> {
         let first = slots.start;
         let ppn = self.nand.geometry.first_slot(place.superblock, row, die);
         let mut content = Content::default();
+        let mut kept = Vec::new();
         for lpn in slots {
             let before = self.table[lpn as usize];
             let is_fresh = fresh.contains(&lpn);
@@ -155,6 +157,8 @@ impl<G: Gear> Core<G> {
                 continue;
             }
             let (old, buffered) = self.take_out(lpn);
+            let moved_from = (!is_fresh && !buffered).then_some(old);
+            self.remember_slot(&mut kept, lpn - first, lpn, moved_from);
             content.host += u32::from(is_fresh || buffered);
             content.buffered += u32::from(buffered && !is_fresh);
             content.moved += u32::from(!is_fresh && !buffered);
@@ -163,6 +167,7 @@ impl<G: Gear> Core<G> {
             self.table[lpn as usize] = ppn + (lpn - first) + 1;
         }
         let ticket = self.program_at(read, place, content, firm);
+        self.remember_program(die, at.segment, kept);
         self.settle(at.segment);
         ticket
     }

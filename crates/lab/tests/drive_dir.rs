@@ -1,0 +1,233 @@
+//! Does a drive directory keep what it holds: over a clean shutdown, over checkpoints, and when
+//! its process is killed at any moment?
+//!
+//! For the kill, this test starts itself again as the writer: it writes pages that say which write
+//! they come from, and tells on its standard output what a FLUSH has covered. It is killed with
+//! SIGKILL at a random moment, the directory is opened, and every page must be what the last FLUSH
+//! told of covered, or a newer write.
+
+use ssdlab_lab::drive_dir::{DriveDir, Safety};
+use ssdlab_ssd::DriveConfig;
+use ssdlab_ssd::drive::power::Power;
+use ssdlab_ssd::rng::Rng;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const PAGE: u64 = 4096;
+const WRITER: &str = "SSDLAB_TEST_WRITER";
+
+fn config(protected: bool) -> DriveConfig {
+    let mut config = DriveConfig::tiny();
+    config.buffer.protected = protected;
+    config
+}
+
+fn open(path: &Path) -> DriveDir {
+    let opened = DriveDir::open(path, Power::default(), Safety::Process);
+    opened.expect("opens").0
+}
+
+fn page(number: u64) -> Vec<u8> {
+    number.to_le_bytes().repeat(PAGE as usize / 8)
+}
+
+/// The page that the `n`-th write goes to.
+fn place(n: u64, pages: u64) -> u64 {
+    Rng::named(n, "place").below(pages)
+}
+
+#[test]
+fn what_is_written_is_there_after_a_clean_shutdown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for protected in [false, true] {
+        let path = folder.path().join(format!("drive-{protected}"));
+        DriveDir::create(&path, &config(protected), "tiny").expect("created");
+        let mut dir = open(&path);
+        dir.write(512, &[7; 1024], false).expect("written");
+        dir.write(PAGE * 3, &page(9), false).expect("written");
+        dir.write_zeroes(1024, 512, false).expect("zeroed");
+        dir.trim(PAGE * 3, PAGE).expect("trimmed");
+        let cycles = dir.drive().power_counters();
+        dir.close().expect("closed");
+        let mut dir = open(&path);
+        let after = dir.drive().power_counters();
+        assert_eq!(after.unsafe_shutdowns, cycles.unsafe_shutdowns);
+        assert_eq!(after.power_cycles, cycles.power_cycles + 1);
+        let mut bytes = vec![1; 4 * PAGE as usize];
+        dir.read(0, &mut bytes).expect("read");
+        assert_eq!((bytes[511], bytes[512], bytes[1023]), (0, 7, 7));
+        assert!(bytes[1024..].iter().all(|&byte| byte == 0));
+        dir.drive().check().expect("consistent");
+    }
+}
+
+#[test]
+fn a_directory_is_open_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    DriveDir::create(&path, &config(false), "tiny").expect("created");
+    let again = DriveDir::create(&path, &config(false), "tiny").expect_err("exists");
+    assert!(again.to_string().contains("exists"), "{again}");
+    let first = open(&path);
+    let second = DriveDir::open(&path, Power::default(), Safety::Process);
+    let error = second.expect_err("is open").to_string();
+    assert!(error.contains("is open elsewhere"), "{error}");
+    drop(first);
+    drop(open(&path));
+}
+
+#[test]
+fn a_damaged_checkpoint_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    DriveDir::create(&path, &config(false), "tiny").expect("created");
+    let file = path.join("checkpoint-0000000001");
+    let mut bytes = std::fs::read(&file).expect("there");
+    bytes[40] ^= 1;
+    std::fs::write(&file, bytes).expect("written");
+    let error = DriveDir::open(&path, Power::default(), Safety::Process).expect_err("damaged");
+    assert!(error.to_string().contains("checksum"), "{error}");
+}
+
+/// The writer: not a test of its own.
+#[test]
+fn writer() {
+    let Ok(path) = std::env::var(WRITER) else {
+        return;
+    };
+    let mut dir = open(Path::new(&path));
+    let pages = dir.capacity() / PAGE;
+    let mut out = std::io::stdout();
+    let from: u64 = std::env::var("SSDLAB_TEST_FROM").map_or(1, |n| n.parse().expect("a number"));
+    for n in from.. {
+        let at = place(n, pages) * PAGE;
+        dir.write(at, &page(n), n.is_multiple_of(7))
+            .expect("written");
+        writeln!(out, "W {n}").expect("told");
+        if n.is_multiple_of(5) {
+            dir.flush().expect("flushed");
+            writeln!(out, "F {n}").expect("told");
+        }
+    }
+}
+
+/// Runs the writer for a while and kills it; returns the last write told and the last flushed.
+fn run_and_kill(path: &Path, from: u64, lines: u64) -> (u64, u64) {
+    let program = std::env::current_exe().expect("this program");
+    let mut child = Command::new(program)
+        .args(["--exact", "writer", "--nocapture"])
+        .env(WRITER, path)
+        .env("SSDLAB_TEST_FROM", from.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts");
+    let output = BufReader::new(child.stdout.take().expect("piped"));
+    let (mut written, mut flushed) = (from - 1, 0);
+    let mut killed = false;
+    for (count, line) in output.lines().enumerate() {
+        let line = line.expect("text");
+        if let Some(n) = line.strip_prefix("W ") {
+            written = n.parse().unwrap_or(written);
+        } else if let Some(n) = line.strip_prefix("F ") {
+            flushed = n.parse().unwrap_or(flushed);
+        }
+        if count as u64 >= lines && !killed {
+            child.kill().expect("killed");
+            killed = true;
+        }
+    }
+    child.wait().expect("ended");
+    (written, flushed)
+}
+
+fn survives_kills(protected: bool, rounds: u64) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    DriveDir::create(&path, &config(protected), "tiny").expect("created");
+    let pages = config(protected).user_bytes / PAGE;
+    let mut rng = Rng::named(1, "kills");
+    let mut promised = vec![0; pages as usize];
+    let mut from = 1;
+    for round in 0..rounds {
+        let (written, flushed) = run_and_kill(&path, from, 20 + rng.below(600));
+        let mut last = promised.clone();
+        // The one after the last told may have been done.
+        for n in from..=written + 1 {
+            let at = place(n, pages) as usize;
+            if n <= flushed || (n <= written && (protected || n.is_multiple_of(7))) {
+                promised[at] = n;
+            }
+            last[at] = n;
+        }
+        let mut dir = open(&path);
+        assert_eq!(dir.drive().power_counters().unsafe_shutdowns, 2 * round + 1);
+        dir.drive().check().expect("consistent");
+        let mut bytes = vec![0; PAGE as usize];
+        for at in 0..pages {
+            dir.read(at * PAGE, &mut bytes).expect("read");
+            let word = u64::from_le_bytes(bytes[..8].try_into().expect("8 bytes"));
+            assert_eq!(bytes, page(word), "round {round}: page {at} is torn");
+            let range = promised[at as usize]..=last[at as usize];
+            assert!(
+                range.contains(&word),
+                "round {round}: page {at} is {word}, not {range:?}"
+            );
+            promised[at as usize] = word;
+        }
+        from = written + 2;
+        // Dropped without being closed: that, too, is a cut.
+        drop(dir);
+    }
+}
+
+#[test]
+fn a_killed_process_is_a_power_cut() {
+    let rounds = std::env::var("SSDLAB_KILLS").map_or(6, |n| n.parse().expect("a number"));
+    survives_kills(false, rounds);
+}
+
+#[test]
+fn a_killed_process_is_a_power_cut_on_a_protected_drive() {
+    let rounds = std::env::var("SSDLAB_KILLS").map_or(4, |n| n.parse().expect("a number"));
+    survives_kills(true, rounds);
+}
+
+/// Every drive of the catalogue can be made smaller, and lives through a power cut.
+#[test]
+fn every_drive_of_the_catalogue_survives_a_cut() {
+    for name in ssdlab_lab::catalogue::names().expect("readable") {
+        let found = ssdlab_lab::catalogue::drive(&name).expect("readable");
+        let config = ssdlab_lab::drive_dir::sized(&found.config, 64 << 20);
+        let config = config.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let protected = config.buffer.protected;
+        let data = ssdlab_ssd::drive::power::DataDrive::new(config, Power::default());
+        let mut data = data.expect("possible");
+        for n in 1..400 {
+            data.write(place(n, 1000) * PAGE, &page(n), false)
+                .expect("written");
+            if n == 300 {
+                data.flush().expect("flushed");
+            }
+        }
+        let cut = data.cut();
+        let recovery = data.power_on();
+        assert!(recovery.ready >= recovery.at, "{name}");
+        assert_eq!(cut.saved > 0, protected && cut.buffered > 0, "{name}");
+        data.drive()
+            .check()
+            .unwrap_or_else(|what| panic!("{name}: {what}"));
+        let mut bytes = vec![0; PAGE as usize];
+        for at in 0..1000 {
+            let until = |last: u64| (1..=last).rev().find(|&n| place(n, 1000) == at);
+            let durable = until(if protected { 399 } else { 300 }).unwrap_or(0);
+            data.read(at * PAGE, &mut bytes).expect("read");
+            let word = u64::from_le_bytes(bytes[..8].try_into().expect("8 bytes"));
+            assert!(
+                word >= durable && word <= until(399).unwrap_or(0),
+                "{name}: {word}"
+            );
+        }
+    }
+}

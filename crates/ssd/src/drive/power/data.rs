@@ -1,0 +1,260 @@
+//! A drive that holds bytes, one request at a time: what front ends and tests of their own build
+//! upon.
+//!
+//! ```
+//! use ssdlab_ssd::drive::power::{DataDrive, Power};
+//! use ssdlab_ssd::DriveConfig;
+//!
+//! let mut drive = DataDrive::new(DriveConfig::tiny(), Power::default()).unwrap();
+//! drive.write(512, &[7; 1024], false).unwrap();
+//! drive.flush().unwrap();
+//! drive.cut();
+//! drive.power_on();
+//! let mut bytes = [0; 2048];
+//! drive.read(0, &mut bytes).unwrap();
+//! assert_eq!((bytes[511], bytes[512], bytes[1535], bytes[1536]), (0, 7, 7, 0));
+//! ```
+//! Requests are in whole sectors of 512 bytes. Each is done before the next begins, and says how
+//! long it took in virtual time. Bytes never written, trimmed or zeroed take no memory.
+
+use super::{Cut, Power, PowerDrive, Recovery, SECTOR_BYTES};
+use crate::command::{Command, Op};
+use crate::config::{ConfigError, DriveConfig};
+use crate::units::Nanos;
+use std::fmt;
+use std::sync::Arc;
+
+/// A request that a drive refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataError {
+    /// Power is off, or the drive does not come back.
+    Off,
+    /// It does not lie on the drive.
+    Outside {
+        /// First byte asked for.
+        offset: u64,
+        /// Bytes asked for.
+        len: u64,
+        /// Bytes that there are.
+        capacity: u64,
+    },
+    /// It is not in whole sectors of 512 bytes.
+    Unaligned {
+        /// First byte asked for.
+        offset: u64,
+        /// Bytes asked for.
+        len: u64,
+    },
+}
+
+impl fmt::Display for DataError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DataError::Off => f.write_str("the drive has no power"),
+            DataError::Outside {
+                offset,
+                len,
+                capacity,
+            } => write!(f, "{len} bytes at {offset} of a drive of {capacity} bytes"),
+            DataError::Unaligned { offset, len } => {
+                write!(
+                    f,
+                    "{len} bytes at {offset}: not in whole sectors of 512 bytes"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for DataError {}
+
+/// Most bytes of one command: longer requests become several.
+const COMMAND_MAX: usize = 1 << 20;
+
+/// See the module's text. Cloning it forks its whole state; bytes are shared until they change.
+#[derive(Clone, Debug)]
+pub struct DataDrive {
+    drive: PowerDrive,
+}
+
+impl DataDrive {
+    /// A drive as it comes from the factory, switched on.
+    ///
+    /// # Errors
+    /// When the configuration is impossible.
+    pub fn new(config: DriveConfig, power: Power) -> Result<DataDrive, ConfigError> {
+        PowerDrive::new(config, power).map(|drive| DataDrive { drive })
+    }
+
+    /// Around a drive that exists.
+    pub fn of(drive: PowerDrive) -> DataDrive {
+        DataDrive { drive }
+    }
+
+    /// The drive below.
+    pub fn drive(&self) -> &PowerDrive {
+        &self.drive
+    }
+
+    /// The same, to change.
+    pub fn drive_mut(&mut self) -> &mut PowerDrive {
+        &mut self.drive
+    }
+
+    /// Bytes that it offers.
+    pub fn capacity(&self) -> u64 {
+        self.drive.config().user_bytes
+    }
+
+    fn allowed(&self, offset: u64, len: u64) -> Result<(), DataError> {
+        let capacity = self.capacity();
+        if !self.drive.is_on() {
+            return Err(DataError::Off);
+        }
+        if offset.checked_add(len).is_none_or(|end| end > capacity) {
+            return Err(DataError::Outside {
+                offset,
+                len,
+                capacity,
+            });
+        }
+        if !(offset | len).is_multiple_of(SECTOR_BYTES as u64) {
+            return Err(DataError::Unaligned { offset, len });
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, command: &Command, bytes: Option<Arc<[u8]>>) -> Nanos {
+        let at = self.drive.now();
+        self.drive.submit(0, command, bytes, at);
+        let done = self.drive.pop_completion(Nanos::MAX);
+        done.map_or(Nanos::ZERO, |done| done.done - done.submitted)
+    }
+
+    /// Time passes with nothing to do: idle work is done.
+    pub fn rest(&mut self, time: Nanos) {
+        let until = self.drive.now().saturating_add(time);
+        while self.drive.pop_completion(until).is_some() {}
+    }
+
+    /// Fills `bytes` with what lies at `offset`; returns how long that takes.
+    ///
+    /// # Errors
+    /// See [`DataError`].
+    pub fn read(&mut self, offset: u64, bytes: &mut [u8]) -> Result<Nanos, DataError> {
+        self.allowed(offset, bytes.len() as u64)?;
+        let slot_bytes = self.drive.config().shape.slot_bytes as usize;
+        let mut took = Nanos::ZERO;
+        let mut at = offset;
+        for part in bytes.chunks_mut(COMMAND_MAX) {
+            took += self.run(&Command::read(at, part.len() as u32), None);
+            let mut filled = 0;
+            while filled < part.len() {
+                let position = at as usize + filled;
+                let within = position % slot_bytes;
+                let length = (slot_bytes - within).min(part.len() - filled);
+                let to = &mut part[filled..filled + length];
+                let content = self.drive.content((position / slot_bytes) as u32);
+                match content.as_ref().and_then(|content| content.bytes.as_ref()) {
+                    Some(from) => to.copy_from_slice(&from[within..within + length]),
+                    None => to.fill(0),
+                }
+                filled += length;
+            }
+            at += part.len() as u64;
+        }
+        Ok(took)
+    }
+
+    /// Writes `bytes` at `offset`; with `fua` they are durable when this returns.
+    ///
+    /// # Errors
+    /// See [`DataError`].
+    pub fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<Nanos, DataError> {
+        self.allowed(offset, bytes.len() as u64)?;
+        let mut took = Nanos::ZERO;
+        let mut at = offset;
+        for part in bytes.chunks(COMMAND_MAX) {
+            let command = Command {
+                fua,
+                ..Command::write(at, part.len() as u32)
+            };
+            took += self.run(&command, Some(part.into()));
+            at += part.len() as u64;
+        }
+        Ok(took)
+    }
+
+    /// Makes everything written, trimmed or zeroed before durable.
+    ///
+    /// # Errors
+    /// When power is off.
+    pub fn flush(&mut self) -> Result<Nanos, DataError> {
+        self.allowed(0, 0)?;
+        Ok(self.run(&Command::flush(), None))
+    }
+
+    /// Forgets bytes: whole mapping units read as zeroes, parts of one stay as they are.
+    ///
+    /// # Errors
+    /// See [`DataError`].
+    pub fn trim(&mut self, offset: u64, len: u64) -> Result<Nanos, DataError> {
+        self.allowed(offset, len)?;
+        Ok(self.in_parts(offset, len, Op::Trim, false))
+    }
+
+    /// Zeroes bytes, by forgetting whole mapping units and writing the rest.
+    ///
+    /// # Errors
+    /// See [`DataError`].
+    pub fn write_zeroes(&mut self, offset: u64, len: u64, fua: bool) -> Result<Nanos, DataError> {
+        self.allowed(offset, len)?;
+        let slot = u64::from(self.drive.config().shape.slot_bytes);
+        let end = offset + len;
+        let first = offset.next_multiple_of(slot).min(end);
+        let last = (end / slot * slot).max(first);
+        let mut took = self.in_parts(first, last - first, Op::WriteZeroes, fua);
+        for (from, to) in [(offset, first), (last, end)] {
+            if from < to {
+                took += self.write(from, &vec![0; (to - from) as usize], fua)?;
+            }
+        }
+        Ok(took)
+    }
+
+    fn in_parts(&mut self, offset: u64, len: u64, op: Op, fua: bool) -> Nanos {
+        let most = u64::from(u32::MAX) / (1 << 20) * (1 << 20);
+        let mut took = Nanos::ZERO;
+        let mut at = offset;
+        while at < offset + len {
+            let part = (offset + len - at).min(most);
+            let command = Command {
+                op,
+                fua,
+                ..Command::write(at, part as u32)
+            };
+            took += self.run(&command, None);
+            at += part;
+        }
+        took
+    }
+
+    /// Cuts the power now.
+    ///
+    /// # Panics
+    /// When power is off.
+    pub fn cut(&mut self) -> Cut {
+        let at = self.drive.now().max(self.drive.ready());
+        while self.drive.pop_completion(at).is_some() {}
+        self.drive.cut(at)
+    }
+
+    /// Switches power on, a second after it went.
+    ///
+    /// # Panics
+    /// When power is on.
+    pub fn power_on(&mut self) -> Recovery {
+        let at = self.drive.now().saturating_add(Nanos::from_secs(1));
+        self.drive.power_on(at)
+    }
+}

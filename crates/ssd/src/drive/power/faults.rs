@@ -1,0 +1,362 @@
+//! Faults by name: how real drives break their promises. All off unless asked for.
+//!
+//! The classes are those that M. Zheng, J. Tucek, F. Qin and M. Lillibridge saw or looked for in
+//! "Understanding the Robustness of SSDs under Power Fault" (FAST 2013): 13 of 15 drives failed.
+//! Each has a probability, in per mille of its occasions, and a seed of its own.
+
+use crate::command::{Command, Op};
+use crate::nand::media::{Media, Page};
+use crate::nand::{Mode, Purpose};
+use crate::rng::Rng;
+use std::sync::Arc;
+
+/// What can be wrong with a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// FLUSH completes and does nothing.
+    IgnoresFlush,
+    /// FUA is taken for an ordinary write.
+    IgnoresFua,
+    /// The map that leads to flushed data is not on media.
+    FlushNotMap,
+    /// Changes of the map get lost.
+    LosesMapUpdates,
+    /// Only the first part of a write is there.
+    ShornWrites,
+    /// Data lies at another's place.
+    FlyingWrites,
+    /// Sectors hold something else.
+    BitCorruption,
+    /// Pages below an interrupted one are lost, whatever they held.
+    PairedPageLoss,
+    /// The capacitor of a protected drive holds nothing.
+    CapacitorFailed,
+    /// Of two copies recovery takes the older.
+    RecoveryPicksOlder,
+    /// After so many cuts the drive does not come back.
+    DiesAfterCuts(u64),
+}
+
+/// A fault, switched on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Which.
+    pub kind: FaultKind,
+    /// How often it strikes: per mille of its occasions.
+    pub per_mille: u32,
+    /// Seed of its own stream.
+    pub seed: u64,
+}
+
+/// What is known of a fault.
+#[derive(Clone, Copy, Debug)]
+pub struct FaultInfo {
+    /// Its name in the command line and in reports.
+    pub name: &'static str,
+    /// The same as a kind.
+    pub kind: FaultKind,
+    /// What happens, in a sentence.
+    pub text: &'static str,
+    /// What it has its occasion at.
+    pub occasion: &'static str,
+    /// Where it was seen.
+    pub source: &'static str,
+}
+
+/// Cuts after which `dies-after-cuts` strikes unless told otherwise: FAST 2013's drive.
+const CUTS_UNTIL_DEATH: u64 = 136;
+
+/// Every fault.
+pub const FAULTS: [FaultInfo; 11] = [
+    FaultInfo {
+        name: "ignores-flush",
+        kind: FaultKind::IgnoresFlush,
+        text: "FLUSH completes at once and nothing is programmed",
+        occasion: "each FLUSH",
+        source: "FAST'13: unserializable writes (8 of 15 drives); R. Bishop 2022: 2 of 4",
+    },
+    FaultInfo {
+        name: "ignores-fua",
+        kind: FaultKind::IgnoresFua,
+        text: "a FUA write completes when it is in the volatile buffer",
+        occasion: "each FUA write",
+        source: "FAST'13: unserializable writes",
+    },
+    FaultInfo {
+        name: "flush-not-map",
+        kind: FaultKind::FlushNotMap,
+        text: "FLUSH programs the data, but not the map that leads to it",
+        occasion: "each cut",
+        source: "FAST'13: unserializable writes, metadata corruption",
+    },
+    FaultInfo {
+        name: "loses-map-updates",
+        kind: FaultKind::LosesMapUpdates,
+        text: "recovery does not find some of the units programmed last",
+        occasion: "each of the last 32 units, at a cut",
+        source: "FAST'13: metadata corruption (one drive lost a third of its capacity)",
+    },
+    FaultInfo {
+        name: "shorn-writes",
+        kind: FaultKind::ShornWrites,
+        text: "only the first half of a mapping unit is there, zeroes follow",
+        occasion: "each of the last 8 units of host data, at a cut",
+        source: "FAST'13: shorn writes (3 of 15 drives)",
+    },
+    FaultInfo {
+        name: "flying-writes",
+        kind: FaultKind::FlyingWrites,
+        text: "two mapping units have changed places",
+        occasion: "each of the last 8 units of host data, at a cut",
+        source: "FAST'13: flying writes (looked for, not seen)",
+    },
+    FaultInfo {
+        name: "bit-corruption",
+        kind: FaultKind::BitCorruption,
+        text: "a sector holds what nobody wrote, and no error is told",
+        occasion: "each of the last 8 units of host data, at a cut",
+        source: "FAST'13: bit corruption (3 of 15 drives)",
+    },
+    FaultInfo {
+        name: "paired-page-loss",
+        kind: FaultKind::PairedPageLoss,
+        text: "pages below an interrupted one are lost though they were promised",
+        occasion: "each word line torn by a cut",
+        source: "Tseng, Grupp, Swanson, DAC 2011",
+    },
+    FaultInfo {
+        name: "capacitor-failed",
+        kind: FaultKind::CapacitorFailed,
+        text: "a protected drive loses its buffer",
+        occasion: "each cut",
+        source: "FAST'13: drives that claim protection failed too",
+    },
+    FaultInfo {
+        name: "recovery-picks-older",
+        kind: FaultKind::RecoveryPicksOlder,
+        text: "of two copies of a mapping unit recovery takes the older",
+        occasion: "each slot of the last 32 units, at a cut",
+        source: "FAST'13: unserializable writes",
+    },
+    FaultInfo {
+        name: "dies-after-cuts",
+        kind: FaultKind::DiesAfterCuts(CUTS_UNTIL_DEATH),
+        text: "the drive does not come back; 136 cuts unless told otherwise",
+        occasion: "the cut of that number",
+        source: "FAST'13: dead device (one, after 136 faults)",
+    },
+];
+
+impl FaultKind {
+    /// What is known of it.
+    pub fn info(self) -> &'static FaultInfo {
+        let same =
+            |info: &&FaultInfo| std::mem::discriminant(&info.kind) == std::mem::discriminant(&self);
+        FAULTS.iter().find(same).unwrap_or(&FAULTS[0])
+    }
+
+    /// The fault of that name, with its defaults.
+    pub fn named(name: &str) -> Option<FaultKind> {
+        let mut faults = FAULTS.iter();
+        faults.find(|info| info.name == name).map(|info| info.kind)
+    }
+}
+
+/// The faults of a drive, with their streams.
+#[derive(Clone, Debug)]
+pub(super) struct Faults {
+    list: Vec<(Fault, Rng)>,
+}
+
+impl Faults {
+    pub fn new(list: &[Fault]) -> Faults {
+        let named = |fault: &Fault| Rng::named(fault.seed, fault.kind.info().name);
+        Faults {
+            list: list.iter().map(|fault| (*fault, named(fault))).collect(),
+        }
+    }
+
+    fn strikes(&mut self, kind: FaultKind) -> bool {
+        let mut list = self.list.iter_mut();
+        let of_kind = list.find(|(fault, _)| fault.kind == kind);
+        of_kind.is_some_and(|(fault, rng)| rng.below(1000) < u64::from(fault.per_mille))
+    }
+
+    /// The command as the drive really does it.
+    pub fn as_done(&mut self, command: &Command) -> Command {
+        if self.list.is_empty() {
+            return *command;
+        }
+        let mut done = *command;
+        if command.op == Op::Flush && self.strikes(FaultKind::IgnoresFlush) {
+            // Takes its time in the controller, and no more.
+            done = Command::read(0, 0);
+        }
+        if command.fua && self.strikes(FaultKind::IgnoresFua) {
+            done.fua = false;
+        }
+        done
+    }
+
+    pub fn capacitor_fails(&mut self) -> bool {
+        self.strikes(FaultKind::CapacitorFailed)
+    }
+
+    pub fn is_dead(&self, cuts: u64) -> bool {
+        let mut kinds = self.list.iter().map(|(fault, _)| fault.kind);
+        kinds.any(|kind| matches!(kind, FaultKind::DiesAfterCuts(most) if cuts >= most))
+    }
+
+    /// What a cut leaves behind on a drive that is not honest.
+    pub fn strike(&mut self, media: &mut Media) {
+        for index in 0..self.list.len() {
+            let kind = self.list[index].0.kind;
+            match kind {
+                FaultKind::FlushNotMap => self.lose_map(media),
+                FaultKind::LosesMapUpdates => self.each_recent(media, kind, 32, false, |page| {
+                    page.slots.clear();
+                }),
+                FaultKind::RecoveryPicksOlder => self.pick_older(media),
+                FaultKind::ShornWrites => self.each_recent(media, kind, 8, true, shear),
+                FaultKind::BitCorruption => self.each_recent(media, kind, 8, true, corrupt),
+                FaultKind::FlyingWrites => self.fly(media),
+                FaultKind::PairedPageLoss => self.lose_pairs(media),
+                FaultKind::IgnoresFlush
+                | FaultKind::IgnoresFua
+                | FaultKind::CapacitorFailed
+                | FaultKind::DiesAfterCuts(_) => {}
+            }
+        }
+    }
+
+    fn each_recent(
+        &mut self,
+        media: &mut Media,
+        kind: FaultKind,
+        most: usize,
+        host: bool,
+        change: impl Fn(&mut Page),
+    ) {
+        for (_, block, row) in recent(media, most, host) {
+            if self.strikes(kind) {
+                change(page_of(media, block, row));
+            }
+        }
+    }
+
+    /// What was programmed after the last map page but one is not found.
+    fn lose_map(&mut self, media: &mut Media) {
+        if !self.strikes(FaultKind::FlushNotMap) {
+            return;
+        }
+        let pages = media.blocks().iter().flat_map(|block| &block.pages);
+        let maps = pages.filter(|page| page.map.is_some() && !page.torn);
+        let mut seqs: Vec<u64> = maps.map(|page| page.seq).collect();
+        seqs.sort_unstable();
+        let covered = seqs.len().checked_sub(2).map(|index| seqs[index]);
+        for (seq, block, row) in recent(media, 8, true) {
+            if covered.is_none_or(|covered| seq > covered) {
+                page_of(media, block, row).slots.clear();
+            }
+        }
+    }
+
+    fn pick_older(&mut self, media: &mut Media) {
+        for (_, block, row) in recent(media, 32, false) {
+            let count = media.blocks()[block].pages[row].slots.len();
+            for slot in (0..count).rev() {
+                let address = media.blocks()[block].pages[row].slots[slot].address;
+                if has_older(media, address) && self.strikes(FaultKind::RecoveryPicksOlder) {
+                    page_of(media, block, row).slots.remove(slot);
+                }
+            }
+        }
+    }
+
+    fn fly(&mut self, media: &mut Media) {
+        let pages = recent(media, 8, true);
+        for pair in pages.windows(2) {
+            let ((_, block, row), (_, other, other_row)) = (pair[0], pair[1]);
+            if !self.strikes(FaultKind::FlyingWrites) {
+                continue;
+            }
+            let one = page_of(media, block, row).slots[0].content.clone();
+            let two = page_of(media, other, other_row).slots[0].content.clone();
+            page_of(media, block, row).slots[0].content = two;
+            page_of(media, other, other_row).slots[0].content = one;
+        }
+    }
+
+    fn lose_pairs(&mut self, media: &mut Media) {
+        let bits = media.bits_per_cell() as usize;
+        for block in 0..media.blocks().len() {
+            let pages = &media.blocks()[block].pages;
+            let torn = pages
+                .last()
+                .is_some_and(|p| p.torn && p.mode == Mode::Native);
+            if !torn || !self.strikes(FaultKind::PairedPageLoss) {
+                continue;
+            }
+            let row = pages.len() - 1;
+            for lower in row - row % bits..row {
+                media.lose_page(block as u32, lower as u32);
+            }
+        }
+    }
+}
+
+fn page_of(media: &mut Media, block: usize, row: usize) -> &mut Page {
+    Arc::make_mut(&mut media.blocks_mut()[block].pages[row])
+}
+
+/// The readable pages programmed last, with something in them: sequence number, block, row.
+fn recent(media: &Media, most: usize, host: bool) -> Vec<(u64, usize, usize)> {
+    let mut found = Vec::new();
+    for (block, at) in media.blocks().iter().enumerate() {
+        for (row, page) in at.pages.iter().enumerate() {
+            let fits = !host || page.purpose == Purpose::Host;
+            if fits && !page.torn && page.slots.iter().any(|slot| slot.content.is_some()) {
+                found.push((page.seq, block, row));
+            }
+        }
+    }
+    found.sort_unstable();
+    found.split_off(found.len().saturating_sub(most))
+}
+
+fn has_older(media: &Media, address: u32) -> bool {
+    let pages = media.blocks().iter().flat_map(|block| &block.pages);
+    let readable = pages.filter(|page| !page.torn);
+    let slots = readable.flat_map(|page| &page.slots);
+    slots.filter(|slot| slot.address == address).count() > 1
+}
+
+fn shear(page: &mut Page) {
+    change_first(page, |content| {
+        let half = content.numbers.len() / 2;
+        content.numbers[half..].fill(0);
+        if let Some(bytes) = &mut content.bytes {
+            let half = bytes.len() / 2;
+            bytes[half..].fill(0);
+        }
+    });
+}
+
+/// The bit that a corrupted sector's number has, and no write's.
+const CORRUPTED: u64 = 1 << 63;
+
+fn corrupt(page: &mut Page) {
+    change_first(page, |content| {
+        content.numbers[0] ^= CORRUPTED;
+        if let Some(bytes) = &mut content.bytes {
+            bytes[0] ^= 0x10;
+        }
+    });
+}
+
+fn change_first(page: &mut Page, change: impl Fn(&mut crate::nand::media::SlotContent)) {
+    let mut slots = page.slots.iter_mut();
+    if let Some(content) = slots.find_map(|slot| slot.content.as_mut()) {
+        change(Arc::make_mut(content));
+    }
+}

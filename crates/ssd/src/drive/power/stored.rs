@@ -1,0 +1,115 @@
+//! A drive that comes from, and goes to, files: what is on media, and what SMART knows.
+
+use super::{Kind, Power, PowerCounters, PowerDrive};
+use crate::config::{ConfigError, DriveConfig};
+use crate::counters::DriveCounters;
+use crate::ftl::Translation;
+use crate::ftl::recover::Recoverable;
+use crate::image::image_of;
+use crate::nand::media::{Content, Event, MapRecord};
+use crate::units::Nanos;
+use std::sync::Arc;
+
+image_of!(PowerCounters {
+    power_cycles,
+    unsafe_shutdowns
+});
+
+/// What a drive knows beside its media.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Smart {
+    /// Time that it has lived.
+    pub now: Nanos,
+    /// Number of the last command that changed something.
+    pub number: u64,
+    /// Counters.
+    pub counters: DriveCounters,
+    /// Power.
+    pub power: PowerCounters,
+    /// Erases, per superblock.
+    pub erases: Vec<u32>,
+}
+
+image_of!(Smart {
+    now,
+    number,
+    counters,
+    power,
+    erases
+});
+
+impl PowerDrive {
+    /// A drive without power whose media hold what `events` say, and whose capacitor saved `saved`
+    /// (mapping units, oldest first).
+    ///
+    /// # Errors
+    /// When the configuration is impossible.
+    pub fn stored(
+        config: DriveConfig,
+        power: Power,
+        smart: &Smart,
+        events: impl IntoIterator<Item = Event>,
+        saved: Vec<(u32, Content)>,
+    ) -> Result<PowerDrive, ConfigError> {
+        let mut drive = PowerDrive::new(config, power)?;
+        drive.on = false;
+        drive.number = smart.number;
+        drive.counters = smart.power;
+        drive.dump = saved;
+        for event in events {
+            drive.media_mut().replay(event);
+        }
+        each_mut!(drive, engine => {
+            engine.now = smart.now.0;
+            engine.ftl.set_now(smart.now.0);
+            *engine.ftl.counters() = smart.counters.clone();
+            if smart.erases.len() == engine.ftl.superblock_count() as usize {
+                engine.ftl.set_erase_counts(&smart.erases);
+            }
+        });
+        Ok(drive)
+    }
+
+    /// What it knows beside its media.
+    pub fn smart(&self) -> Smart {
+        Smart {
+            now: self.now(),
+            number: self.number,
+            counters: self.counters().clone(),
+            power: self.power_counters(),
+            erases: each!(self, engine => engine.ftl.erase_counts()),
+        }
+    }
+
+    /// From now on what happens to the media is noted for [`PowerDrive::take_events`].
+    pub fn keep_events(&mut self) {
+        self.media_mut().keep_events();
+    }
+
+    /// Everything on media as events.
+    pub fn all_events(&mut self) -> Vec<Event> {
+        each_mut!(self, engine => engine.ftl.settle());
+        self.media().as_events()
+    }
+
+    /// What a protected drive would save of the map if power went now.
+    pub fn unsaved_map(&self) -> Arc<MapRecord> {
+        self.media().unsaved_map()
+    }
+
+    /// Power goes with notice: nothing is unsafe about it. Commands must not be outstanding, and a
+    /// FLUSH must have completed.
+    ///
+    /// # Panics
+    /// As [`PowerDrive::cut`].
+    pub fn shut_down(&mut self) {
+        let dies = self.config().geometry().die_count;
+        let quiet = each!(self, engine => {
+            (0..dies).map(|die| engine.ftl.die_free_at(die)).max().unwrap_or(0)
+        });
+        while self.pop_completion(Nanos(quiet)).is_some() {}
+        let at = self.now().0.max(quiet).max(self.ready.0);
+        self.cut(Nanos(at));
+        self.counters.unsafe_shutdowns -= 1;
+    }
+}

@@ -1,0 +1,316 @@
+//! What the page-mapped layer tells media that remember, and how it finds everything again.
+//!
+//! The state that is not on media is made anew: superblocks that were being filled are filled
+//! further, behind what was torn; ones being emptied are candidates again; write credits begin
+//! with the debt that free space has against what reclaim must keep.
+
+use super::{
+    BUFFERED, Entry, Found, Frontier, Gear, Layout, Mover, PageFtl, SLC_FRONTIER, State, UNMAPPED,
+};
+use crate::config::DriveConfig;
+use crate::ftl::recover::{
+    Recoverable, RecoveryStep, Seen, Steps, newest_copies, read_media, survey,
+};
+use crate::nand::media::{CutDamage, Media, Spare};
+use crate::nand::{Mode, Recorder, UnitPlace};
+use crate::rng::Rng;
+
+impl<G: Gear, L: Layout> PageFtl<G, L> {
+    /// New content for a mapping unit has come into the buffer.
+    #[inline(always)]
+    pub(super) fn remember_write(&mut self, lpn: u32, tag: u32) {
+        if !G::KEEPS {
+            return;
+        }
+        let found = self.found(lpn);
+        let slot = match found {
+            Found::Media(slot) => Some(slot),
+            _ => None,
+        };
+        if let Some(media) = self.nand.media_mut() {
+            media.take_in(lpn, slot, found == Found::Buffered, tag);
+        }
+    }
+
+    /// A unit was booked: what it holds. `moved`: copies of what is on media.
+    #[inline(always)]
+    pub(super) fn remember_program(&mut self, at: UnitPlace, batch: &[Entry], moved: bool) {
+        if G::KEEPS {
+            self.remember_slots(at, batch, moved);
+        }
+    }
+
+    fn remember_slots(&mut self, at: UnitPlace, batch: &[Entry], moved: bool) {
+        let open = |frontier: &Frontier| frontier.open().map(|open| open.0);
+        let mut frontiers = self.frontiers.iter();
+        let tag = frontiers.position(|frontier| open(frontier) == Some(at.superblock));
+        let user_slots = self.user_slots;
+        let Some(media) = self.nand.media_mut() else {
+            return;
+        };
+        let mut offset = 0;
+        let mut slots = Vec::with_capacity(batch.len());
+        for entry in batch {
+            let content = if entry.lpn >= user_slots {
+                None
+            } else if moved {
+                media.content_at(entry.old - 1)
+            } else {
+                media.take_buffered(entry.lpn)
+            };
+            let weight = if L::FULL { entry.weight } else { 1 };
+            slots.push(Spare {
+                offset,
+                weight,
+                address: entry.lpn,
+                content,
+            });
+            offset += weight;
+        }
+        media.fill(at.die, tag.unwrap_or(0) as u32, slots);
+    }
+
+    /// A journal page was booked on a die.
+    #[inline(always)]
+    pub(super) fn remember_journal(&mut self, die: u32) {
+        if let Some(media) = self.nand.media_mut() {
+            media.fill_map(die);
+        }
+    }
+
+    /// A commit that costs nothing is done at `time`.
+    #[inline(always)]
+    pub(super) fn remember_commit(&mut self, time: u64) {
+        if let Some(media) = self.nand.media_mut() {
+            media.note_map(time);
+        }
+    }
+
+    /// A mapping unit that may be on media is forgotten.
+    #[inline(always)]
+    pub(super) fn remember_trim(&mut self, lpn: u32) {
+        if let Some(media) = self.nand.media_mut() {
+            media.forget(lpn);
+        }
+    }
+}
+
+impl<L: Layout> Recoverable for PageFtl<Recorder, L> {
+    fn cut(&mut self, hold: Option<u64>) -> CutDamage {
+        self.nand.cut(hold)
+    }
+
+    fn buffered(&self) -> Vec<u32> {
+        let gathers = self.gathers.iter();
+        gathers
+            .flat_map(|gather| gather.iter().map(|(_, entry)| entry.lpn))
+            .collect()
+    }
+
+    fn recover(&mut self, config: &DriveConfig, from: u64) -> Vec<RecoveryStep> {
+        self.nand.power_on(from);
+        self.forget_all(config);
+        let seen = survey(&self.nand);
+        self.take_modes(&seen);
+        self.take_copies();
+        self.take_superblocks(&seen);
+        self.take_map_pages();
+        let mut steps = Steps::new(from);
+        let hidden = self.user_slots + self.journal.slots;
+        let map = self.map[hidden as usize..].iter();
+        let map_pages = map.filter_map(|value| value.checked_sub(1)).collect();
+        read_media(&mut self.nand, &seen, map_pages, &mut steps);
+        steps.done()
+    }
+
+    fn media(&self) -> &Media {
+        self.nand.media().expect("this gear keeps media")
+    }
+
+    fn media_mut(&mut self) -> &mut Media {
+        self.nand.media_mut().expect("this gear keeps media")
+    }
+
+    fn settle(&mut self) {
+        self.nand.settle_all();
+    }
+
+    fn erase_counts(&self) -> Vec<u32> {
+        self.nand.erase_count.clone()
+    }
+
+    fn set_erase_counts(&mut self, counts: &[u32]) {
+        self.nand.erase_count.copy_from_slice(counts);
+    }
+}
+
+impl<L: Layout> PageFtl<Recorder, L> {
+    /// Forgets all that is not on media.
+    fn forget_all(&mut self, config: &DriveConfig) {
+        self.map.fill(UNMAPPED);
+        self.written_end = 0;
+        self.owner.fill(0);
+        self.valid.fill(0);
+        self.live = 0;
+        self.candidates.clear();
+        self.free.clear();
+        self.free_slc.clear();
+        self.slc_full.clear();
+        self.frontiers.fill(Frontier::default());
+        for gather in &mut self.gathers {
+            gather.clear();
+        }
+        self.movers = <[Mover; 4]>::default();
+        self.refresh_queue.clear();
+        self.reads_since.fill(0);
+        self.journal.pending = 0;
+        self.journal.checkpoint_debt = 0;
+        self.lifespans.written_at.fill(0);
+        self.upkeep.clear();
+        self.launched.clear();
+        self.epoch += 1;
+        // Which of equal victims is drawn must not depend on how often power failed.
+        self.rng = Rng::named(config.ftl.seed, "victim");
+    }
+
+    fn take_modes(&mut self, seen: &[Seen]) {
+        let slc = self.rules.slc.superblocks as usize;
+        for (s, (mode, seen)) in self.mode.iter_mut().zip(seen).enumerate() {
+            let cached = s < slc || (seen.units > 0 && seen.slc);
+            *mode = if cached { Mode::Slc } else { Mode::Native };
+        }
+    }
+
+    fn take_copies(&mut self) {
+        for (lpn, copy) in newest_copies(&self.nand) {
+            if lpn as usize >= self.map.len() {
+                continue;
+            }
+            if lpn < self.user_slots {
+                self.written_end = self.written_end.max(lpn + 1);
+            }
+            self.set_map(lpn, copy.slot + 1);
+            self.owner[copy.slot as usize] = lpn;
+            self.valid[copy.slot as usize / 64] |= 1 << (copy.slot % 64);
+            if let Some(weight) = self.weight.get_mut(copy.slot as usize) {
+                *weight = copy.weight as u8;
+            }
+            let superblock = self.nand.geometry.superblock_of(copy.slot);
+            self.candidates.add_valid(superblock, copy.weight);
+            self.live += u64::from(copy.weight);
+        }
+    }
+
+    /// Every superblock is open, full or free, oldest first.
+    fn take_superblocks(&mut self, seen: &[Seen]) {
+        let mut order: Vec<u32> = (0..seen.len() as u32).collect();
+        order.sort_by_key(|&s| (seen[s as usize].last, s));
+        let mut open = vec![None; self.frontiers.len()];
+        for &s in &order {
+            let at = seen[s as usize];
+            let tag = (at.tag as usize).min(open.len() - 1);
+            let units = self.nand.rows(self.mode[s as usize]) * self.nand.geometry.die_count;
+            let usable = at.units > 0 && at.units < units && self.fits(s, tag);
+            if usable {
+                open[tag] = Some(s);
+            }
+        }
+        for (frontier, superblock) in open.iter().enumerate() {
+            if let Some(superblock) = *superblock {
+                self.reopen(frontier, superblock);
+            }
+        }
+        for s in order {
+            // Given up: the mark of a bad block is on media too.
+            if open.contains(&Some(s)) || self.state[s as usize] == State::Retired {
+                continue;
+            }
+            if self.candidates.valid(s) == 0 {
+                self.take_empty(s, seen[s as usize]);
+            } else {
+                self.take_full(s, seen[s as usize]);
+            }
+        }
+        self.candidates.set_now(self.counters.slots_host);
+        self.credits = self.credits_left();
+    }
+
+    /// Whether a superblock that is not full may be filled further at a frontier.
+    fn fits(&self, superblock: u32, tag: usize) -> bool {
+        let slc = self.mode[superblock as usize] == Mode::Slc;
+        slc == (tag == SLC_FRONTIER)
+    }
+
+    fn reopen(&mut self, frontier: usize, superblock: u32) {
+        let s = superblock as usize;
+        self.state[s] = State::Open;
+        let streams = self.rules.streams as usize;
+        self.stream_of[s] = ((frontier.max(1) - 1) % streams) as u8;
+        self.frontiers[frontier].resume(superblock, self.mode[s], &self.nand);
+    }
+
+    fn take_empty(&mut self, superblock: u32, seen: Seen) {
+        let s = superblock as usize;
+        self.state[s] = State::Free;
+        if seen.blocks > 0 || self.nand.media().is_some_and(|m| m.is_unstable(superblock)) {
+            self.nand.make_rest_stale(superblock);
+        }
+        if superblock < self.rules.slc.superblocks {
+            self.free_slc.push_back(superblock);
+        } else {
+            self.mode[s] = Mode::Native;
+            self.free.push_back(superblock);
+        }
+    }
+
+    fn take_full(&mut self, superblock: u32, seen: Seen) {
+        let s = superblock as usize;
+        self.state[s] = State::Full;
+        let streams = self.rules.streams as usize;
+        self.stream_of[s] = ((seen.tag.max(1) as usize - 1) % streams) as u8;
+        match self.mode[s] {
+            Mode::Slc => self.slc_full.push_back(superblock),
+            Mode::Native => {
+                // Its age, from the order of programming.
+                let newest = self.nand.media().map_or(0, Media::last_seq);
+                let units = newest.saturating_sub(seen.last);
+                let age = units.saturating_mul(self.unit_slots().into());
+                let now = self.counters.slots_host;
+                self.candidates.close(superblock, now.saturating_sub(age));
+            }
+        }
+    }
+
+    /// What was written for credits and not earned yet may be lost with the power: as far as
+    /// free space falls short of the reserve, it is owed.
+    fn credits_left(&self) -> i64 {
+        let geometry = &self.nand.geometry;
+        let slots = i64::from(geometry.slots_per_superblock);
+        let reserve = i64::from(self.rules.free_low) * slots;
+        (self.free.len() as i64 * slots - reserve).min(0)
+    }
+
+    /// The map's own pages: where the journal goes on, which leaves are on media.
+    fn take_map_pages(&mut self) {
+        let first = self.journal.first as usize;
+        let journal = &self.map[first..first + self.journal.slots as usize];
+        let newest = (0..).zip(journal).filter(|(_, value)| **value != UNMAPPED);
+        let newest = newest.max_by_key(|(_, value)| self.seq_of(**value - 1));
+        if let Some((slot, _)) = newest {
+            self.journal.next = (slot + 1) % self.journal.slots;
+        }
+        let map: Vec<bool> = self.map[first + self.journal.slots as usize..]
+            .iter()
+            .map(|value| *value != UNMAPPED && *value < BUFFERED)
+            .collect();
+        self.upkeep.take_homes(&map);
+    }
+
+    fn seq_of(&self, slot: u32) -> u64 {
+        let place = self.nand.geometry.place(slot);
+        let block = place.superblock * self.nand.geometry.die_count + place.die;
+        let media = self.nand.media();
+        let page = media.and_then(|m| m.blocks()[block as usize].pages.get(place.row as usize));
+        page.map_or(0, |page| page.seq)
+    }
+}

@@ -1,0 +1,243 @@
+//! Power: what a translation layer loses with it, and how it finds everything again.
+//!
+//! Recovery reads what is on media alone, step by step, and books the reads it needs:
+//!
+//! 1. the first page of every block that holds something: which superblocks there are, how old;
+//! 2. the map on media (checkpoint or map pages), where the layer keeps one;
+//! 3. the map journal written since;
+//! 4. the spare areas of the superblocks written since the map was last on media: all of them
+//!    where the map is never put there.
+//!
+//! Of each address the newest readable copy counts, unless it was forgotten since. Sequence
+//! numbers decide, so that recovery can be cut short and begun again any number of times.
+
+use super::Translation;
+use crate::config::DriveConfig;
+use crate::nand::media::{Content, CutDamage, Media, Page};
+use crate::nand::{Gear, Mode, Nand, Purpose, UnitPlace};
+use std::collections::BTreeMap;
+
+/// One step of recovery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecoveryStep {
+    /// What it does.
+    pub name: &'static str,
+    /// Unit reads, or slots given to media or buffer, that it took.
+    pub operations: u64,
+    /// When it ended, ns of virtual time.
+    pub end: u64,
+}
+
+/// A translation layer over media that remember.
+pub trait Recoverable: Translation {
+    /// Power fails now; see [`Gear::cut`].
+    fn cut(&mut self, hold: Option<u64>) -> CutDamage;
+    /// Addresses whose newest content is only in the buffer, oldest first.
+    fn buffered(&self) -> Vec<u32>;
+    /// Forgets all but the media, and finds everything again from `from` on.
+    fn recover(&mut self, config: &DriveConfig, from: u64) -> Vec<RecoveryStep>;
+    /// The media.
+    fn media(&self) -> &Media;
+    /// The media, to change.
+    fn media_mut(&mut self) -> &mut Media;
+    /// Brings the media up to now.
+    fn settle(&mut self);
+    /// What a mapping unit holds now; `None`: nothing.
+    fn content(&self, lpn: u32) -> Content {
+        match self.find(lpn) {
+            super::Found::Unmapped => None,
+            super::Found::Buffered => self.media().buffered(lpn),
+            super::Found::Media(slot) => self.media().content_at(slot),
+        }
+    }
+    /// Erases, per superblock.
+    fn erase_counts(&self) -> Vec<u32>;
+    /// Sets them, for a drive that comes back from files.
+    fn set_erase_counts(&mut self, counts: &[u32]);
+}
+
+/// The newest readable copy of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Copy {
+    pub seq: u64,
+    pub slot: u32,
+    pub weight: u32,
+}
+
+/// Every address's newest readable copy that was not forgotten since.
+pub(super) fn newest_copies<G: Gear>(nand: &Nand<G>) -> BTreeMap<u32, Copy> {
+    let mut found: BTreeMap<u32, Copy> = BTreeMap::new();
+    let Some(media) = nand.media() else {
+        return found;
+    };
+    let dies = nand.geometry.die_count;
+    for block in 0..media.blocks().len() as u32 {
+        for (row, page) in media.readable(block) {
+            let first = nand.geometry.first_slot(block / dies, row, block % dies);
+            for spare in &page.slots {
+                let copy = Copy {
+                    seq: page.seq,
+                    slot: first + spare.offset,
+                    weight: spare.weight,
+                };
+                let newest = found.entry(spare.address).or_insert(copy);
+                if copy.seq > newest.seq {
+                    *newest = copy;
+                }
+            }
+        }
+    }
+    found.retain(|&address, copy| copy.seq > media.forgotten_at(address));
+    found
+}
+
+/// A superblock as the media show it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    /// Sequence number of its first page and of its last; zero: it holds nothing.
+    pub first: u64,
+    pub last: u64,
+    /// Rows programmed in its present life, over all dies.
+    pub units: u32,
+    pub tag: u32,
+    pub slc: bool,
+    /// Blocks with pages in it.
+    pub blocks: u32,
+}
+
+/// Every superblock as the media show it.
+pub(super) fn survey<G: Gear>(nand: &Nand<G>) -> Vec<Seen> {
+    let dies = nand.geometry.die_count;
+    let mut seen = vec![Seen::default(); nand.geometry.superblock_count as usize];
+    let Some(media) = nand.media() else {
+        return seen;
+    };
+    let blocks = media.blocks().chunks(dies as usize);
+    for (superblock, blocks) in seen.iter_mut().zip(blocks) {
+        let newest = |page: &Page| page.generation;
+        let pages = || blocks.iter().flat_map(|block| &block.pages);
+        let life = pages().map(|page| newest(page)).max();
+        for block in blocks {
+            superblock.blocks += u32::from(!block.pages.is_empty());
+        }
+        for page in pages().filter(|page| Some(page.generation) == life) {
+            if superblock.first == 0 || page.seq < superblock.first {
+                superblock.first = page.seq;
+            }
+            superblock.last = superblock.last.max(page.seq);
+            superblock.units += 1;
+            if !page.torn {
+                superblock.tag = page.tag;
+            }
+            superblock.slc |= page.mode == Mode::Slc;
+        }
+    }
+    seen
+}
+
+/// Books recovery's reads; each step begins when the one before has ended.
+pub(super) struct Steps {
+    at: u64,
+    list: Vec<RecoveryStep>,
+}
+
+impl Steps {
+    pub fn new(at: u64) -> Steps {
+        let list = Vec::new();
+        Steps { at, list }
+    }
+
+    /// Reads the units of one step.
+    fn read<G: Gear>(&mut self, nand: &mut Nand<G>, name: &'static str, units: &[UnitPlace]) {
+        let mut end = self.at;
+        for &unit in units {
+            end = end.max(nand.read(self.at, unit, 0, Purpose::Map));
+        }
+        self.at = end;
+        self.list.push(RecoveryStep {
+            name,
+            operations: units.len() as u64,
+            end,
+        });
+    }
+
+    /// When the last step has ended.
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// A step of the layer's own.
+    pub fn add(&mut self, name: &'static str, operations: u64, end: u64) {
+        self.at = end;
+        self.list.push(RecoveryStep {
+            name,
+            operations,
+            end,
+        });
+    }
+
+    pub fn done(self) -> Vec<RecoveryStep> {
+        self.list
+    }
+}
+
+/// Books the reads of steps 1 to 4. `map_pages`: where the map on media lies.
+pub(super) fn read_media<G: Gear>(
+    nand: &mut Nand<G>,
+    seen: &[Seen],
+    map_pages: Vec<u32>,
+    steps: &mut Steps,
+) {
+    let dies = nand.geometry.die_count;
+    let mut first_pages = Vec::new();
+    let mut journal = Vec::new();
+    let mut open = Vec::new();
+    if let Some(media) = nand.media() {
+        let covered = media.covered();
+        for (block, at) in (0..).zip(media.blocks()) {
+            let superblock = block / dies;
+            let written_since = seen[superblock as usize].last > covered;
+            for (row, page) in (0..).zip(&at.pages) {
+                let unit = UnitPlace {
+                    superblock,
+                    row,
+                    die: block % dies,
+                    mode: page.mode,
+                };
+                if row == 0 {
+                    first_pages.push(unit);
+                }
+                if page.map.is_some() && !page.torn {
+                    journal.push((page.seq, unit));
+                }
+                if written_since {
+                    open.push(unit);
+                }
+            }
+        }
+    }
+    journal.sort_by_key(|&(seq, _)| seq);
+    // The journal is a ring of sixteen pages; what is older is in the map.
+    let recent = journal.split_off(journal.len().saturating_sub(16));
+    let journal: Vec<UnitPlace> = recent.into_iter().map(|(_, unit)| unit).collect();
+    let map_units: Vec<UnitPlace> = map_pages
+        .into_iter()
+        .map(|slot| {
+            let place = nand.geometry.place(slot);
+            UnitPlace {
+                superblock: place.superblock,
+                row: place.row,
+                die: place.die,
+                mode: if seen[place.superblock as usize].slc {
+                    Mode::Slc
+                } else {
+                    Mode::Native
+                },
+            }
+        })
+        .collect();
+    steps.read(nand, "find superblocks", &first_pages);
+    steps.read(nand, "read the map", &map_units);
+    steps.read(nand, "replay the journal", &journal);
+    steps.read(nand, "scan open superblocks", &open);
+}

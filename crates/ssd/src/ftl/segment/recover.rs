@@ -1,0 +1,337 @@
+//! What the block-mapped layers tell media that remember, and how they find everything again.
+//!
+//! Every superblock's spare areas say what it is: home of a segment, log, or map. A segment that
+//! lies in two superblocks was being rewritten: a new home that holds nothing but copies is given
+//! up, any other is finished by a merge. Logs are not written further.
+
+use super::{BUFFERED, Core, Gear, NONE, Placement, Role, SegmentFtl, UNMAPPED};
+use crate::config::DriveConfig;
+use crate::ftl::frontier::Frontier;
+use crate::ftl::recover::{
+    Recoverable, RecoveryStep, Seen, Steps, newest_copies, read_media, survey,
+};
+use crate::nand::media::{Content, CutDamage, Media, Spare};
+use crate::nand::{Mode, Recorder};
+use std::collections::BTreeMap;
+
+/// Tags: the segment for a home, these for the rest.
+pub(super) const LOG_TAG: u32 = u32::MAX - 1;
+pub(super) const MAP_TAG: u32 = u32::MAX;
+
+impl<G: Gear> Core<G> {
+    /// New content for a mapping unit has come into the buffer.
+    #[inline(always)]
+    pub(super) fn remember_write(&mut self, lpn: u32, tag: u32) {
+        if !G::KEEPS {
+            return;
+        }
+        let value = self.table[lpn as usize];
+        let buffered = value >= BUFFERED;
+        let slot = if buffered { None } else { value.checked_sub(1) };
+        if let Some(media) = self.nand.media_mut() {
+            media.take_in(lpn, slot, buffered, tag);
+        }
+    }
+
+    /// A slot about to be programmed, from the buffer or from where it lies.
+    #[inline(always)]
+    pub(super) fn remember_slot(
+        &mut self,
+        slots: &mut Vec<Spare>,
+        offset: u32,
+        lpn: u32,
+        moved_from: Option<u32>,
+    ) {
+        if !G::KEEPS {
+            return;
+        }
+        let content: Content = self.nand.media_mut().and_then(|media| match moved_from {
+            Some(value) => media.content_at(value - 1),
+            // Left there: a segment that moves meanwhile may take it before the write that it is for.
+            None => media.buffered(lpn),
+        });
+        slots.push(Spare {
+            offset,
+            weight: 1,
+            address: lpn,
+            content,
+        });
+    }
+
+    /// A unit was booked: what it holds.
+    #[inline(always)]
+    pub(super) fn remember_program(&mut self, die: u32, tag: u32, slots: Vec<Spare>) {
+        if let Some(media) = self.nand.media_mut() {
+            media.fill(die, tag, slots);
+        }
+    }
+
+    /// A page of the map was booked.
+    #[inline(always)]
+    pub(super) fn remember_map(&mut self, die: u32) {
+        if let Some(media) = self.nand.media_mut() {
+            media.fill(die, MAP_TAG, Vec::new());
+            media.fill_map(die);
+        }
+    }
+
+    /// A commit that costs nothing is done.
+    #[inline(always)]
+    pub(super) fn remember_commit(&mut self, time: u64) {
+        if let Some(media) = self.nand.media_mut() {
+            media.note_map(time);
+        }
+    }
+
+    /// A mapping unit on media is forgotten.
+    #[inline(always)]
+    pub(super) fn remember_trim(&mut self, lpn: u32) {
+        if let Some(media) = self.nand.media_mut() {
+            media.forget(lpn);
+        }
+    }
+}
+
+impl<P: Placement> Recoverable for SegmentFtl<Recorder, P> {
+    fn cut(&mut self, hold: Option<u64>) -> CutDamage {
+        self.core.nand.cut(hold)
+    }
+
+    fn buffered(&self) -> Vec<u32> {
+        self.core
+            .gather
+            .iter()
+            .map(|(_, entry)| entry.lpn)
+            .collect()
+    }
+
+    fn recover(&mut self, _: &DriveConfig, from: u64) -> Vec<RecoveryStep> {
+        let core = &mut self.core;
+        core.nand.power_on(from);
+        core.forget_all();
+        self.placement.clear();
+        let seen = survey(&core.nand);
+        let mut steps = Steps::new(from);
+        read_media(&mut core.nand, &seen, Vec::new(), &mut steps);
+        let read = steps.at();
+        core.take_copies();
+        core.take_map_superblock(&seen);
+        let homes = core.take_homes(&seen);
+        let mut logs = core.take_logs(&seen);
+        core.take_free_ones(&seen);
+        let programs = core.counters.nand_programs;
+        for (segment, homes) in homes {
+            core.join(read, segment, &homes);
+        }
+        while logs.len() > self.placement.logs_max() {
+            let (superblock, owners) = logs.remove(0);
+            core.empty_log(read, superblock, &owners);
+        }
+        self.placement.take_logs(logs);
+        let programs = self.core.counters.nand_programs - programs;
+        steps.add("finish rewrites", programs, self.core.all_free_at(read));
+        steps.done()
+    }
+
+    fn media(&self) -> &Media {
+        self.core.nand.media().expect("this gear keeps media")
+    }
+
+    fn media_mut(&mut self) -> &mut Media {
+        self.core.nand.media_mut().expect("this gear keeps media")
+    }
+
+    fn settle(&mut self) {
+        self.core.nand.settle_all();
+    }
+
+    fn erase_counts(&self) -> Vec<u32> {
+        self.core.nand.erase_count.clone()
+    }
+
+    fn set_erase_counts(&mut self, counts: &[u32]) {
+        self.core.nand.erase_count.copy_from_slice(counts);
+    }
+}
+
+impl Core<Recorder> {
+    fn forget_all(&mut self) {
+        self.table.fill(UNMAPPED);
+        self.written_end = 0;
+        self.valid.fill(0);
+        self.role.fill(Role::Free);
+        self.home.fill(NONE);
+        self.rewrite = None;
+        self.free.clear();
+        self.gather.clear();
+        self.map_log.clear();
+        self.launched.clear();
+        self.released = 0;
+    }
+
+    fn take_copies(&mut self) {
+        for (lpn, copy) in newest_copies(&self.nand) {
+            if lpn < self.user_slots() {
+                self.table[lpn as usize] = copy.slot + 1;
+                let superblock = self.nand.geometry.superblock_of(copy.slot);
+                self.valid[superblock as usize] += 1;
+                self.written_end = self.written_end.max(lpn + 1);
+            }
+        }
+    }
+
+    /// The newest superblock of the map is written further.
+    fn take_map_superblock(&mut self, seen: &[Seen]) {
+        let of_map = (0..)
+            .zip(seen)
+            .filter(|(_, at)| at.units > 0 && at.tag == MAP_TAG);
+        let Some((superblock, at)) = of_map.max_by_key(|(_, at)| at.last) else {
+            return;
+        };
+        self.role[superblock as usize] = Role::Map;
+        let mut frontier = Frontier::default();
+        if at.units < self.units() {
+            frontier.resume(superblock, Mode::Native, &self.nand);
+        }
+        self.map_log.resume(superblock, frontier);
+    }
+
+    /// The superblocks of each segment that hold something of it, oldest first.
+    fn take_homes(&mut self, seen: &[Seen]) -> BTreeMap<u32, Vec<u32>> {
+        let mut homes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (superblock, at) in (0..).zip(seen) {
+            if self.valid[superblock as usize] > 0 && at.tag < LOG_TAG {
+                self.role[superblock as usize] = Role::Data;
+                homes.entry(at.tag).or_default().push(superblock);
+            }
+        }
+        for (segment, homes) in &mut homes {
+            homes.sort_by_key(|&s| seen[s as usize].first);
+            self.home[*segment as usize] = homes.last().copied().unwrap_or(NONE);
+        }
+        homes
+    }
+
+    /// The logs that hold something, oldest first, with what lies in each slot.
+    fn take_logs(&mut self, seen: &[Seen]) -> Vec<(u32, Vec<u32>)> {
+        let mut logs: Vec<u32> = (0..seen.len() as u32)
+            .filter(|&s| self.valid[s as usize] > 0 && seen[s as usize].tag == LOG_TAG)
+            .collect();
+        logs.sort_by_key(|&s| seen[s as usize].first);
+        let slots = self.nand.geometry.slots_per_superblock;
+        let mut owners: BTreeMap<u32, Vec<u32>> = logs
+            .iter()
+            .map(|&s| (s, vec![NONE; slots as usize]))
+            .collect();
+        for (lpn, &value) in (0..).zip(&self.table) {
+            if let Some(slot) = value.checked_sub(1)
+                && let Some(owners) = owners.get_mut(&(slot / slots))
+            {
+                owners[(slot % slots) as usize] = lpn;
+            }
+        }
+        for &log in &logs {
+            self.role[log as usize] = Role::Log;
+        }
+        let owners = |s: u32| owners.get(&s).cloned().unwrap_or_default();
+        logs.into_iter().map(|s| (s, owners(s))).collect()
+    }
+
+    fn take_free_ones(&mut self, seen: &[Seen]) {
+        let mut free: Vec<u32> = (0..seen.len() as u32)
+            .filter(|&s| self.role[s as usize] == Role::Free)
+            .collect();
+        free.sort_by_key(|&s| (seen[s as usize].last, s));
+        for superblock in free {
+            let unstable = self.nand.media().is_some_and(|m| m.is_unstable(superblock));
+            if seen[superblock as usize].blocks > 0 || unstable {
+                self.nand.make_rest_stale(superblock);
+            }
+            self.free.push_back(superblock);
+        }
+    }
+
+    /// Makes one home of a segment's superblocks, oldest first.
+    fn join(&mut self, from: u64, segment: u32, homes: &[u32]) {
+        let mut homes = homes.to_vec();
+        while let [.., older, newest] = homes[..]
+            && self.give_up(newest, older)
+        {
+            self.home[segment as usize] = older;
+            self.release(newest);
+            homes.pop();
+        }
+        if homes.len() < 2 {
+            return;
+        }
+        self.merge(from, segment);
+        homes.pop();
+        for stale in homes {
+            self.release(stale);
+        }
+    }
+
+    /// Goes back to the copies in an older home of all that a superblock holds, when they are the
+    /// same.
+    fn give_up(&mut self, superblock: u32, home: u32) -> bool {
+        let slots = self.nand.geometry.slots_per_superblock;
+        let inside = |slot: u32| slot / slots == superblock;
+        let mut older: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
+        let Some(media) = self.nand.media() else {
+            return false;
+        };
+        let dies = self.nand.geometry.die_count;
+        for die in 0..dies {
+            for (row, page) in media.readable(home * dies + die) {
+                let first = self.nand.geometry.first_slot(home, row, die);
+                for spare in &page.slots {
+                    let now = self.table.get(spare.address as usize).copied();
+                    let now = now.and_then(|value| value.checked_sub(1));
+                    let forgotten = media.forgotten_at(spare.address) >= page.seq;
+                    if now.is_some_and(inside) && !forgotten {
+                        let entry = older.entry(spare.address).or_insert((0, 0));
+                        *entry = (*entry).max((page.seq, first + spare.offset));
+                    }
+                }
+            }
+        }
+        let held = (0..).zip(&self.table);
+        let held: Vec<(u32, u32)> = held
+            .filter_map(|(lpn, &value)| Some((lpn, value.checked_sub(1)?)))
+            .filter(|&(_, slot)| inside(slot))
+            .collect();
+        let same = held.iter().all(|(lpn, slot)| {
+            older
+                .get(lpn)
+                .is_some_and(|old| media.content_at(old.1) == media.content_at(*slot))
+        });
+        if !same {
+            return false;
+        }
+        for (lpn, _) in held {
+            let old = older[&lpn].1;
+            let to = self.nand.geometry.superblock_of(old);
+            self.table[lpn as usize] = old + 1;
+            self.valid[superblock as usize] -= 1;
+            self.valid[to as usize] += 1;
+        }
+        true
+    }
+
+    /// Merges all segments that have something in a log superblock, which is free then.
+    fn empty_log(&mut self, from: u64, superblock: u32, owners: &[u32]) {
+        let first = superblock * self.nand.geometry.slots_per_superblock;
+        for (value, &lpn) in (first + 1..).zip(owners) {
+            if lpn != NONE && self.table[lpn as usize] == value {
+                self.merge(from, self.target(lpn).segment);
+            }
+        }
+        self.release(superblock);
+    }
+
+    fn all_free_at(&self, from: u64) -> u64 {
+        let dies = 0..self.nand.geometry.die_count;
+        let free_at = dies.map(|die| self.nand.gear().die_free_at(die));
+        free_at.max().unwrap_or(from).max(from)
+    }
+}

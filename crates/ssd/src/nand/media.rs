@@ -1,0 +1,457 @@
+//! Media that remember: what each page holds, and what is left of it when power fails.
+//!
+//! Model. Every programmed unit keeps its spare area: a sequence number, what it is for, and for
+//! each slot the address that the layer above gave it, with its content. Programs and erases are
+//! booked ahead, so what is *booked* and what is *there* differ: an operation's effect comes in
+//! when it has ended ([`Media::settle`]). A cut takes what has ended, tears what is at work, and
+//! drops what has not begun.
+//!
+//! - A torn program: the unit cannot be read. In a word line of several bits, the pages below it
+//!   are lost too unless the controller has saved them: it does before every erase (the erase may
+//!   take their older copies), and always where commits do not fill up word lines.
+//! - An interrupted erase: the block is empty and must be erased again.
+//! - An erase does not begin before all that its superblock's data was moved or overwritten by is
+//!   there, nor before the addresses forgotten until then are recorded.
+//!
+//! The map's own pages hold what was forgotten (TRIM) and up to which sequence number the map is
+//! on media. The entries themselves are those of the spare areas, and are not stored twice.
+//!
+//! Left out: partly readable torn pages, and ones that fade later (Tseng et al., DAC 2011).
+
+mod booked;
+mod image;
+
+use super::gear::Ticket;
+use super::{Mode, Purpose};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// Bytes of a sector, the smallest that a host writes.
+pub const SECTOR_BYTES: usize = 512;
+
+/// What a slot holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotContent {
+    /// The number of the write that each sector comes from; zero: none.
+    pub numbers: Vec<u64>,
+    /// The bytes, where they are kept; `None`: zeroes.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// A slot's content; `None` where there is none (pages of the map).
+pub type Content = Option<Arc<SlotContent>>;
+
+/// One slot's part of a spare area.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spare {
+    /// Slot within the unit.
+    pub offset: u32,
+    /// Slots that it takes.
+    pub weight: u32,
+    /// The address that the layer above gave it.
+    pub address: u32,
+    /// What it holds.
+    pub content: Content,
+}
+
+/// What pages of the map say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MapRecord {
+    /// The map is on media up to this sequence number.
+    pub covers: u64,
+    /// Addresses forgotten, and when.
+    pub forgotten: Vec<(u32, u64)>,
+}
+
+/// A programmed unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Order of programming, over the whole array.
+    pub seq: u64,
+    /// What for.
+    pub purpose: Purpose,
+    /// How its cells are used.
+    pub mode: Mode,
+    /// What the layer above uses its superblock for.
+    pub tag: u32,
+    /// Its superblock's life: blocks of an earlier one are stale.
+    pub generation: u32,
+    /// Cannot be read.
+    pub torn: bool,
+    /// Its slots.
+    pub slots: Vec<Spare>,
+    /// What it says of the map.
+    pub map: Option<Arc<MapRecord>>,
+}
+
+/// A block of every plane of a die.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// Its programmed rows, torn ones included.
+    pub pages: Vec<Arc<Page>>,
+    /// Must be erased before use: an erase was interrupted.
+    pub unstable: bool,
+}
+
+/// Something that has happened to the media, for who keeps them in files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A block was erased.
+    Erased {
+        /// Block: superblock times dies plus die.
+        block: u32,
+    },
+    /// The next row of a block was programmed.
+    Programmed {
+        /// Block: superblock times dies plus die.
+        block: u32,
+        /// What it holds.
+        page: Arc<Page>,
+    },
+    /// The map was recorded beside the array.
+    Noted(Arc<MapRecord>),
+}
+
+/// A booked operation.
+#[derive(Clone, Debug)]
+struct Pending {
+    id: u32,
+    block: u32,
+    erase: bool,
+    /// Recorded when the erase begins.
+    before: Option<Arc<MapRecord>>,
+    page: Option<Page>,
+}
+
+/// Where a booked operation is at the moment of a cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// It has ended, or the capacitor lets it.
+    Done,
+    /// It is erasing.
+    Erasing,
+    /// It is programming.
+    Programming,
+    /// It has not begun.
+    NotBegun,
+}
+
+/// A slot of the host that was given to media and is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// Order.
+    pub seq: u64,
+    /// Its address.
+    pub address: u32,
+    /// What it held.
+    pub content: Content,
+}
+
+/// What a cut did to the media.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CutDamage {
+    /// Programs at work: units torn.
+    pub torn_programs: u64,
+    /// Erases at work.
+    pub torn_erases: u64,
+    /// Pages lost because the page above them was being programmed.
+    pub lower_pages_lost: u64,
+    /// The same, but the controller had saved them.
+    pub lower_pages_saved: u64,
+    /// Programs and erases booked that had not begun.
+    pub not_begun: u64,
+    /// Slots of the host among what was torn or had not begun, oldest first.
+    pub dropped: Vec<Dropped>,
+}
+
+/// A write whose data is in the controller.
+#[derive(Clone, Debug)]
+pub struct Staged {
+    /// Its number.
+    pub number: u64,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
+    /// Its data, where bytes are kept.
+    pub bytes: Option<Arc<[u8]>>,
+}
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct Media {
+    dies: u32,
+    slots_per_unit: u32,
+    bits: u32,
+    rows_max: u32,
+    sectors: usize,
+    /// Lower pages are always saved before a page above them is programmed.
+    pub always_saves_lower: bool,
+    seq: u64,
+    blocks: Vec<Block>,
+    /// Rows booked, per block.
+    rows: Vec<u32>,
+    /// Rows below are saved elsewhere, per block.
+    saved_rows: Vec<u32>,
+    generation: Vec<u32>,
+    pending: Vec<VecDeque<Pending>>,
+    map: MapRecord,
+    forgotten: BTreeMap<u32, u64>,
+    forgotten_since: Vec<(u32, u64)>,
+    notes: VecDeque<(u64, Arc<MapRecord>)>,
+    /// What must have ended before a superblock may be erased.
+    wait_for: BTreeMap<u32, Vec<Ticket>>,
+    staged: BTreeMap<u32, Staged>,
+    buffer: BTreeMap<u32, Content>,
+    events: Option<Vec<Event>>,
+}
+
+impl Media {
+    /// Factory-fresh media of so many superblocks.
+    pub(super) fn new(geometry: &crate::geometry::Geometry) -> Media {
+        let superblocks = geometry.superblock_count as usize;
+        let blocks = superblocks * geometry.die_count as usize;
+        let unit_bytes = geometry.shape.slot_bytes as usize;
+        Media {
+            dies: geometry.die_count,
+            slots_per_unit: geometry.slots_per_unit,
+            bits: geometry.shape.bits_per_cell,
+            rows_max: geometry.shape.pages_per_block,
+            sectors: unit_bytes / SECTOR_BYTES,
+            always_saves_lower: false,
+            seq: 0,
+            blocks: vec![Block::default(); blocks],
+            rows: vec![0; blocks],
+            saved_rows: vec![0; blocks],
+            generation: vec![0; superblocks],
+            pending: vec![VecDeque::new(); geometry.die_count as usize],
+            map: MapRecord::default(),
+            forgotten: BTreeMap::new(),
+            forgotten_since: Vec::new(),
+            notes: VecDeque::new(),
+            wait_for: BTreeMap::new(),
+            staged: BTreeMap::new(),
+            buffer: BTreeMap::new(),
+            events: None,
+        }
+    }
+
+    fn next_seq(&mut self) -> u64 {
+        self.seq += 1;
+        self.seq
+    }
+
+    /// Every block with its number: superblock times dies plus die.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The same, for faults.
+    pub fn blocks_mut(&mut self) -> &mut [Block] {
+        &mut self.blocks
+    }
+
+    /// Whether an erase in a superblock was interrupted.
+    pub fn is_unstable(&self, superblock: u32) -> bool {
+        let first = (superblock * self.dies) as usize;
+        let blocks = &self.blocks[first..first + self.dies as usize];
+        blocks.iter().any(|block| block.unstable)
+    }
+
+    /// The pages of a block that can be read, with their rows; none when its superblock has begun
+    /// another life.
+    pub fn readable(&self, block: u32) -> impl Iterator<Item = (u32, &Arc<Page>)> {
+        let life = self.generation[(block / self.dies) as usize];
+        let pages = (0..).zip(&self.blocks[block as usize].pages);
+        pages.filter(move |(_, page)| !page.torn && page.generation == life)
+    }
+
+    /// The sequence numbers of the newest readable copies of some addresses.
+    pub fn newest_of(&self, addresses: impl Iterator<Item = u32>) -> BTreeMap<u32, u64> {
+        let mut newest: BTreeMap<u32, u64> = addresses.map(|address| (address, 0)).collect();
+        if newest.is_empty() {
+            return newest;
+        }
+        let pages = self.blocks.iter().flat_map(|block| &block.pages);
+        for page in pages.filter(|page| !page.torn) {
+            for spare in &page.slots {
+                if let Some(seq) = newest.get_mut(&spare.address) {
+                    *seq = page.seq.max(*seq);
+                }
+            }
+        }
+        newest
+    }
+
+    /// Bits of a cell.
+    pub fn bits_per_cell(&self) -> u32 {
+        self.bits
+    }
+
+    /// Dies.
+    pub fn die_count(&self) -> u32 {
+        self.dies
+    }
+
+    /// Up to which sequence number the map is on media.
+    pub fn covered(&self) -> u64 {
+        self.map.covers
+    }
+
+    /// The last sequence number given.
+    pub fn last_seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// When an address was last forgotten, as far as is recorded.
+    pub fn forgotten_at(&self, address: u32) -> u64 {
+        self.forgotten.get(&address).copied().unwrap_or(0)
+    }
+
+    /// From now on what happens is noted for [`Media::take_events`].
+    pub fn keep_events(&mut self) {
+        self.events = Some(Vec::new());
+    }
+
+    /// What has happened since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        self.events.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn happened(&mut self, event: Event) {
+        if let Some(events) = &mut self.events {
+            events.push(event);
+        }
+    }
+
+    /// Lets something happen at once: for who reads media from files.
+    pub fn replay(&mut self, event: Event) {
+        match event {
+            Event::Erased { block } => self.erase_block(block),
+            Event::Programmed { block, page } => self.put_page(block, page),
+            Event::Noted(record) => self.fold(&record, true),
+        }
+    }
+
+    /// Everything that the media hold as events, in an order that can be replayed.
+    pub fn as_events(&self) -> Vec<Event> {
+        let record = MapRecord {
+            covers: self.map.covers,
+            forgotten: self.forgotten.iter().map(|(&a, &s)| (a, s)).collect(),
+        };
+        let mut events = vec![Event::Noted(Arc::new(record))];
+        for (number, block) in (0..).zip(&self.blocks) {
+            let pages = block.pages.iter();
+            events.extend(pages.map(|page| Event::Programmed {
+                block: number,
+                page: page.clone(),
+            }));
+        }
+        events
+    }
+
+    /// Numbers given from now on are beyond `seq`.
+    pub fn continue_after(&mut self, seq: u64) {
+        self.seq = self.seq.max(seq);
+    }
+
+    // What the layer above says.
+
+    /// The data of a write has arrived in the controller, under a tag.
+    pub fn stage(&mut self, tag: u32, staged: Staged) {
+        self.staged.insert(tag, staged);
+    }
+
+    /// The write of that tag has completed.
+    pub fn unstage(&mut self, tag: u32) {
+        self.staged.remove(&tag);
+    }
+
+    /// The address has new content in the buffer, of the write with this tag; `media`: where its
+    /// newest copy is if the buffer has none.
+    pub fn take_in(&mut self, address: u32, media: Option<u32>, buffered: bool, tag: u32) {
+        let Some(staged) = self.staged.get(&tag) else {
+            return;
+        };
+        let bytes = self.sectors as u64 * SECTOR_BYTES as u64;
+        let begin = u64::from(address) * bytes;
+        let first = staged.offset.max(begin) - begin;
+        let last = (staged.offset + staged.len).min(begin + bytes) - begin;
+        let whole = first == 0 && last == bytes;
+        let old = if whole {
+            None
+        } else if buffered {
+            self.buffer.get(&address).cloned().flatten()
+        } else {
+            media.and_then(|at| self.content_at(at))
+        };
+        let mut content = old.map_or_else(|| self.nothing(), |old| (*old).clone());
+        let sector = SECTOR_BYTES as u64;
+        for number in &mut content.numbers[(first / sector) as usize..(last / sector) as usize] {
+            *number = staged.number;
+        }
+        if let Some(data) = &staged.bytes {
+            let from = (begin + first - staged.offset) as usize;
+            let length = (last - first) as usize;
+            let all = content.bytes.get_or_insert_with(|| vec![0; bytes as usize]);
+            all[first as usize..last as usize].copy_from_slice(&data[from..from + length]);
+        }
+        self.buffer.insert(address, Some(Arc::new(content)));
+    }
+
+    fn nothing(&self) -> SlotContent {
+        SlotContent {
+            numbers: vec![0; self.sectors],
+            bytes: None,
+        }
+    }
+
+    /// Puts content into the buffer as it is.
+    pub fn put_in_buffer(&mut self, address: u32, content: Content) {
+        self.buffer.insert(address, content);
+    }
+
+    /// What the buffer holds of an address.
+    pub fn buffered(&self, address: u32) -> Content {
+        self.buffer.get(&address).cloned().flatten()
+    }
+
+    /// The same, which leaves the buffer: it is given to media.
+    pub fn take_buffered(&mut self, address: u32) -> Content {
+        self.buffer.remove(&address).flatten()
+    }
+
+    /// What a slot holds, or will when what is booked has ended.
+    pub fn content_at(&self, slot: u32) -> Content {
+        let (unit, offset) = (slot / self.slots_per_unit, slot % self.slots_per_unit);
+        let of = |page: &Page| {
+            let mut slots = page.slots.iter();
+            let found = slots.find(|spare| spare.offset == offset);
+            found.and_then(|spare| spare.content.clone())
+        };
+        let units = self.units_per_superblock();
+        let (superblock, in_superblock) = (unit / units, unit % units);
+        let (row, die) = (in_superblock / self.dies, in_superblock % self.dies);
+        let block = superblock * self.dies + die;
+        let mut rows = self.rows[block as usize];
+        for op in self.pending[die as usize].iter().rev() {
+            if op.block == block {
+                if let Some(page) = &op.page {
+                    rows -= 1;
+                    if rows == row {
+                        return of(page);
+                    }
+                }
+                if op.erase {
+                    return None;
+                }
+            }
+        }
+        let pages = &self.blocks[block as usize].pages;
+        pages.get(row as usize).and_then(|page| of(page))
+    }
+
+    fn units_per_superblock(&self) -> u32 {
+        self.dies * self.rows_max
+    }
+}

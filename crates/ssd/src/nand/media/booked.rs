@@ -1,0 +1,344 @@
+//! From what is booked to what is there: settling, waiting, cutting.
+
+use super::{CutDamage, Dropped, Event, MapRecord, Media, Page, Pending, Progress, Spare};
+use crate::nand::gear::{Program, Ticket};
+use crate::nand::{Mode, Purpose, SLC_KIND};
+use std::sync::Arc;
+
+impl Media {
+    // What is booked.
+
+    /// A program was booked; its slots follow with [`Media::fill`].
+    pub(in crate::nand) fn book_program(&mut self, op: &Program, ticket: Ticket) {
+        let block = op.superblock * self.dies + op.die;
+        let before = op.erase.then(|| self.before_erase(block));
+        self.rows[block as usize] += 1;
+        let page = Page {
+            seq: self.next_seq(),
+            purpose: op.purpose,
+            mode: if op.kind == SLC_KIND {
+                Mode::Slc
+            } else {
+                Mode::Native
+            },
+            tag: 0,
+            generation: self.generation[op.superblock as usize],
+            torn: false,
+            slots: Vec::new(),
+            map: None,
+        };
+        self.pending[op.die as usize].push_back(Pending {
+            id: ticket.id,
+            block,
+            erase: op.erase,
+            before,
+            page: Some(page),
+        });
+    }
+
+    /// An erase of its own was booked.
+    pub(in crate::nand) fn book_erase(&mut self, superblock: u32, die: u32, id: u32) {
+        let block = superblock * self.dies + die;
+        let before = Some(self.before_erase(block));
+        self.pending[die as usize].push_back(Pending {
+            id,
+            block,
+            erase: true,
+            before,
+            page: None,
+        });
+    }
+
+    fn before_erase(&mut self, block: u32) -> Arc<MapRecord> {
+        // The older copies may go with it: what lies in half-programmed word lines is saved.
+        self.save_lower_pages();
+        self.rows[block as usize] = 0;
+        self.saved_rows[block as usize] = 0;
+        self.record()
+    }
+
+    /// Saves what lies in half-programmed word lines.
+    pub fn save_lower_pages(&mut self) {
+        self.saved_rows.copy_from_slice(&self.rows);
+    }
+
+    /// What was forgotten and is not recorded yet.
+    pub fn unsaved_map(&self) -> Arc<MapRecord> {
+        self.record()
+    }
+
+    fn record(&self) -> Arc<MapRecord> {
+        Arc::new(MapRecord {
+            covers: self.seq,
+            forgotten: self.forgotten_since.clone(),
+        })
+    }
+
+    /// The slots of the program last booked on a die; `first`: where the unit begins.
+    pub fn fill(&mut self, die: u32, tag: u32, slots: Vec<Spare>) {
+        if let Some(page) = self.last_page(die) {
+            page.tag = tag;
+            page.slots = slots;
+        }
+    }
+
+    /// The program last booked on a die is a page of the map: it says what was forgotten.
+    pub fn fill_map(&mut self, die: u32) {
+        let record = self.record();
+        if let Some(page) = self.last_page(die) {
+            page.map = Some(record);
+        }
+    }
+
+    fn last_page(&mut self, die: u32) -> Option<&mut Page> {
+        self.pending[die as usize].back_mut()?.page.as_mut()
+    }
+
+    /// The map is recorded beside the array at `time`, by a layer whose map costs nothing.
+    pub fn note_map(&mut self, time: u64) {
+        let record = self.record();
+        self.notes.push_back((time, record));
+    }
+
+    /// An address is forgotten.
+    pub fn forget(&mut self, address: u32) {
+        let seq = self.next_seq();
+        self.forgotten_since.push((address, seq));
+    }
+
+    /// A superblock is free: its next erase waits for what is booked now.
+    pub(in crate::nand) fn freed(&mut self, superblock: u32) {
+        self.generation[superblock as usize] += 1;
+        let last = (0..).zip(&self.pending);
+        let last = last.filter_map(|(die, pending)| {
+            let id = pending.back()?.id;
+            Some(Ticket { end: 0, die, id })
+        });
+        self.wait_for.insert(superblock, last.collect());
+    }
+
+    /// What must have ended before the superblock is erased.
+    pub(in crate::nand) fn waits(&self, superblock: u32) -> Vec<Ticket> {
+        self.wait_for.get(&superblock).cloned().unwrap_or_default()
+    }
+
+    /// Everything is erased.
+    pub(in crate::nand) fn wipe(&mut self) {
+        for block in 0..self.blocks.len() as u32 {
+            self.erase_block(block);
+        }
+        self.rows.fill(0);
+        self.saved_rows.fill(0);
+        for pending in &mut self.pending {
+            pending.clear();
+        }
+        for generation in &mut self.generation {
+            *generation += 1;
+        }
+        self.buffer.clear();
+        self.wait_for.clear();
+    }
+
+    // What is there.
+
+    /// Takes in what has ended on a die: all before the operation `first` (all when there is
+    /// none).
+    pub(in crate::nand) fn settle(&mut self, die: u32, first: Option<u32>) {
+        while let Some(op) = self.pending[die as usize].front() {
+            if Some(op.id) == first {
+                return;
+            }
+            if let Some(op) = self.pending[die as usize].pop_front() {
+                self.apply(op);
+            }
+        }
+    }
+
+    /// Takes in what was recorded beside the array until `now`.
+    pub(in crate::nand) fn settle_notes(&mut self, now: u64) {
+        while self.notes.front().is_some_and(|note| note.0 <= now) {
+            if let Some((_, record)) = self.notes.pop_front() {
+                self.fold(&record, true);
+            }
+        }
+    }
+
+    fn apply(&mut self, op: Pending) {
+        if op.erase {
+            self.begin_erase(&op);
+        }
+        if let Some(page) = op.page {
+            self.put_page(op.block, Arc::new(page));
+        }
+    }
+
+    fn begin_erase(&mut self, op: &Pending) {
+        if let Some(record) = &op.before {
+            self.fold(record, false);
+        }
+        self.erase_block(op.block);
+    }
+
+    pub(super) fn erase_block(&mut self, block: u32) {
+        let at = &mut self.blocks[block as usize];
+        if at.pages.is_empty() && !at.unstable {
+            return;
+        }
+        at.pages.clear();
+        at.unstable = false;
+        self.happened(Event::Erased { block });
+    }
+
+    pub(super) fn put_page(&mut self, block: u32, page: Arc<Page>) {
+        if let Some(record) = page.map.clone().filter(|_| !page.torn) {
+            self.fold(&record, true);
+        }
+        self.seq = self.seq.max(page.seq);
+        self.blocks[block as usize].pages.push(page.clone());
+        self.happened(Event::Programmed { block, page });
+    }
+
+    /// What a page of the map says is so from now on.
+    pub(super) fn fold(&mut self, record: &MapRecord, covers: bool) {
+        for &(address, seq) in &record.forgotten {
+            let last = self.forgotten.entry(address).or_insert(0);
+            *last = seq.max(*last);
+        }
+        self.forgotten_since.retain(|&(_, seq)| seq > record.covers);
+        if covers {
+            self.map.covers = self.map.covers.max(record.covers);
+        }
+        self.happened(Event::Noted(Arc::new(MapRecord {
+            covers: self.map.covers,
+            forgotten: record.forgotten.clone(),
+        })));
+    }
+
+    // Power.
+
+    /// Power fails: `progress` says how far each booked operation is. `saves_map`: there is
+    /// energy to record what was forgotten.
+    pub(in crate::nand) fn cut(
+        &mut self,
+        saves_map: bool,
+        mut progress: impl FnMut(Ticket) -> Progress,
+    ) -> CutDamage {
+        let mut damage = CutDamage::default();
+        for die in 0..self.dies {
+            while let Some(op) = self.pending[die as usize].pop_front() {
+                let ticket = Ticket {
+                    end: 0,
+                    die,
+                    id: op.id,
+                };
+                match progress(ticket) {
+                    Progress::Done => self.apply(op),
+                    Progress::Erasing => self.tear_erase(op, &mut damage),
+                    Progress::Programming => self.tear_program(op, &mut damage),
+                    Progress::NotBegun => {
+                        damage.not_begun += 1;
+                        drop_slots(op.page, &mut damage);
+                    }
+                }
+            }
+        }
+        damage.dropped.sort_by_key(|slot| slot.seq);
+        if saves_map {
+            let record = self.record();
+            self.fold(&record, true);
+        }
+        self.forgotten_since.clear();
+        self.notes.clear();
+        self.staged.clear();
+        self.wait_for.clear();
+        damage
+    }
+
+    fn tear_erase(&mut self, op: Pending, damage: &mut CutDamage) {
+        damage.torn_erases += 1;
+        self.begin_erase(&op);
+        self.blocks[op.block as usize].unstable = true;
+        drop_slots(op.page, damage);
+    }
+
+    fn tear_program(&mut self, op: Pending, damage: &mut CutDamage) {
+        damage.torn_programs += 1;
+        if op.erase {
+            self.begin_erase(&op);
+        }
+        let Some(mut page) = op.page else {
+            return;
+        };
+        if page.mode == Mode::Native {
+            self.lose_lower_pages(op.block, damage);
+        }
+        let torn = Page {
+            torn: true,
+            slots: std::mem::take(&mut page.slots),
+            map: None,
+            ..page.clone()
+        };
+        // Kept for faults that take a torn page for a good one; nobody else reads it.
+        page.slots.clone_from(&torn.slots);
+        self.put_page(op.block, Arc::new(torn));
+        drop_slots(Some(page), damage);
+    }
+
+    fn lose_lower_pages(&mut self, block: u32, damage: &mut CutDamage) {
+        let b = block as usize;
+        let row = self.blocks[b].pages.len() as u32;
+        for lower in row - row % self.bits..row {
+            if self.always_saves_lower || lower < self.saved_rows[b] {
+                damage.lower_pages_saved += 1;
+            } else {
+                damage.lower_pages_lost += 1;
+                self.lose_page(block, lower);
+            }
+        }
+    }
+
+    /// A page cannot be read any more.
+    pub fn lose_page(&mut self, block: u32, row: u32) {
+        let page = &mut self.blocks[block as usize].pages[row as usize];
+        Arc::make_mut(page).torn = true;
+    }
+
+    /// The buffer is gone.
+    pub fn lose_buffer(&mut self) {
+        self.buffer.clear();
+    }
+
+    /// Power is back: the rows programmed of each block, or `None` when it must be erased first,
+    /// because it was being erased or belongs to an earlier life of its superblock.
+    pub(in crate::nand) fn power_on(&mut self) -> Vec<Option<u32>> {
+        let dies = self.dies as usize;
+        let mut rows = Vec::with_capacity(self.blocks.len());
+        for (superblock, blocks) in self.blocks.chunks(dies).enumerate() {
+            let of = |block: &super::Block| block.pages.first().map(|page| page.generation);
+            let newest = blocks.iter().filter_map(of).max();
+            self.generation[superblock] = newest.unwrap_or(self.generation[superblock]);
+            rows.extend(blocks.iter().map(|block| {
+                let current = of(block).is_none_or(|generation| Some(generation) == newest);
+                (current && !block.unstable).then_some(block.pages.len() as u32)
+            }));
+        }
+        for (booked, rows) in self.rows.iter_mut().zip(&rows) {
+            *booked = rows.unwrap_or(0);
+        }
+        self.save_lower_pages();
+        rows
+    }
+}
+
+fn drop_slots(page: Option<Page>, damage: &mut CutDamage) {
+    let Some(page) = page.filter(|page| page.purpose == Purpose::Host) else {
+        return;
+    };
+    let seq = page.seq;
+    let slots = page.slots.into_iter();
+    damage.dropped.extend(slots.map(|spare| Dropped {
+        seq,
+        address: spare.address,
+        content: spare.content,
+    }));
+}

@@ -1,0 +1,203 @@
+//! The gear that remembers: time, and what is on media at each moment of it.
+
+use super::clock::Clock;
+use super::gear::{Gear, Program, Read, Ticket};
+use super::media::{CutDamage, Media, Progress};
+use super::{NandConfig, Purpose};
+use crate::geometry::Geometry;
+use crate::image::{Image, ImageError, Reader, Writer};
+
+/// Dies and channels in time, over media that remember.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    clock: Clock,
+    media: Media,
+    now: u64,
+}
+
+impl Recorder {
+    fn settle(&mut self, die: u32) {
+        let first = self.clock.first_after(die, self.now);
+        self.media.settle(die, first);
+    }
+
+    /// When a superblock may be erased; what that hangs on is not put off any more.
+    fn may_erase(&mut self, from: u64, superblock: u32) -> u64 {
+        let mut from = from;
+        for ticket in self.media.waits(superblock) {
+            from = from.max(self.clock.make_firm(ticket));
+        }
+        from
+    }
+}
+
+impl Gear for Recorder {
+    const TIMED: bool = true;
+    const KEEPS: bool = true;
+
+    fn new(geometry: &Geometry, config: &NandConfig) -> Recorder {
+        Recorder {
+            clock: Clock::new(geometry, config),
+            media: Media::new(geometry),
+            now: 0,
+        }
+    }
+
+    fn set_now(&mut self, now: u64) {
+        self.now = now;
+        self.clock.set_now(now);
+    }
+
+    fn read(&mut self, from: u64, channel: u32, op: &Read) -> u64 {
+        self.clock.read(from, channel, op)
+    }
+
+    fn program(&mut self, from: u64, channel: u32, op: &Program) -> Ticket {
+        self.settle(op.die);
+        let from = if op.erase {
+            self.may_erase(from, op.superblock)
+        } else {
+            from
+        };
+        let ticket = self.clock.program(from, channel, op);
+        self.media.book_program(op, ticket);
+        ticket
+    }
+
+    fn erase(&mut self, from: u64, superblock: u32) -> u64 {
+        for die in 0..self.media.die_count() {
+            self.settle(die);
+        }
+        let from = self.may_erase(from, superblock);
+        let end = self.clock.erase(from, superblock);
+        for die in 0..self.media.die_count() {
+            let id = self.clock.last_id(die);
+            self.media.book_erase(superblock, die, id);
+        }
+        end
+    }
+
+    fn erase_all(&mut self, from: u64, blocks_per_die: u64) -> u64 {
+        self.media.wipe();
+        self.clock.erase_all(from, blocks_per_die)
+    }
+
+    fn is_pending(&self, superblock: u32, row: u32, die: u32) -> bool {
+        self.clock.is_pending(superblock, row, die)
+    }
+
+    fn end_of(&self, ticket: Ticket) -> u64 {
+        self.clock.end_of(ticket)
+    }
+
+    fn make_firm(&mut self, ticket: Ticket) -> u64 {
+        self.clock.make_firm(ticket)
+    }
+
+    fn die_free_at(&self, die: u32) -> u64 {
+        self.clock.die_free_at(die)
+    }
+
+    fn busy_by_purpose(&self) -> [u64; Purpose::COUNT] {
+        self.clock.busy_by_purpose()
+    }
+
+    fn busy_ns(&self) -> (Vec<u64>, Vec<u64>) {
+        self.clock.busy_ns()
+    }
+
+    fn freed(&mut self, superblock: u32) {
+        for die in 0..self.media.die_count() {
+            self.settle(die);
+        }
+        self.media.freed(superblock);
+    }
+
+    fn media(&self) -> Option<&Media> {
+        Some(&self.media)
+    }
+
+    fn media_mut(&mut self) -> Option<&mut Media> {
+        Some(&mut self.media)
+    }
+
+    fn settle_all(&mut self) {
+        for die in 0..self.media.die_count() {
+            self.settle(die);
+        }
+        self.media.settle_notes(self.now);
+    }
+
+    fn cut(&mut self, hold: Option<u64>) -> CutDamage {
+        self.settle_all();
+        let (clock, now) = (&self.clock, self.now);
+        let until = now.saturating_add(hold.unwrap_or(0));
+        self.media
+            .cut(hold.is_some(), |ticket| clock.progress(ticket, now, until))
+    }
+
+    fn power_on(&mut self, at: u64) -> Vec<Option<u32>> {
+        self.clock.restart(at);
+        self.now = at;
+        self.media.power_on()
+    }
+}
+
+impl Clock {
+    /// The first operation of a die that has not ended by `now`.
+    fn first_after(&mut self, die: u32, now: u64) -> Option<u32> {
+        let die = &mut self.dies[die as usize];
+        die.forget(now);
+        die.booked.front().map(|op| op.id)
+    }
+
+    fn last_id(&self, die: u32) -> u32 {
+        self.dies[die as usize].next_id.wrapping_sub(1)
+    }
+
+    /// How far an operation is at `now`, when what ends by `until` still ends.
+    fn progress(&self, ticket: Ticket, now: u64, until: u64) -> Progress {
+        let die = &self.dies[ticket.die as usize];
+        let Some(op) = die.find(ticket.id).map(|index| &die.booked[index]) else {
+            return Progress::Done;
+        };
+        let alone = op.row == u16::MAX;
+        if op.end <= now || (op.start < now && op.end <= until) {
+            Progress::Done
+        } else if op.start >= now {
+            Progress::NotBegun
+        } else if alone || (op.erases && now < op.start + self.erase_ns) {
+            Progress::Erasing
+        } else {
+            Progress::Programming
+        }
+    }
+
+    /// Power is back: nothing is booked.
+    fn restart(&mut self, at: u64) {
+        self.now = at;
+        for die in &mut self.dies {
+            die.booked.clear();
+            die.free_at = at;
+            die.reads_end = at;
+        }
+        for bus in &mut self.channels {
+            bus.restart();
+        }
+    }
+}
+
+/// A drive directory keeps what is on media; what else there is goes with the power.
+impl Image for Recorder {
+    fn save(&self, _: &mut Writer<'_>) -> Result<(), ImageError> {
+        Err(kept_elsewhere())
+    }
+
+    fn load(_: &mut Reader<'_>) -> Result<Recorder, ImageError> {
+        Err(kept_elsewhere())
+    }
+}
+
+fn kept_elsewhere() -> ImageError {
+    ImageError::Unknown("media that remember are kept by their events, not as an image".into())
+}

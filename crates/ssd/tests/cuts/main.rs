@@ -1,0 +1,189 @@
+//! Does every drive keep its promises when its power is cut at any instant, and is every named
+//! fault found, and nothing found where there is none?
+//!
+//! Random commands on tiny drives of every kind, cut at random times: inside programs, erases,
+//! reclaim, folding, journal writes, checkpoints, and during recovery itself. After every recovery
+//! the drive checks itself and the oracle looks at every sector. `SSDLAB_CUTS=N` sets the number of
+//! cuts on honest drives; a million in full:
+//! `SSDLAB_CUTS=1000000 cargo test --release -p ssdlab-ssd --test cuts -- --nocapture`.
+
+#[path = "../kinds/mod.rs"]
+mod kinds;
+mod rig;
+
+use rig::{Found, Rig};
+use ssdlab_ssd::DriveConfig;
+use ssdlab_ssd::config::MappingKind;
+use ssdlab_ssd::drive::power::{FAULTS, Fault, FaultKind, Lie};
+
+/// Cuts on honest drives unless `SSDLAB_CUTS` says otherwise.
+const CUTS: u64 = 3_000;
+
+fn cuts_wanted() -> u64 {
+    let given = std::env::var("SSDLAB_CUTS").ok();
+    given.map_or(CUTS, |given| {
+        given.parse().expect("SSDLAB_CUTS is a number")
+    })
+}
+
+/// Block-mapped drives, with and without logs, with and without a map that costs anything.
+fn block_mapped() -> Vec<DriveConfig> {
+    let mut list = Vec::new();
+    for (kind, logs) in [(MappingKind::Block, 0), (MappingKind::Hybrid, 3)] {
+        for journal in [false, true] {
+            let mut config = kinds::bare();
+            config.name = format!("{kind:?}, journal {journal}");
+            config.ftl.mapping.kind = kind;
+            config.ftl.mapping.log_superblocks = logs;
+            if journal {
+                config.ftl.journal.entry_bytes = 64;
+                config.ftl.journal.commit_map_programs = 1;
+            }
+            config.validate().expect("possible");
+            list.push(config);
+        }
+    }
+    list
+}
+
+/// Every kind, block maps, a protected drive of each kind of map, and drives drawn at random.
+fn all() -> Vec<DriveConfig> {
+    let mut list = kinds::all();
+    list.extend(block_mapped());
+    let mut protected: Vec<DriveConfig> = list.iter().step_by(5).cloned().collect();
+    protected.extend(block_mapped());
+    for config in &mut protected {
+        config.buffer.protected = true;
+        config.name.push_str(", protected");
+    }
+    list.extend(protected);
+    list.extend((0..12).map(|seed| {
+        let mut config = kinds::random::drive(seed);
+        config.name = format!("drawn from {seed}");
+        config
+    }));
+    list
+}
+
+#[test]
+fn an_honest_drive_never_breaks_a_promise() {
+    let configs = all();
+    let each = cuts_wanted().div_ceil(configs.len() as u64);
+    let mut total = Found::default();
+    for (index, config) in configs.iter().enumerate() {
+        let mut seed = index as u64;
+        let mut left = each;
+        while left > 0 {
+            let found = Rig::new(config, seed, &[]).run(left.min(40));
+            assert_eq!(found.broken, 0, "{:?}", found.first);
+            left -= left.min(found.cuts);
+            seed += 1000;
+            total.add(&found);
+        }
+    }
+    println!("{total:?}");
+}
+
+/// A drive on which a fault can show.
+fn victim_of(kind: FaultKind) -> DriveConfig {
+    let configs = kinds::all();
+    let named = |name: &str| {
+        let found = configs.iter().find(|config| config.name == name);
+        found.expect("a kind of that name").clone()
+    };
+    match kind {
+        FaultKind::CapacitorFailed => named("protected"),
+        FaultKind::PairedPageLoss => named("bare"),
+        _ => named("journal"),
+    }
+}
+
+/// Cuts until the campaign finds something, over several seeds; `None`: nothing in `most` cuts.
+fn campaign(config: &DriveConfig, faults: &[Fault], most: u64) -> Option<Found> {
+    let mut cuts = 0;
+    for seed in 0.. {
+        if cuts >= most {
+            return None;
+        }
+        let found = Rig::new(config, seed, faults).run(50);
+        cuts += found.cuts;
+        if found.broken > 0 {
+            return Some(found);
+        }
+    }
+    None
+}
+
+#[test]
+fn every_named_fault_is_found_and_nothing_when_it_is_off() {
+    for info in &FAULTS {
+        let kind = match info.kind {
+            FaultKind::DiesAfterCuts(_) => FaultKind::DiesAfterCuts(7),
+            kind => kind,
+        };
+        let config = victim_of(kind);
+        for (per_mille, is_found) in [(300, true), (0, false)] {
+            let fault = Fault {
+                kind,
+                per_mille,
+                seed: 5,
+            };
+            let faults = [fault];
+            let on = matches!(kind, FaultKind::DiesAfterCuts(_)) && !is_found;
+            let faults = if on { &[][..] } else { &faults[..] };
+            let found = campaign(&config, faults, 400);
+            assert_eq!(found.is_some(), is_found, "{}: {found:?}", info.name);
+            if let Some(found) = found {
+                println!(
+                    "{}: after {} cuts: {:?}",
+                    info.name, found.cuts, found.first
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn faults_have_names_and_sources() {
+    for info in &FAULTS {
+        assert_eq!(FaultKind::named(info.name), Some(info.kind));
+        assert_eq!(info.kind.info().name, info.name);
+        let texts = [info.text, info.occasion, info.source];
+        assert!(texts.iter().all(|text| !text.is_empty()), "{}", info.name);
+    }
+}
+
+/// Canary: an oracle that promises more than the drive does is caught on an honest drive.
+#[test]
+fn an_oracle_that_promises_too_much_is_caught() {
+    let config = victim_of(FaultKind::IgnoresFlush);
+    let found = Rig::new(&config, 1, &[]).lie(Lie::PromisesTooMuch).run(100);
+    assert!(found.broken > 0, "{found:?}");
+}
+
+/// Canary: an oracle that sees nothing finds nothing on a drive that breaks its promises.
+#[test]
+fn an_oracle_that_sees_nothing_is_caught() {
+    let fault = Fault {
+        kind: FaultKind::LosesMapUpdates,
+        per_mille: 900,
+        seed: 1,
+    };
+    let config = victim_of(fault.kind);
+    let blind = Rig::new(&config, 1, &[fault]).lie(Lie::SeesNothing).run(30);
+    let seeing = Rig::new(&config, 1, &[fault]).run(30);
+    assert_eq!((blind.broken, seeing.broken > 0), (0, true));
+}
+
+/// A capacitor that lasts for half of the buffer loses the rest.
+#[test]
+fn a_capacitor_too_small_is_found() {
+    let config = victim_of(FaultKind::CapacitorFailed);
+    let mut lost = 0;
+    for seed in 0..40 {
+        let hold = config.nand.timing.slc_program;
+        let found = Rig::with_hold(&config, seed, hold).run(10);
+        lost += found.broken;
+    }
+    assert!(lost > 0);
+}
