@@ -1,6 +1,6 @@
 //! What can be run, and what a run gives.
 
-use super::{facts, pattern, rw80, s2d, spare};
+use super::{facts, myth, pattern, rw80, s2d, spare};
 use crate::LabError;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -26,6 +26,8 @@ enum Kind {
     Rw80(&'static str),
     X1Patterns,
     Spare,
+    Myth,
+    Database,
 }
 
 /// What an experiment needs besides its name.
@@ -94,7 +96,7 @@ const RW80: &str = "secure erase, 4 KiB random writes over the whole drive, 32 o
                     minutes; ten idle minutes; two minutes more";
 
 /// Everything that can be run.
-pub const ALL: [Experiment; 14] = [
+pub const ALL: [Experiment; 16] = [
     experiment(
         "facts",
         "arithmetic on published numbers and on the catalogue's; nothing is run",
@@ -142,6 +144,20 @@ pub const ALL: [Experiment; 14] = [
         Kind::X1Patterns,
     ),
     experiment(
+        "myth",
+        "updates in place and in a log; a server's file system on drives of a 128th of their size \
+         that differ in one thing each; reads beside TRIMs; 4 KiB over every block of the S3700",
+        140,
+        Kind::Myth,
+    ),
+    experiment(
+        "myth.database",
+        "a database that is offered 15,000 transactions a second, for six months, on the earlier \
+         drive",
+        60,
+        Kind::Database,
+    ),
+    experiment(
         "spare",
         "traces of desktop use in bursts with pauses, light and heavy, on drives of a 32nd of their \
          size: new with a system on it, full of random data, full and written at random all over",
@@ -166,6 +182,8 @@ impl Experiment {
             Kind::S2d(drive) => s2d::run(drive, setup),
             Kind::Pattern(streams) => pattern::run(streams, setup),
             Kind::Rw80(drive) => rw80::run(drive, setup),
+            Kind::Myth => myth::run(setup),
+            Kind::Database => myth::database(setup),
             Kind::Spare => spare::run(setup),
             Kind::X1Patterns => rw80::x1_patterns(setup),
         }

@@ -6,6 +6,7 @@ use crate::analysis::stats;
 use crate::catalogue::{self, CatalogueDrive};
 use crate::memory::refuse_if_too_big;
 use ssdlab_ssd::counters::DriveCounters;
+use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, Nanos};
 use std::sync::atomic::Ordering;
@@ -18,6 +19,8 @@ const IDLE_MINUTES: u64 = 10;
 const MINUTES_AFTER_IDLE: usize = 2;
 const DEPTH: u32 = 32;
 const BLOCK: u32 = 4096;
+const LARGE: u32 = 8192;
+const MINUTES_LARGE: usize = 5;
 
 /// A drive under a load of always [`DEPTH`] commands.
 struct Loaded<'a> {
@@ -118,7 +121,7 @@ pub fn run(name: &str, setup: &Setup<'_>) -> Result<Outcome, LabError> {
     let awake = Nanos(idle_from.0 + IDLE_MINUTES * MINUTE);
     loaded.drive.pop_completion(awake);
     let again = loaded.minutes(awake, MINUTES_AFTER_IDLE, &mut next)?;
-    loaded.drain();
+    let waf_8k = large(&mut loaded, &entry, setup.seed)?;
     let mut outcome = Outcome {
         rests_on: entry.rests_on(),
         ..Outcome::default()
@@ -129,7 +132,46 @@ pub fn run(name: &str, setup: &Setup<'_>) -> Result<Outcome, LabError> {
         outcome.value("waf", waf);
     }
     prices(&mut outcome, &entry);
+    endurance(&mut outcome, &entry, waf, waf_8k);
     Ok(outcome)
+}
+
+/// Where the maker rates 8 KiB writes too: ten minutes of them, and the write amplification of the
+/// last five.
+fn large(
+    loaded: &mut Loaded<'_>,
+    entry: &CatalogueDrive,
+    seed: u64,
+) -> Result<Option<f64>, LabError> {
+    let mut waf = None;
+    if entry.file.documented.rated_writes_8k.is_some() {
+        let blocks = entry.config.user_bytes / u64::from(LARGE);
+        let mut rng = Rng::named(seed, "rw80, 8 KiB");
+        let mut next = move || Command::write(rng.below(blocks) * u64::from(LARGE), LARGE);
+        for _ in 0..2 {
+            let start = loaded.drain();
+            let before = loaded.drive.counters().clone();
+            loaded.minutes(start, MINUTES_LARGE, &mut next)?;
+            let now = loaded.drive.counters();
+            waf = now.waf_since(&before, entry.config.shape.slot_bytes);
+        }
+    }
+    loaded.drain();
+    Ok(waf)
+}
+
+/// What the host may write until the cells' cycles are used up, at these write amplifications.
+fn endurance(outcome: &mut Outcome, entry: &CatalogueDrive, waf: Option<f64>, waf_8k: Option<f64>) {
+    let Some(cycles) = &entry.file.documented.program_erase_cycles else {
+        return;
+    };
+    let raw = Geometry::new(entry.config.shape).raw_bytes() as f64;
+    let programmed = raw * f64::from(cycles.value);
+    for (name, waf) in [("endurance_tb", waf), ("endurance_8k_tb", waf_8k)] {
+        if let Some(waf) = waf.filter(|waf| *waf > 0.0) {
+            outcome.value(name, programmed / waf / 1e12);
+        }
+    }
 }
 
 fn measure(outcome: &mut Outcome, minutes: &[f64], again: &[f64]) {
