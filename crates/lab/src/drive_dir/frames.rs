@@ -21,7 +21,7 @@ pub enum Record {
     /// Format and configuration: the first of a checkpoint.
     Header(u32, Box<DriveConfig>),
     /// What the drive knows beside its media.
-    Smart(Smart),
+    Smart(Box<Smart>),
     /// What has happened to the media.
     Events(Vec<Event>),
     /// Mapping units acknowledged and not on media; `None`: forgotten.
@@ -70,7 +70,7 @@ impl Record {
                 let config = Box::new(DriveConfig::load(from)?);
                 Ok(Record::Header(version, config))
             }
-            1 => Smart::load(from).map(Record::Smart),
+            1 => Smart::load(from).map(|smart| Record::Smart(Box::new(smart))),
             2 => Image::load(from).map(Record::Events),
             3 => Image::load(from).map(Record::Saved),
             4 => Ok(Record::End),

@@ -168,7 +168,7 @@ impl DriveDir {
         };
         // From here on the log does not end with a clean shutdown.
         let smart = dir.data.drive().smart();
-        dir.log.append(&Record::Smart(smart))?;
+        dir.log.append(&Record::Smart(Box::new(smart)))?;
         Ok((dir, recovery))
     }
 
@@ -242,7 +242,7 @@ impl DriveDir {
         self.data.drive_mut().shut_down();
         self.log_events(false)?;
         let smart = self.data.drive().smart();
-        self.log.append(&Record::Smart(smart))?;
+        self.log.append(&Record::Smart(Box::new(smart)))?;
         self.log.append(&Record::Closed)?;
         self.log.sync()
     }
@@ -345,12 +345,14 @@ fn lock(path: &Path) -> Result<File, LabError> {
         .write(true)
         .open(&file);
     let lock = opened.map_err(|e| LabError::file("opening", &file, e))?;
-    lock.try_lock().map_err(|_| {
-        LabError::refused(
-            format!("{} is open elsewhere", path.display()),
-            "one process at a time has a drive directory open",
-        )
-    })?;
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(
+        |_| {
+            LabError::refused(
+                format!("{} is open elsewhere", path.display()),
+                "one process at a time has a drive directory open",
+            )
+        },
+    )?;
     Ok(lock)
 }
 
@@ -378,7 +380,7 @@ fn write_checkpoint(
     let part = file.with_extension("part");
     let mut frames = Frames::create(&part)?;
     frames.append(&Record::Header(VERSION, Box::new(drive.config().clone())))?;
-    frames.append(&Record::Smart(drive.smart()))?;
+    frames.append(&Record::Smart(Box::new(drive.smart())))?;
     for events in drive.all_events().chunks(256) {
         frames.append(&Record::Events(events.to_vec()))?;
     }
@@ -446,7 +448,7 @@ impl Stored {
         self.closed = closes || (self.closed && matches!(record, Record::End));
         match record {
             Record::Header(..) | Record::End | Record::Closed => {}
-            Record::Smart(smart) => self.smart = smart,
+            Record::Smart(smart) => self.smart = *smart,
             Record::Saved(slots) => {
                 for (lpn, content) in slots {
                     self.count(&content);
