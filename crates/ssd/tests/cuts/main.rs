@@ -12,12 +12,12 @@ mod kinds;
 mod rig;
 
 use rig::{Found, Rig};
-use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::config::MappingKind;
-use ssdlab_ssd::drive::power::{FAULTS, Fault, FaultKind, Lie};
+use ssdlab_ssd::drive::power::{DataDrive, DataError, FAULTS, Fault, FaultKind, Lie, Power};
+use ssdlab_ssd::{DriveConfig, Nanos};
 
 /// Cuts on honest drives unless `SSDLAB_CUTS` says otherwise.
-const CUTS: u64 = 3_000;
+const CUTS: u64 = 6_000;
 
 fn cuts_wanted() -> u64 {
     let given = std::env::var("SSDLAB_CUTS").ok();
@@ -82,6 +82,19 @@ fn an_honest_drive_never_breaks_a_promise() {
         }
     }
     println!("{total:?}");
+    let occasions = [
+        total.cuts_in_recovery,
+        total.torn_programs,
+        total.torn_erases,
+        total.lower_pages_lost,
+        total.lower_pages_saved,
+        total.saved,
+        total.older,
+    ];
+    assert!(
+        !occasions.contains(&0),
+        "cuts missed an occasion: {total:?}"
+    );
 }
 
 /// A drive on which a fault can show.
@@ -186,4 +199,68 @@ fn a_capacitor_too_small_is_found() {
         lost += found.broken;
     }
     assert!(lost > 0);
+}
+
+/// What a drive tells of a cut and of its recovery.
+#[test]
+fn recovery_is_told_step_by_step() {
+    let mut config = DriveConfig::tiny();
+    config.ftl.journal.checkpoint_pages = 4;
+    let mut drive = DataDrive::new(config, Power::default()).expect("possible");
+    for n in 0..400_u64 {
+        let at = n * 37 % 448 * 4096;
+        let page = [n as u8; 4096];
+        drive.write(at, &page, false).expect("written");
+        if n.is_multiple_of(20) {
+            drive.flush().expect("flushed");
+        }
+    }
+    let cut = drive.cut();
+    assert!(cut.buffered > 0 && cut.saved == 0, "{cut:?}");
+    assert_eq!(drive.read(0, &mut [0; 512]), Err(DataError::Off));
+    let recovery = drive.power_on();
+    let names: Vec<&str> = recovery.steps.iter().map(|step| step.name).collect();
+    let expected = [
+        "find superblocks",
+        "read the map",
+        "replay the journal",
+        "scan open superblocks",
+    ];
+    assert_eq!(names, expected);
+    let mut last = recovery.at.0;
+    for step in &recovery.steps {
+        assert!(step.operations > 0 && step.end > last, "{recovery:?}");
+        last = step.end;
+    }
+    assert_eq!(recovery.ready.0, last);
+    let told = drive.drive().power_counters();
+    assert_eq!((told.power_cycles, told.unsafe_shutdowns), (2, 1));
+}
+
+/// A drive of DRAM saves all of it, and has it again.
+#[test]
+fn a_drive_that_never_programs_is_saved_and_restored_whole() {
+    let mut config = DriveConfig::tiny();
+    config.buffer.protected = true;
+    config.buffer.hold_bytes = config.user_bytes;
+    config.buffer.bytes = config.user_bytes + 16 * 4096;
+    config.ftl.idle_after = Nanos::from_secs(1_000_000);
+    let mut drive = DataDrive::new(config, Power::default()).expect("possible");
+    for page in 0..448_u64 {
+        drive
+            .write(page * 4096, &[page as u8; 4096], false)
+            .expect("written");
+    }
+    assert_eq!(drive.drive().counters().slots_host, 0);
+    let cut = drive.cut();
+    assert_eq!((cut.buffered, cut.saved), (448, 448));
+    assert!(cut.held_up > Nanos::ZERO);
+    let recovery = drive.power_on();
+    assert!(recovery.ready > recovery.at);
+    let mut bytes = [0; 4096];
+    for page in 0..448_u64 {
+        drive.read(page * 4096, &mut bytes).expect("read");
+        assert_eq!(bytes, [page as u8; 4096]);
+    }
+    assert_eq!(drive.drive().counters().slots_host, 0);
 }

@@ -6,6 +6,7 @@ use crate::counters::DriveCounters;
 use crate::ftl::frontier::Frontier;
 use crate::ftl::policies::VictimPolicy;
 use crate::ftl::{Found, Hint, Launched, SuperblockView, Translation};
+use crate::nand::media::Media;
 use crate::nand::{EndOfLife, Mode, NandWork, Purpose, Reliability, Ticket};
 use crate::prefetch::prefetch;
 use std::ops::Range;
@@ -34,7 +35,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
     }
 
     fn uncommitted(&self) -> bool {
-        self.journal.pending > 0
+        self.journal.pending > 0 || self.nand.media().is_some_and(Media::has_unsaved)
     }
 
     fn commit_map(&mut self, from: u64) -> u64 {

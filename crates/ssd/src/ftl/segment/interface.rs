@@ -6,6 +6,7 @@ use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
 use crate::ftl::{Found, Hint, SuperblockView, Translation};
+use crate::nand::media::Media;
 use crate::nand::{NandWork, Purpose, Ticket};
 use crate::prefetch::prefetch;
 use std::ops::Range;
@@ -64,7 +65,8 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
     }
 
     fn uncommitted(&self) -> bool {
-        self.core.map_log.has_changes()
+        let unsaved = self.core.nand.media().is_some_and(Media::has_unsaved);
+        self.core.map_log.has_changes() || unsaved
     }
 
     fn commit_map(&mut self, from: u64) -> u64 {

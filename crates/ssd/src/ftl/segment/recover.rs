@@ -47,7 +47,7 @@ impl<G: Gear> Core<G> {
         }
         let content: Content = self.nand.media_mut().and_then(|media| match moved_from {
             Some(value) => media.content_at(value - 1),
-            // Left there: a segment that moves meanwhile may take it before the write that it is for.
+            // Left there: a segment that moves may take it before the write it is for.
             None => media.buffered(lpn),
         });
         slots.push(Spare {

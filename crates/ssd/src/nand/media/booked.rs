@@ -62,6 +62,11 @@ impl Media {
         self.saved_rows.copy_from_slice(&self.rows);
     }
 
+    /// Whether something was forgotten that is not yet known to be recorded.
+    pub fn has_unsaved(&self) -> bool {
+        !self.forgotten_since.is_empty()
+    }
+
     /// What was forgotten and is not recorded yet.
     pub fn unsaved_map(&self) -> Arc<MapRecord> {
         self.record()
