@@ -29,13 +29,13 @@ const LOOK: Duration = Duration::from_millis(100);
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Ask {
     /// Cut the power now.
-    Off,
+    Off {},
     /// Give power; answered when the drive has recovered.
-    On,
+    On {},
     /// Say what the drive is at.
-    Status,
+    Status {},
     /// Take back what is armed.
-    Disarm,
+    Disarm {},
     /// Cut the power at a moment to come.
     CutWhen {
         /// The moment.
@@ -99,10 +99,10 @@ pub fn run_line(power: &dyn Power, line: &str) -> (Answer, Option<u64>) {
         }
     };
     match ask {
-        Ask::Off => (Answer::of("off", power.off()), None),
-        Ask::On => (Answer::of("on", power.on()), None),
-        Ask::Status => (Answer::of("status", Ok(power.status())), None),
-        Ask::Disarm => (Answer::of("disarmed", power.cut_when(None)), None),
+        Ask::Off {} => (Answer::of("off", power.off()), None),
+        Ask::On {} => (Answer::of("on", power.on()), None),
+        Ask::Status {} => (Answer::of("status", Ok(power.status())), None),
+        Ask::Disarm {} => (Answer::of("disarmed", power.cut_when(None)), None),
         Ask::CutWhen { at, wait } => {
             let cuts = power.status().cuts;
             let answer = Answer::of("armed", power.cut_when(Some(at)));
@@ -296,7 +296,7 @@ mod tests {
             events,
             [("armed".to_string(), true), ("cut".to_string(), false)]
         );
-        ask(&path, &Ask::On, |answer| {
+        ask(&path, &Ask::On {}, |answer| {
             assert!(answer.status.unwrap().powered)
         })
         .unwrap();

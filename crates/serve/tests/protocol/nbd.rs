@@ -1,8 +1,6 @@
 //! The server seen from a client that speaks the protocol byte by byte.
 
-mod client;
-
-use client::Client;
+use crate::client::Client;
 use ssdlab_serve::nbd::wire::*;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
 use ssdlab_serve::{Address, Lint, MemoryStore, Sectors};
