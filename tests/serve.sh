@@ -23,6 +23,7 @@ finish() {
 }
 trap finish EXIT
 failed=0
+# A function runs here without `set -e`: its commands are joined with &&.
 have() { command -v "$1" >/dev/null 2>&1; }
 skip() { echo "skipped  $1: $2"; }
 check() {
@@ -63,10 +64,10 @@ else
 fi
 map_() { nbdinfo --map "$uri" && nbdinfo --map=ssdlab:durability "$uri"; }
 copy_() {
-  head -c 40000000 /dev/urandom >"$work/a"
-  truncate -s 256M "$work/a"
-  nbdcopy --flush "$work/a" "$uri" && nbdcopy "$uri" "$work/b" && cmp "$work/a" "$work/b"
-  [ "$(du -k "$work/b" | cut -f1)" -lt 100000 ] # the holes came back as holes
+  head -c 40000000 /dev/urandom >"$work/a" &&
+    truncate -s 256M "$work/a" &&
+    nbdcopy --flush "$work/a" "$uri" && nbdcopy "$uri" "$work/b" && cmp "$work/a" "$work/b" &&
+    [ "$(du -k "$work/b" | cut -f1)" -lt 100000 ] # the holes came back as holes
 }
 if have nbdinfo && have nbdcopy; then
   check "nbdinfo" nbdinfo "$uri"
@@ -79,12 +80,13 @@ fi
 qemu_io_() {
   qemu-io -f raw "$uri" -c 'write -P 7 1M 1M' -c 'read -P 7 1M 1M' -c 'write -f -P 8 1536 512' \
     -c 'read -P 8 1536 512' -c 'write -z 1M 64k' -c 'read -P 0 1M 64k' -c 'discard 0 1M' \
-    -c 'write -zu 8M 8M' -c flush -c 'read 0 64M' -c map | tee "$work/q"
+    -c 'write -zu 8M 8M' -c flush -c 'read 0 64M' -c map >"$work/q" 2>&1 || { cat "$work/q" && return 1; }
+  cat "$work/q"
   ! grep -Eiq 'error|failed|pattern verification' "$work/q"
 }
 qemu_compare_() {
-  qemu-img convert -n -f raw -O raw "$work/a" "$uri"
-  qemu-img compare -f raw -F raw "$work/a" "$uri"
+  qemu-img convert -n -f raw -O raw "$work/a" "$uri" &&
+    qemu-img compare -f raw -F raw "$work/a" "$uri"
 }
 if have qemu-io && have qemu-img; then
   check "qemu-io" qemu_io_
@@ -102,28 +104,27 @@ else
 fi
 
 loop_() {
-  [ "$(stat -c %s "$work/mnt/drive")" = $((256 << 20)) ]
-  loop=$(losetup -f --show --direct-io=on "$work/mnt/drive")
-  [ "$(blockdev --getsize64 "$loop")" = $((256 << 20)) ]
-  mkfs.ext4 -q -F "$loop"
-  mount "$loop" "$work/fs"
-  head -c 5000000 /dev/urandom >"$work/fs/file"
-  sync "$work/fs/file"
-  cp "$work/fs/file" "$work/c"
-  fstrim "$work/fs"
-  umount "$work/fs"
-  e2fsck -fn "$loop"
-  mount "$loop" "$work/fs"
-  cmp "$work/fs/file" "$work/c"
-  umount "$work/fs"
+  [ "$(stat -c %s "$work/mnt/drive")" = $((256 << 20)) ] &&
+    loop=$(losetup -f --show --direct-io=on "$work/mnt/drive") &&
+    [ "$(blockdev --getsize64 "$loop")" = $((256 << 20)) ] &&
+    mkfs.ext4 -q -F "$loop" &&
+    mount "$loop" "$work/fs" &&
+    head -c 5000000 /dev/urandom >"$work/fs/file" &&
+    sync "$work/fs/file" &&
+    cp "$work/fs/file" "$work/c" &&
+    fstrim "$work/fs" &&
+    umount "$work/fs" &&
+    e2fsck -fn "$loop" &&
+    mount "$loop" "$work/fs" &&
+    cmp "$work/fs/file" "$work/c" &&
+    umount "$work/fs"
 }
 if [ -z "$can_fuse" ]; then
   skip "FUSE file" "needs root and /dev/fuse"
 elif ! losetup -f >/dev/null 2>&1 || ! have mkfs.ext4; then
   skip "loop device" "no loop device, or no mkfs.ext4"
 else
-  loop_all() { set -e; loop_; }
-  check "FUSE file, loop device, ext4, fstrim, fsck" loop_all
+  check "FUSE file, loop device, ext4, fstrim, fsck" loop_
   loop=$(losetup -j "$work/mnt/drive" | cut -d: -f1 | head -1)
   if [ -n "$loop" ]; then losetup -d "$loop" && loop=""; fi
 fi

@@ -43,6 +43,7 @@ assert a.get_block_size(nbd.SIZE_MAXIMUM) == 64 << 20
 
 # Bad requests, past the client's own checks.
 a.set_strict_mode(0)
+b.set_strict_mode(0)
 fails(errno.EINVAL, a.pread, 4096, size)
 fails(errno.ENOSPC, a.pwrite, b"x" * 4096, size - 1)
 fails(errno.EINVAL, a.trim, 4096, size)
