@@ -16,6 +16,9 @@ need python3 python3
 need smartctl smartmontools
 need nvme nvme-cli
 need blkparse blktrace
+need nbdcopy libnbd-bin
+need nbdsh python3-libnbd
+need qemu-io qemu-utils
 python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 if [ ${#missing[@]} -gt 0 ]; then
   as_root=""
@@ -36,6 +39,9 @@ cargo test --workspace --quiet
 step "other people's tools read what we write"
 cargo build --release --quiet
 bash tests/outside.sh target/release/ssdlab
+step "other people's clients use what we serve"
+cargo build --release --quiet -p ssdlab-serve --example serve_memory
+bash tests/serve.sh target/release/examples/serve_memory
 step "the commands of README and guides"
 bash tests/docs.sh target/release/ssdlab
 echo

@@ -1,0 +1,327 @@
+//! The control socket of the switch: JSON lines over a unix socket, one request a line.
+//!
+//! `{"do": "off"}`, `{"do": "on"}`, `{"do": "status"}`, `{"do": "disarm"}`, and
+//! `{"do": "cut-when", "at": {"flush": {"nth": 3, "side": "inside"}}, "wait": true}`. Each is
+//! answered by a line `{"ok": true, "event": ..., "status": {...}}` when it has happened, or by
+//! `{"ok": false, "error": ...}`. A `cut-when` that waits is answered twice: when it is armed,
+//! and when the power was cut.
+
+use crate::power::{CutAt, Power, PowerError, PowerStatus};
+use crate::socket::{Address, Listener, Stream};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Most bytes of a line.
+const LINE_MAX: u64 = 64 << 10;
+/// Clients at once; more are hung up on.
+const CLIENTS_MAX: usize = 64;
+/// How often a client that waits is looked after.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What the switch is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Ask {
+    /// Cut the power now.
+    Off {},
+    /// Give power; answered when the drive has recovered.
+    On {},
+    /// Say what the drive is at.
+    Status {},
+    /// Take back what is armed.
+    Disarm {},
+    /// Cut the power at a moment to come.
+    CutWhen {
+        /// The moment.
+        at: CutAt,
+        /// Whether a second answer is wanted, when it has happened.
+        #[serde(default)]
+        wait: bool,
+    },
+}
+
+/// What the switch answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Whether it was done.
+    pub ok: bool,
+    /// What has happened: `off`, `on`, `status`, `disarmed`, `armed`, `cut`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub event: Option<String>,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<String>,
+    /// The drive afterwards.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub status: Option<PowerStatus>,
+}
+
+impl Answer {
+    fn of(event: &str, result: Result<PowerStatus, PowerError>) -> Self {
+        match result {
+            Ok(status) => {
+                let event = Some(event.to_string());
+                Self {
+                    ok: true,
+                    event,
+                    error: None,
+                    status: Some(status),
+                }
+            }
+            Err(error) => Self::no(error.to_string()),
+        }
+    }
+
+    fn no(error: String) -> Self {
+        Self {
+            ok: false,
+            event: None,
+            error: Some(error),
+            status: None,
+        }
+    }
+}
+
+/// Runs one line and returns the first answer; with it the number of cuts to wait beyond, if
+/// a second answer is wanted. Needs no socket.
+pub fn run_line(power: &dyn Power, line: &str) -> (Answer, Option<u64>) {
+    let ask = match serde_json::from_str::<Ask>(line) {
+        Ok(ask) => ask,
+        Err(error) => {
+            let hint = r#"hint: {"do": "off"}, "on", "status", "disarm" or "cut-when""#;
+            return (Answer::no(format!("not a request: {error}\n{hint}")), None);
+        }
+    };
+    match ask {
+        Ask::Off {} => (Answer::of("off", power.off()), None),
+        Ask::On {} => (Answer::of("on", power.on()), None),
+        Ask::Status {} => (Answer::of("status", Ok(power.status())), None),
+        Ask::Disarm {} => (Answer::of("disarmed", power.cut_when(None)), None),
+        Ask::CutWhen { at, wait } => {
+            let cuts = power.status().cuts;
+            let answer = Answer::of("armed", power.cut_when(Some(at)));
+            let until = (wait && answer.ok).then_some(cuts);
+            (answer, until)
+        }
+    }
+}
+
+struct Shared {
+    power: Arc<dyn Power>,
+    is_stopping: AtomicBool,
+    clients: Mutex<BTreeMap<u64, Stream>>,
+}
+
+impl Shared {
+    fn clients(&self) -> MutexGuard<'_, BTreeMap<u64, Stream>> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A control socket that is served until it is stopped or dropped.
+pub struct ControlServer {
+    shared: Arc<Shared>,
+    address: Address,
+    accepting: Option<JoinHandle<()>>,
+}
+
+impl ControlServer {
+    /// Serves the switch of `power` at the unix socket `path`.
+    pub fn start(power: Arc<dyn Power>, path: &Path) -> io::Result<Self> {
+        let address = Address::Unix(path.to_path_buf());
+        let listener = Listener::bind(&address)?;
+        let (is_stopping, clients) = (AtomicBool::new(false), Mutex::default());
+        let shared = Arc::new(Shared {
+            power,
+            is_stopping,
+            clients,
+        });
+        let accepting = {
+            let shared = shared.clone();
+            std::thread::Builder::new()
+                .name("control".to_string())
+                .spawn(move || accept(&shared, &listener))?
+        };
+        Ok(Self {
+            shared,
+            address,
+            accepting: Some(accepting),
+        })
+    }
+
+    /// Hangs up on all clients and waits for their threads.
+    pub fn stop(&mut self) {
+        let Some(accepting) = self.accepting.take() else {
+            return;
+        };
+        self.shared.is_stopping.store(true, Ordering::SeqCst);
+        // Wakes the thread that waits for clients.
+        let _ = Stream::connect(&self.address);
+        let _ = accepting.join();
+    }
+}
+
+impl Drop for ControlServer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn accept(shared: &Arc<Shared>, listener: &Listener) {
+    let mut threads: Vec<JoinHandle<()>> = Vec::new();
+    let mut number = 0;
+    while !shared.is_stopping.load(Ordering::SeqCst) {
+        let Ok(stream) = listener.accept() else {
+            std::thread::sleep(Duration::from_millis(20));
+            continue;
+        };
+        threads.retain(|thread| !thread.is_finished());
+        if shared.clients().len() >= CLIENTS_MAX {
+            continue;
+        }
+        let Ok(handle) = stream.try_clone() else {
+            continue;
+        };
+        number += 1;
+        shared.clients().insert(number, handle);
+        let shared = shared.clone();
+        threads.push(std::thread::spawn(move || {
+            let _ = serve(&shared, stream);
+            shared.clients().remove(&number);
+        }));
+    }
+    shared.clients().values().for_each(Stream::hang_up);
+    for thread in threads {
+        let _ = thread.join();
+    }
+}
+
+fn serve(shared: &Shared, stream: Stream) -> io::Result<()> {
+    let mut writer = stream.try_clone()?;
+    let mut reader = BufReader::new(stream);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if (&mut reader).take(LINE_MAX).read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        if line.last() != Some(&b'\n') && line.len() as u64 == LINE_MAX {
+            let no = Answer::no(format!("a line of more than {LINE_MAX} bytes"));
+            return say(&mut writer, &no);
+        }
+        let text = String::from_utf8_lossy(&line);
+        if text.trim().is_empty() {
+            continue;
+        }
+        let (answer, until) = run_line(shared.power.as_ref(), &text);
+        say(&mut writer, &answer)?;
+        let Some(cuts) = until else {
+            continue;
+        };
+        while !shared.power.wait_for_cut(cuts, LOOK) {
+            if shared.is_stopping.load(Ordering::SeqCst) {
+                return Ok(());
+            }
+        }
+        say(&mut writer, &Answer::of("cut", Ok(shared.power.status())))?;
+    }
+}
+
+fn say(writer: &mut Stream, answer: &Answer) -> io::Result<()> {
+    let mut line = serde_json::to_string(answer).map_err(io::Error::other)?;
+    line.push('\n');
+    writer.write_all(line.as_bytes())
+}
+
+/// Asks the switch at the socket `path`; `next` is called with each answer until it is done.
+pub fn ask(path: &Path, ask: &Ask, mut next: impl FnMut(Answer)) -> io::Result<()> {
+    let mut stream = Stream::connect(&Address::Unix(path.to_path_buf()))?;
+    let mut line = serde_json::to_string(ask).map_err(io::Error::other)?;
+    line.push('\n');
+    stream.write_all(line.as_bytes())?;
+    let answers = if matches!(ask, Ask::CutWhen { wait: true, .. }) {
+        2
+    } else {
+        1
+    };
+    let mut reader = BufReader::new(stream);
+    for _ in 0..answers {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let answer: Answer = serde_json::from_str(&line).map_err(io::Error::other)?;
+        let is_over = !answer.ok;
+        next(answer);
+        if is_over {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::power::FlushSide;
+    use crate::{MemoryStore, Store};
+
+    #[test]
+    fn the_answer_comes_when_it_has_happened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("control");
+        let drive = Arc::new(MemoryStore::new(1 << 20, 4096));
+        let _server = ControlServer::start(drive.clone(), &path).unwrap();
+        let at = CutAt::Flush {
+            nth: 1,
+            side: FlushSide::Inside,
+        };
+        let mut events = Vec::new();
+        let when = Ask::CutWhen { at, wait: true };
+        ask(&path, &when, |answer| {
+            let powered = answer.status.as_ref().unwrap().powered;
+            events.push((answer.event.clone().unwrap(), powered));
+            if answer.event.as_deref() == Some("armed") {
+                assert!(drive.flush().is_err());
+            }
+        })
+        .unwrap();
+        assert_eq!(
+            events,
+            [("armed".to_string(), true), ("cut".to_string(), false)]
+        );
+        ask(&path, &Ask::On {}, |answer| {
+            assert!(answer.status.unwrap().powered)
+        })
+        .unwrap();
+        assert!(drive.is_powered());
+    }
+
+    #[test]
+    fn a_wrong_line_is_refused_with_words() {
+        let drive = MemoryStore::new(1 << 20, 4096);
+        for line in [
+            "",
+            "{}",
+            "[]",
+            r#"{"do": "explode"}"#,
+            r#"{"do": "off", "x": 1}"#,
+        ] {
+            let (answer, _) = run_line(&drive, line);
+            assert!(
+                !answer.ok && answer.error.unwrap().contains("hint:"),
+                "{line}"
+            );
+        }
+        let line = r#"{"do": "cut-when", "at": {"nand-op": {"nth": 4}}}"#;
+        let (answer, _) = run_line(&drive, line);
+        assert!(answer.error.unwrap().contains("NAND operation"));
+        assert!(drive.is_powered());
+    }
+}

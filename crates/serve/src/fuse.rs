@@ -1,0 +1,346 @@
+//! The drive as one file, `drive`, in a folder of its own, served by this process.
+//!
+//! With `losetup --direct-io=on` the file becomes a block device without the nbd module. The
+//! file has the drive's size and cannot be resized; fsync is a flush, punching a hole a trim,
+//! and the page cache of the file is bypassed, so that nothing stale outlives a cut.
+
+use crate::lint::{Lint, SessionNotes};
+use crate::sectors::Sectors;
+use crate::store::{StoreError, ZeroFlags};
+use fuser::{BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem};
+use fuser::{BsdFileFlags, Request, TimeOrNow, WriteFlags};
+use fuser::{FopenFlags, Generation, INodeNo, LockOwner, MountOption, OpenFlags};
+use fuser::{ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite};
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The file's name.
+pub const FILE_NAME: &str = "drive";
+const FILE: INodeNo = INodeNo(2);
+/// How long the kernel may remember names and sizes: they never change.
+const REMEMBER: Duration = Duration::from_secs(3600);
+
+/// O_DSYNC of Linux, which O_SYNC contains.
+const O_DSYNC: i32 = 0o10000;
+/// Modes of fallocate on Linux.
+const KEEP_SIZE: i32 = 1;
+const PUNCH_HOLE: i32 = 2;
+const ZERO_RANGE: i32 = 0x10;
+
+/// A mounted drive; unmounted when it is dropped.
+pub struct FuseFile {
+    session: Option<BackgroundSession>,
+    path: PathBuf,
+    lint: Arc<Lint>,
+    notes: Arc<Mutex<SessionNotes>>,
+}
+
+impl FuseFile {
+    /// Mounts the drive at the empty folder `folder`. Needs `/dev/fuse` and the right to mount.
+    pub fn mount(drive: Arc<Sectors>, lint: Arc<Lint>, folder: &Path) -> io::Result<Self> {
+        let notes = SessionNotes::new(format!("fuse {}", folder.display()), false);
+        let notes = Arc::new(Mutex::new(notes));
+        let file = File {
+            drive,
+            lint: lint.clone(),
+            notes: notes.clone(),
+        };
+        let mut config = Config::default();
+        config.mount_options = vec![
+            MountOption::FSName("ssdlab".to_string()),
+            MountOption::NoAtime,
+            MountOption::NoDev,
+            MountOption::NoSuid,
+        ];
+        config.n_threads = Some(2);
+        config.clone_fd = true;
+        let session = Some(fuser::spawn_mount(file, folder, &config)?);
+        Ok(Self {
+            session,
+            path: folder.join(FILE_NAME),
+            lint,
+            notes,
+        })
+    }
+
+    /// The file that is the drive.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for FuseFile {
+    fn drop(&mut self) {
+        if let Some(session) = self.session.take() {
+            // A mount that is busy goes when its last user does; there is nobody to tell.
+            let _ = session.umount_and_join();
+        }
+        let mut notes = self
+            .notes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        notes.said_goodbye = true;
+        self.lint.keep(notes);
+    }
+}
+
+struct File {
+    drive: Arc<Sectors>,
+    lint: Arc<Lint>,
+    notes: Arc<Mutex<SessionNotes>>,
+}
+
+impl File {
+    fn attributes(&self, inode: INodeNo) -> FileAttr {
+        let is_file = inode == FILE;
+        FileAttr {
+            ino: inode,
+            size: if is_file { self.drive.size() } else { 0 },
+            blocks: if is_file { self.drive.size() / 512 } else { 0 },
+            atime: UNIX_EPOCH,
+            mtime: UNIX_EPOCH,
+            ctime: UNIX_EPOCH,
+            crtime: UNIX_EPOCH,
+            kind: if is_file {
+                FileType::RegularFile
+            } else {
+                FileType::Directory
+            },
+            perm: if is_file { 0o600 } else { 0o700 },
+            nlink: if is_file { 1 } else { 2 },
+            uid: 0,
+            gid: 0,
+            rdev: 0,
+            flags: 0,
+            blksize: self.drive.sector_size() as u32,
+        }
+    }
+
+    /// Adds to the notes and turns the drive's error into the kernel's.
+    fn note<T>(
+        &self,
+        result: Result<T, StoreError>,
+        add: impl FnOnce(&mut SessionNotes),
+    ) -> Result<T, Errno> {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        match result {
+            Ok(value) => {
+                add(&mut notes);
+                Ok(value)
+            }
+            Err(error) => {
+                notes.errors += 1;
+                Err(errno(&error))
+            }
+        }
+    }
+
+    fn flush_drive(&self) -> Result<(), Errno> {
+        let coverage = &self.lint.coverage;
+        let number = coverage.begin_flush();
+        self.note(self.drive.flush(), |notes| notes.flushed(coverage, number))
+    }
+
+    fn allocate(&self, offset: u64, length: u64, mode: i32) -> Result<(), Errno> {
+        let size = self.drive.size();
+        if length == 0 {
+            return Err(Errno::EINVAL);
+        }
+        if offset.checked_add(length).is_none_or(|end| end > size) {
+            return Err(Errno::ENOSPC);
+        }
+        let zeroes = |no_hole| {
+            let flags = ZeroFlags {
+                fua: false,
+                no_hole,
+                fast: false,
+            };
+            self.note(self.drive.write_zeroes(offset, length, flags), |notes| {
+                notes.wrote(&self.lint.coverage, length, false);
+            })
+        };
+        match mode {
+            // Every byte of the file has room from the beginning.
+            0 | KEEP_SIZE => Ok(()),
+            // A trim leaves ragged ends as they are; a hole in a file must read as zeroes.
+            _ if mode == PUNCH_HOLE | KEEP_SIZE => {
+                if self.drive.is_aligned(offset, length) {
+                    let done = self.drive.trim(offset, length, false);
+                    self.note(done, |notes| notes.trims += 1)
+                } else {
+                    zeroes(false)
+                }
+            }
+            _ if mode & !KEEP_SIZE == ZERO_RANGE => zeroes(true),
+            _ => Err(Errno::EOPNOTSUPP),
+        }
+    }
+}
+
+/// What a program sees: no power is an I/O error, as with a drive that fell off its bus.
+fn errno(error: &StoreError) -> Errno {
+    match error {
+        StoreError::Off | StoreError::Io(_) => Errno::EIO,
+        StoreError::ReadOnly => Errno::EROFS,
+        StoreError::OutOfRange { .. } => Errno::EINVAL,
+        StoreError::NoSpace => Errno::ENOSPC,
+        StoreError::Unsupported => Errno::EOPNOTSUPP,
+    }
+}
+
+fn answer(reply: ReplyEmpty, result: Result<(), Errno>) {
+    match result {
+        Ok(()) => reply.ok(),
+        Err(error) => reply.error(error),
+    }
+}
+
+impl Filesystem for File {
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        if parent == INodeNo::ROOT && name == FILE_NAME {
+            reply.entry(&REMEMBER, &self.attributes(FILE), Generation(0));
+        } else {
+            reply.error(Errno::ENOENT);
+        }
+    }
+
+    fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        reply.attr(&REMEMBER, &self.attributes(inode));
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn setattr(
+        &self,
+        _: &Request,
+        inode: INodeNo,
+        _mode: Option<u32>,
+        _uid: Option<u32>,
+        _gid: Option<u32>,
+        size: Option<u64>,
+        _atime: Option<TimeOrNow>,
+        _mtime: Option<TimeOrNow>,
+        _ctime: Option<SystemTime>,
+        _: Option<FileHandle>,
+        _crtime: Option<SystemTime>,
+        _chgtime: Option<SystemTime>,
+        _bkuptime: Option<SystemTime>,
+        _flags: Option<BsdFileFlags>,
+        reply: ReplyAttr,
+    ) {
+        // As a block device: opening it with O_TRUNC changes nothing; a new size is refused.
+        match size {
+            Some(size) if size != 0 && size != self.drive.size() => reply.error(Errno::EINVAL),
+            _ => reply.attr(&REMEMBER, &self.attributes(inode)),
+        }
+    }
+
+    fn open(&self, _: &Request, inode: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        if inode == FILE {
+            reply.opened(FileHandle(0), FopenFlags::FOPEN_DIRECT_IO);
+        } else {
+            reply.error(Errno::EISDIR);
+        }
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let left = self.drive.size().saturating_sub(offset);
+        let mut bytes = vec![0; left.min(size.into()) as usize];
+        let done = if bytes.is_empty() {
+            Ok(())
+        } else {
+            self.drive.read(offset, &mut bytes)
+        };
+        match self.note(done, |notes| notes.reads += 1) {
+            Ok(()) => reply.data(&bytes),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn write(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _: WriteFlags,
+        flags: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        let left = self.drive.size().saturating_sub(offset);
+        let part = &data[..data.len().min(left.min(usize::MAX as u64) as usize)];
+        if part.is_empty() && !data.is_empty() {
+            return reply.error(Errno::ENOSPC);
+        }
+        let fua = flags.0 & O_DSYNC != 0;
+        let length = part.len() as u64;
+        let ragged = !self.drive.is_aligned(offset, length);
+        let done = self.drive.write(offset, part, fua);
+        let noted = self.note(done, |notes| {
+            notes.unaligned += u64::from(ragged);
+            notes.wrote(&self.lint.coverage, length, fua);
+        });
+        match noted {
+            Ok(()) => reply.written(part.len() as u32),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    /// Called by close, which promises nothing.
+    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
+        reply.ok();
+    }
+
+    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        answer(reply, self.flush_drive());
+    }
+
+    fn fallocate(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        length: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
+        answer(reply, self.allocate(offset, length, mode));
+    }
+
+    fn readdir(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
+        let entries = [
+            (INodeNo::ROOT, FileType::Directory, "."),
+            (INodeNo::ROOT, FileType::Directory, ".."),
+            (FILE, FileType::RegularFile, FILE_NAME),
+        ];
+        for (next, (inode, kind, name)) in (1..).zip(entries).skip(offset.min(3) as usize) {
+            if reply.add(inode, next, kind, name) {
+                break;
+            }
+        }
+        reply.ok();
+    }
+}

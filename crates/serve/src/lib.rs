@@ -1,0 +1,39 @@
+//! Front ends of a drive that holds data: an NBD server, a file under FUSE, a power switch, and
+//! notes on what each client promised itself.
+//!
+//! The drive is anything that implements [`Store`]; every front end works on one shared
+//! [`Sectors`], so that a flush on one connection covers a write on another. [`MemoryStore`] is
+//! the smallest such drive: sparse, in memory, with a volatile cache that a power cut empties.
+//!
+//! ```
+//! use ssdlab_serve::{MemoryStore, Sectors, Store};
+//! use std::sync::Arc;
+//!
+//! let drive = Arc::new(MemoryStore::new(1 << 20, 4096));
+//! let shared = Sectors::new(drive.clone());
+//! shared.write(512, &[7; 512], false).unwrap();
+//! drive.cut();
+//! drive.restore();
+//! let mut sector = [1; 512];
+//! shared.read(512, &mut sector).unwrap();
+//! assert_eq!(sector, [0; 512], "acknowledged, never flushed, gone");
+//! ```
+#![deny(unsafe_code)]
+
+pub mod control;
+#[cfg(feature = "fuse")]
+pub mod fuse;
+pub mod lint;
+pub mod memory;
+pub mod nbd;
+pub mod power;
+pub mod sectors;
+pub mod socket;
+pub mod store;
+
+pub use lint::{Coverage, Lint, SessionNotes};
+pub use memory::MemoryStore;
+pub use power::{CutAt, CutTrigger, FlushSide, Power, PowerError, PowerStatus};
+pub use sectors::Sectors;
+pub use socket::{Address, Stream};
+pub use store::{Durability, Extent, Store, StoreError, ZeroFlags};

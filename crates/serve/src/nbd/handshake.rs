@@ -1,0 +1,331 @@
+//! The handshake, bytes in and bytes out.
+
+use super::wire::*;
+
+/// Options that one client may send before it begins.
+const OPTIONS_MAX: u32 = 4096;
+
+/// What is offered: one drive under one name. The empty name means it too.
+#[derive(Debug, Clone)]
+pub struct Export {
+    /// Its name.
+    pub name: String,
+    /// One line for people.
+    pub description: String,
+    /// Bytes.
+    pub size: u64,
+    /// Transmission flags, `SEND_DF` left out: the handshake adds it.
+    pub flags: u16,
+    /// Smallest access advertised, bytes. Smaller ones are served all the same.
+    pub block_min: u32,
+    /// Preferred access, bytes.
+    pub block_preferred: u32,
+}
+
+/// What a client agreed on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Session {
+    /// Structured replies.
+    pub structured: bool,
+    /// Whether each of [`CONTEXTS`] was chosen.
+    pub contexts: [bool; 2],
+}
+
+/// What to do after the bytes fed so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Send what is queued, receive more.
+    More,
+    /// Send what is queued, then requests follow.
+    Transmit(Session),
+    /// Send what is queued, then hang up; why.
+    Close(&'static str),
+}
+
+enum State {
+    ClientFlags,
+    Options,
+    Skip { left: u32, option: u32 },
+}
+
+/// One client's handshake.
+pub struct Handshake {
+    export: Export,
+    state: State,
+    session: Session,
+    context_name: Option<String>,
+    is_fixed: bool,
+    no_zeroes: bool,
+    options: u32,
+    /// Bytes to send.
+    pub out: Vec<u8>,
+}
+
+impl Handshake {
+    /// Begins with the server's greeting queued.
+    pub fn new(export: Export) -> Self {
+        let mut out = Vec::with_capacity(256);
+        out.extend(MAGIC.to_be_bytes());
+        out.extend(OPTION_MAGIC.to_be_bytes());
+        out.extend((FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes());
+        Self {
+            export,
+            state: State::ClientFlags,
+            session: Session::default(),
+            context_name: None,
+            is_fixed: false,
+            no_zeroes: false,
+            options: 0,
+            out,
+        }
+    }
+
+    /// Takes what it can use of `input`: how many bytes, and what to do next. Bytes after the
+    /// handshake's end are not taken.
+    pub fn feed(&mut self, input: &[u8]) -> (usize, Step) {
+        let mut taken = 0;
+        loop {
+            let (used, step) = self.step(&input[taken..]);
+            taken += used;
+            if used == 0 || step != Step::More {
+                return (taken, step);
+            }
+        }
+    }
+
+    fn step(&mut self, input: &[u8]) -> (usize, Step) {
+        match self.state {
+            State::ClientFlags => self.client_flags(input),
+            State::Options => self.option(input),
+            State::Skip { left, option } => {
+                let used = input.len().min(left as usize);
+                let left = left - used as u32;
+                self.state = State::Skip { left, option };
+                if left == 0 {
+                    self.state = State::Options;
+                    self.answer(option, REP_ERR_TOO_BIG, b"more data than any option needs");
+                }
+                (used, Step::More)
+            }
+        }
+    }
+
+    fn client_flags(&mut self, input: &[u8]) -> (usize, Step) {
+        let Some(flags) = Reader(input).u32() else {
+            return (0, Step::More);
+        };
+        if flags & !u32::from(FIXED_NEWSTYLE | NO_ZEROES) != 0 {
+            return (4, Step::Close("unknown client flags"));
+        }
+        self.is_fixed = flags & u32::from(FIXED_NEWSTYLE) != 0;
+        self.no_zeroes = flags & u32::from(NO_ZEROES) != 0;
+        self.state = State::Options;
+        (4, Step::More)
+    }
+
+    fn option(&mut self, input: &[u8]) -> (usize, Step) {
+        let mut bytes = Reader(input);
+        let head = (bytes.u64(), bytes.u32(), bytes.u32());
+        let (Some(magic), Some(option), Some(length)) = head else {
+            return (0, Step::More);
+        };
+        if magic != OPTION_MAGIC {
+            return (16, Step::Close("wrong magic number of an option"));
+        }
+        if !self.is_fixed && option != OPT_EXPORT_NAME {
+            return (16, Step::Close("an option without fixed newstyle"));
+        }
+        if length > OPTION_MAX {
+            if option == OPT_EXPORT_NAME {
+                return (16, Step::Close("an export name beyond all measure"));
+            }
+            self.state = State::Skip {
+                left: length,
+                option,
+            };
+            return (16, Step::More);
+        }
+        let Some(body) = bytes.take(length as usize) else {
+            return (0, Step::More);
+        };
+        self.options += 1;
+        if self.options > OPTIONS_MAX {
+            return (16, Step::Close("too many options"));
+        }
+        let step = self.run(option, body);
+        (16 + length as usize, step)
+    }
+
+    fn run(&mut self, option: u32, body: &[u8]) -> Step {
+        match option {
+            OPT_EXPORT_NAME => return self.export_name(body),
+            OPT_ABORT => {
+                self.answer(option, REP_ACK, &[]);
+                return Step::Close("the client ended the handshake");
+            }
+            OPT_LIST => self.list(body),
+            OPT_INFO | OPT_GO => return self.info(option, body),
+            OPT_STRUCTURED_REPLY if body.is_empty() => {
+                self.session.structured = true;
+                self.answer(option, REP_ACK, &[]);
+            }
+            OPT_STRUCTURED_REPLY => self.answer(option, REP_ERR_INVALID, b"takes no data"),
+            OPT_LIST_META_CONTEXT | OPT_SET_META_CONTEXT => self.contexts(option, body),
+            OPT_STARTTLS => self.answer(option, REP_ERR_POLICY, b"TLS is not offered"),
+            _ => self.answer(option, REP_ERR_UNSUP, b"not supported"),
+        }
+        Step::More
+    }
+
+    fn answer(&mut self, option: u32, kind: u32, body: &[u8]) {
+        self.out.extend(OPTION_REPLY_MAGIC.to_be_bytes());
+        self.out.extend(option.to_be_bytes());
+        self.out.extend(kind.to_be_bytes());
+        self.out.extend((body.len() as u32).to_be_bytes());
+        self.out.extend(body);
+    }
+
+    fn is_ours(&self, name: &str) -> bool {
+        name.is_empty() || name == self.export.name
+    }
+
+    fn flags(&self) -> u16 {
+        let df = if self.session.structured { SEND_DF } else { 0 };
+        self.export.flags | df
+    }
+
+    fn transmit(&mut self, name: &str) -> Step {
+        if self
+            .context_name
+            .as_deref()
+            .is_some_and(|chosen| chosen != name)
+        {
+            self.session.contexts = [false; 2];
+        }
+        Step::Transmit(self.session.clone())
+    }
+
+    fn export_name(&mut self, body: &[u8]) -> Step {
+        let name = std::str::from_utf8(body)
+            .ok()
+            .filter(|name| self.is_ours(name));
+        let Some(name) = name else {
+            return Step::Close("an export that is not here");
+        };
+        self.out.extend(self.export.size.to_be_bytes());
+        self.out.extend(self.flags().to_be_bytes());
+        if !self.no_zeroes {
+            self.out.extend([0; 124]);
+        }
+        self.transmit(name)
+    }
+
+    fn list(&mut self, body: &[u8]) {
+        if !body.is_empty() {
+            return self.answer(OPT_LIST, REP_ERR_INVALID, b"takes no data");
+        }
+        let mut entry = (self.export.name.len() as u32).to_be_bytes().to_vec();
+        entry.extend(self.export.name.as_bytes());
+        entry.extend(self.export.description.as_bytes());
+        self.answer(OPT_LIST, REP_SERVER, &entry);
+        self.answer(OPT_LIST, REP_ACK, &[]);
+    }
+
+    fn info(&mut self, option: u32, body: &[u8]) -> Step {
+        let Some((name, asked)) = parse_info(body) else {
+            self.answer(option, REP_ERR_INVALID, b"the data does not fit together");
+            return Step::More;
+        };
+        if !self.is_ours(name) {
+            self.answer(option, REP_ERR_UNKNOWN, b"no export of that name");
+            return Step::More;
+        }
+        let mut export = INFO_EXPORT.to_be_bytes().to_vec();
+        export.extend(self.export.size.to_be_bytes());
+        export.extend(self.flags().to_be_bytes());
+        self.answer(option, REP_INFO, &export);
+        let mut sizes = INFO_BLOCK_SIZE.to_be_bytes().to_vec();
+        for size in [
+            self.export.block_min,
+            self.export.block_preferred,
+            PAYLOAD_MAX,
+        ] {
+            sizes.extend(size.to_be_bytes());
+        }
+        self.answer(option, REP_INFO, &sizes);
+        for (kind, text) in [
+            (INFO_NAME, self.export.name.clone()),
+            (INFO_DESCRIPTION, self.export.description.clone()),
+        ] {
+            if asked.contains(&kind) {
+                let mut info = kind.to_be_bytes().to_vec();
+                info.extend(text.as_bytes());
+                self.answer(option, REP_INFO, &info);
+            }
+        }
+        self.answer(option, REP_ACK, &[]);
+        if option == OPT_GO {
+            self.transmit(name)
+        } else {
+            Step::More
+        }
+    }
+
+    fn contexts(&mut self, option: u32, body: &[u8]) {
+        let is_set = option == OPT_SET_META_CONTEXT;
+        if is_set {
+            self.session.contexts = [false; 2];
+            self.context_name = None;
+        }
+        if !self.session.structured {
+            return self.answer(option, REP_ERR_INVALID, b"needs structured replies first");
+        }
+        let Some((name, queries)) = parse_contexts(body) else {
+            return self.answer(option, REP_ERR_INVALID, b"the data does not fit together");
+        };
+        if !self.is_ours(name) {
+            return self.answer(option, REP_ERR_UNKNOWN, b"no export of that name");
+        }
+        for (index, context) in CONTEXTS.iter().enumerate() {
+            let names_it = |query: &&str| {
+                let is_group = !is_set && query.ends_with(':');
+                query == context || is_group && context.starts_with(*query)
+            };
+            if queries.iter().any(names_it) || !is_set && queries.is_empty() {
+                let number = if is_set { index as u32 + 1 } else { 0 };
+                let mut found = number.to_be_bytes().to_vec();
+                found.extend(context.as_bytes());
+                self.answer(option, REP_META_CONTEXT, &found);
+                self.session.contexts[index] |= is_set;
+            }
+        }
+        if is_set {
+            self.context_name = Some(name.to_string());
+        }
+        self.answer(option, REP_ACK, &[]);
+    }
+}
+
+fn parse_info(body: &[u8]) -> Option<(&str, Vec<u16>)> {
+    let mut bytes = Reader(body);
+    let name = bytes.string()?;
+    let count = bytes.u16()?;
+    let asked = (0..count)
+        .map(|_| bytes.u16())
+        .collect::<Option<Vec<_>>>()?;
+    bytes.0.is_empty().then_some((name, asked))
+}
+
+fn parse_contexts(body: &[u8]) -> Option<(&str, Vec<&str>)> {
+    let mut bytes = Reader(body);
+    let name = bytes.string()?;
+    let count = bytes.u32()?;
+    // A query takes four bytes at least, so that the body bounds what is collected.
+    if count as usize > bytes.0.len() / 4 {
+        return None;
+    }
+    let queries = (0..count)
+        .map(|_| bytes.string())
+        .collect::<Option<Vec<_>>>()?;
+    bytes.0.is_empty().then_some((name, queries))
+}

@@ -1,0 +1,151 @@
+//! Unix and TCP sockets under one type.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where to listen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// A unix socket.
+    Unix(PathBuf),
+    /// A TCP address, `host:port`; port 0 takes a free one.
+    Tcp(String),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Unix(path) => write!(f, "unix:{}", path.display()),
+            Address::Tcp(address) => write!(f, "tcp:{address}"),
+        }
+    }
+}
+
+/// A socket that listens.
+pub enum Listener {
+    /// A unix socket and its path, which is removed in the end.
+    Unix(UnixListener, PathBuf),
+    /// A TCP socket.
+    Tcp(TcpListener),
+}
+
+/// One connection.
+#[derive(Debug)]
+pub enum Stream {
+    /// Over a unix socket.
+    Unix(UnixStream),
+    /// Over TCP.
+    Tcp(TcpStream),
+}
+
+/// Takes the place of a socket that nobody listens on any more; a live one is an error.
+pub fn bind_unix(path: &Path) -> io::Result<UnixListener> {
+    match UnixListener::bind(path) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => match UnixStream::connect(path) {
+            Err(dead) if dead.kind() == io::ErrorKind::ConnectionRefused => {
+                std::fs::remove_file(path)?;
+                UnixListener::bind(path)
+            }
+            _ => Err(error),
+        },
+        bound => bound,
+    }
+}
+
+impl Listener {
+    /// Listens at `address`.
+    pub fn bind(address: &Address) -> io::Result<Self> {
+        match address {
+            Address::Unix(path) => Ok(Listener::Unix(bind_unix(path)?, path.clone())),
+            Address::Tcp(address) => Ok(Listener::Tcp(TcpListener::bind(address)?)),
+        }
+    }
+
+    /// Where it listens, the port that was taken included.
+    pub fn address(&self) -> io::Result<Address> {
+        match self {
+            Listener::Unix(_, path) => Ok(Address::Unix(path.clone())),
+            Listener::Tcp(socket) => Ok(Address::Tcp(socket.local_addr()?.to_string())),
+        }
+    }
+
+    /// Waits for a client.
+    pub fn accept(&self) -> io::Result<Stream> {
+        match self {
+            Listener::Unix(socket, _) => Ok(Stream::Unix(socket.accept()?.0)),
+            Listener::Tcp(socket) => {
+                let stream = socket.accept()?.0;
+                stream.set_nodelay(true)?;
+                Ok(Stream::Tcp(stream))
+            }
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Listener::Unix(_, path) = self {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl Stream {
+    /// Connects to `address`.
+    pub fn connect(address: &Address) -> io::Result<Self> {
+        match address {
+            Address::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
+            Address::Tcp(address) => TcpStream::connect(address).map(Stream::Tcp),
+        }
+    }
+
+    /// A second handle of the same connection.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        match self {
+            Stream::Unix(socket) => socket.try_clone().map(Stream::Unix),
+            Stream::Tcp(socket) => socket.try_clone().map(Stream::Tcp),
+        }
+    }
+
+    /// Ends the connection for every handle of it.
+    pub fn hang_up(&self) {
+        let _ = match self {
+            Stream::Unix(socket) => socket.shutdown(Shutdown::Both),
+            Stream::Tcp(socket) => socket.shutdown(Shutdown::Both),
+        };
+    }
+
+    /// How long a read may wait; nothing is for ever.
+    pub fn set_read_timeout(&self, at_most: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Unix(socket) => socket.set_read_timeout(at_most),
+            Stream::Tcp(socket) => socket.set_read_timeout(at_most),
+        }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(socket) => socket.read(into),
+            Stream::Tcp(socket) => socket.read(into),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(socket) => socket.write(from),
+            Stream::Tcp(socket) => socket.write(from),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

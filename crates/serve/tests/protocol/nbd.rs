@@ -1,0 +1,204 @@
+//! The server seen from a client that speaks the protocol byte by byte.
+
+use crate::client::Client;
+use ssdlab_serve::nbd::wire::*;
+use ssdlab_serve::nbd::{NbdOptions, NbdServer};
+use ssdlab_serve::{Address, Lint, MemoryStore, Sectors};
+use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const SIZE: u64 = 128 << 20;
+
+struct Bench {
+    drive: Arc<MemoryStore>,
+    lint: Arc<Lint>,
+    server: NbdServer,
+    _folder: tempfile::TempDir,
+}
+
+fn bench() -> Bench {
+    bench_with(MemoryStore::new(SIZE, 4096), NbdOptions::default())
+}
+
+fn bench_with(drive: MemoryStore, options: NbdOptions) -> Bench {
+    let folder = tempfile::tempdir().unwrap();
+    let (drive, lint) = (Arc::new(drive), Arc::new(Lint::default()));
+    let shared = Arc::new(Sectors::new(drive.clone()));
+    let address = Address::Unix(folder.path().join("nbd"));
+    let server = NbdServer::start(shared, lint.clone(), &address, options).unwrap();
+    Bench {
+        drive,
+        lint,
+        server,
+        _folder: folder,
+    }
+}
+
+#[test]
+fn what_is_written_is_read_with_and_without_structure() {
+    let bench = bench();
+    for structured in [false, true] {
+        let mut client = Client::go(bench.server.address(), structured);
+        let bytes: Vec<u8> = (0..300_000_u32).map(|n| n as u8).collect();
+        assert_eq!(client.write(0, 1000, &bytes), 0);
+        assert_eq!(client.read(0, 1000, 300_000), Ok(bytes.clone()));
+        assert_eq!(client.ask(FLAG_NO_HOLE, CMD_WRITE_ZEROES, 1000, 100_000), 0);
+        assert_eq!(client.ask(0, CMD_TRIM, 8192, 4096), 0);
+        assert_eq!(client.ask(0, CMD_CACHE, 0, 4096), 0);
+        let mut want = bytes;
+        want[..100_000].fill(0);
+        assert_eq!(client.read(0, 1000, 300_000), Ok(want));
+    }
+}
+
+#[test]
+fn bad_requests_get_their_error_and_the_connection_lives() {
+    let bench = bench();
+    for structured in [false, true] {
+        let mut client = Client::go(bench.server.address(), structured);
+        assert_eq!(client.write(0, SIZE - 1, &[1, 2]), ENOSPC);
+        assert_eq!(client.read(0, SIZE, 1), Err(EINVAL));
+        assert_eq!(client.read(0, u64::MAX, 4096), Err(EINVAL));
+        assert_eq!(client.read(FLAG_NO_HOLE, 0, 4096), Err(EINVAL));
+        assert_eq!(client.read(0, 0, PAYLOAD_MAX + 1), Err(EINVAL));
+        assert_eq!(client.ask(0, CMD_WRITE_ZEROES, SIZE, 4096), ENOSPC);
+        assert_eq!(
+            client.ask(0, CMD_BLOCK_STATUS, 0, 4096),
+            EINVAL,
+            "no context chosen"
+        );
+        assert_eq!(client.ask(0, 77, 0, 4096), EINVAL);
+        assert_eq!(client.ask(0, CMD_TRIM, 0, 0), EINVAL);
+        assert_eq!(
+            client.ask(FLAG_FAST_ZERO, CMD_WRITE_ZEROES, 1, 4096),
+            ENOTSUP
+        );
+        assert_eq!(
+            client.write(0, 0, &vec![3; PAYLOAD_MAX as usize + 1]),
+            EINVAL
+        );
+        assert_eq!(client.write(0, 0, &vec![3; PAYLOAD_MAX as usize]), 0);
+        assert_eq!(
+            client.read(0, 0, PAYLOAD_MAX).unwrap(),
+            vec![3; PAYLOAD_MAX as usize]
+        );
+    }
+}
+
+#[test]
+fn a_flush_on_one_connection_covers_the_other() {
+    let bench = bench();
+    let mut a = Client::go(bench.server.address(), true);
+    let mut b = Client::go(bench.server.address(), false);
+    assert_eq!(a.write(0, 0, &[1; 4096]), 0);
+    assert_eq!(a.write(FLAG_FUA, 4096, &[2; 4096]), 0);
+    assert_eq!(bench.drive.cached_sectors(), 1);
+    assert_eq!(b.ask(0, CMD_FLUSH, 0, 0), 0);
+    assert_eq!(bench.drive.cached_sectors(), 0);
+    assert_eq!(b.read(0, 0, 1), Ok(vec![1]));
+}
+
+#[test]
+fn without_power_every_command_fails_at_once_and_works_again_after() {
+    let bench = bench();
+    let mut client = Client::go(bench.server.address(), true);
+    assert_eq!(client.write(0, 0, &[1; 4096]), 0);
+    bench.drive.cut();
+    assert_eq!(client.write(0, 0, &[1; 4096]), ESHUTDOWN);
+    assert_eq!(client.write(0, 7, &[1; 9]), ESHUTDOWN);
+    assert_eq!(client.read(0, 0, 4096), Err(ESHUTDOWN));
+    for command in [CMD_FLUSH, CMD_TRIM, CMD_CACHE, CMD_WRITE_ZEROES] {
+        assert_eq!(client.ask(0, command, 0, 1), ESHUTDOWN, "command {command}");
+    }
+    bench.drive.restore();
+    assert_eq!(client.read(0, 0, 4096), Ok(vec![0; 4096]), "never flushed");
+}
+
+#[test]
+fn block_status_tells_holes_and_durability() {
+    let bench = bench();
+    let mut client = Client::go(bench.server.address(), true);
+    client.choose_contexts_again(bench.server.address());
+    client.write(FLAG_FUA, 0, &[1; 8192]);
+    client.write(0, 8192, &[1; 4096]);
+    let found = client.block_status(0, 0, 16384);
+    let (hole, never) = (STATE_HOLE | STATE_ZERO, STATE_NEVER_WRITTEN);
+    assert_eq!(found[0], (1, vec![(12288, 0), (4096, hole)]));
+    assert_eq!(
+        found[1],
+        (2, vec![(8192, 0), (4096, STATE_CACHED), (4096, never)])
+    );
+    let one = client.block_status(FLAG_REQ_ONE, 1, 16383);
+    assert_eq!(one, [(1, vec![(12287, 0)]), (2, vec![(8191, 0)])]);
+}
+
+#[test]
+fn a_read_only_drive_refuses_writes() {
+    let bench = bench_with(
+        MemoryStore::new(SIZE, 4096).read_only(),
+        NbdOptions::default(),
+    );
+    let mut client = Client::go(bench.server.address(), false);
+    assert_eq!(client.flags & READ_ONLY, READ_ONLY);
+    assert_eq!(client.write(0, 0, &[1; 4096]), EPERM);
+    assert_eq!(client.ask(0, CMD_TRIM, 0, 4096), EPERM);
+    assert_eq!(client.read(0, 0, 4096), Ok(vec![0; 4096]));
+}
+
+#[test]
+fn clients_that_vanish_leave_the_server_well() {
+    let bench = bench_with(
+        MemoryStore::new(SIZE, 4096),
+        NbdOptions {
+            clients_max: 4,
+            ..NbdOptions::default()
+        },
+    );
+    let write = Request {
+        flags: 0,
+        command: CMD_WRITE,
+        cookie: 1,
+        offset: 0,
+        length: 1 << 20,
+    };
+    for keep in 0..40 {
+        let mut client = Client::go(bench.server.address(), true);
+        client
+            .stream
+            .write_all(&write.encode()[..keep.min(REQUEST_BYTES)])
+            .unwrap();
+        client.stream.write_all(&vec![9; keep * 1000]).unwrap();
+        drop(client);
+        wait_until(|| bench.server.client_count() == 0);
+    }
+    let mut client = Client::go(bench.server.address(), true);
+    assert_eq!(client.write(0, 0, &[5; 512]), 0);
+    drop(client);
+    wait_until(|| bench.lint.sessions().len() == 41);
+    let last = bench.lint.sessions().pop().unwrap();
+    assert_eq!((last.writes, last.unaligned, last.uncovered), (1, 1, 1));
+    assert!(!last.said_goodbye);
+}
+
+#[test]
+fn tcp_serves_as_well() {
+    let (drive, lint) = (
+        Arc::new(MemoryStore::new(SIZE, 512)),
+        Arc::new(Lint::default()),
+    );
+    let shared = Arc::new(Sectors::new(drive));
+    let address = Address::Tcp("127.0.0.1:0".to_string());
+    let server = NbdServer::start(shared, lint, &address, NbdOptions::default()).unwrap();
+    let mut client = Client::go(server.address(), true);
+    assert_eq!(client.write(FLAG_FUA, 512, &[5; 512]), 0);
+    assert_eq!(client.read(FLAG_DF, 0, 1024).unwrap()[511..513], [0, 5]);
+}
+
+fn wait_until(happened: impl Fn() -> bool) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while !happened() {
+        assert!(Instant::now() < until, "it never happened");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}

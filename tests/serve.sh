@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# Other people's clients against the front ends: libnbd (nbdsh, nbdinfo, nbdcopy), qemu, fio, and
+# a loop device on the FUSE file. What is missing is skipped with a word.
+# Usage: bash tests/serve.sh [path of the example serve_memory]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+server=${1:-}
+if [ -z "$server" ]; then
+  cargo build --quiet -p ssdlab-serve --example serve_memory
+  server=${CARGO_TARGET_DIR:-target}/debug/examples/serve_memory
+fi
+work=$(mktemp -d)
+sock=$work/nbd uri="nbd+unix:///drive?socket=$work/nbd"
+mkdir "$work/mnt" "$work/fs"
+loop="" pid=""
+finish() {
+  if mountpoint -q "$work/fs"; then umount "$work/fs"; fi
+  if [ -n "$loop" ]; then losetup -d "$loop" || true; fi
+  exec 9>&- || true
+  if [ -n "$pid" ]; then wait "$pid" || true; fi
+  if mountpoint -q "$work/mnt"; then umount -l "$work/mnt"; fi
+  rm -rf "$work"
+}
+trap finish EXIT
+failed=0
+# A function runs here without `set -e`: its commands are joined with &&.
+have() { command -v "$1" >/dev/null 2>&1; }
+skip() { echo "skipped  $1: $2"; }
+check() {
+  local name=$1
+  shift
+  if "$@" >"$work/log" 2>&1; then
+    echo "ok       $name"
+  else
+    echo "FAILED   $name"
+    sed 's/^/         /' "$work/log" | tail -20
+    failed=1
+  fi
+}
+
+start() { # FUSE folder or nothing
+  mkfifo "$work/stdin"
+  "$server" 256 "$sock" "$work/control" "$@" <"$work/stdin" >"$work/out" 2>&1 &
+  pid=$!
+  exec 9>"$work/stdin"
+  for _ in $(seq 200); do
+    grep -q ^ready "$work/out" && return
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.05
+  done
+  cat "$work/out"
+  return 1
+}
+can_fuse=""
+if [ -w /dev/fuse ] && [ "$(id -u)" = 0 ]; then can_fuse=yes; fi
+if [ -n "$can_fuse" ]; then start "$work/mnt"; else start; fi
+
+nbdsh_() { PYTHONPATH=/usr/lib/python3/dist-packages nbdsh "$@"; }
+if have nbdsh && nbdsh_ -c 'pass' 2>/dev/null; then
+  check "nbdsh: flags, contexts, bad requests, flush on another connection" \
+    nbdsh_ -c "uri, control = '$uri', '$work/control'" -c - <tests/serve_nbdsh.py
+else
+  skip nbdsh "python3-libnbd is not installed"
+fi
+map_() { nbdinfo --map "$uri" && nbdinfo --map=ssdlab:durability "$uri"; }
+copy_() {
+  head -c 40000000 /dev/urandom >"$work/a" &&
+    truncate -s 256M "$work/a" &&
+    nbdcopy --flush "$work/a" "$uri" && nbdcopy "$uri" "$work/b" && cmp "$work/a" "$work/b" &&
+    [ "$(du -k "$work/b" | cut -f1)" -lt 100000 ] # the holes came back as holes
+}
+if have nbdinfo && have nbdcopy; then
+  check "nbdinfo" nbdinfo "$uri"
+  check "nbdinfo --list" nbdinfo --list "nbd+unix:///?socket=$sock"
+  check "nbdcopy both ways, compared" copy_
+  check "nbdinfo --map" map_
+else
+  skip "nbdinfo, nbdcopy" "libnbd-bin is not installed"
+fi
+qemu_io_() {
+  qemu-io -f raw "$uri" -c 'write -P 7 1M 1M' -c 'read -P 7 1M 1M' -c 'write -f -P 8 1536 512' \
+    -c 'read -P 8 1536 512' -c 'write -z 1M 64k' -c 'read -P 0 1M 64k' -c 'discard 0 1M' \
+    -c 'write -zu 8M 8M' -c flush -c 'read 0 64M' -c map >"$work/q" 2>&1 || { cat "$work/q" && return 1; }
+  cat "$work/q"
+  ! grep -Eiq 'error|failed|pattern verification' "$work/q"
+}
+qemu_compare_() {
+  qemu-img convert -n -f raw -O raw "$work/a" "$uri" &&
+    qemu-img compare -f raw -F raw "$work/a" "$uri"
+}
+if have qemu-io && have qemu-img; then
+  check "qemu-io" qemu_io_
+  [ -e "$work/a" ] || { head -c 9000000 /dev/urandom >"$work/a" && truncate -s 256M "$work/a"; }
+  check "qemu-img convert, compare" qemu_compare_
+else
+  skip "qemu-io, qemu-img" "qemu-utils is not installed"
+fi
+if have fio && fio --enghelp 2>/dev/null | grep -qw nbd; then
+  check "fio nbd engine, verify=crc32c" fio --name=v --ioengine=nbd --uri="$uri" --rw=randwrite \
+    --bs=512,4k,64k --bsrange=512-64k --bs_unaligned=0 --iodepth=32 --size=32M \
+    --verify=crc32c --do_verify=1 --verify_fatal=1 --randseed=5 --fsync=64
+else
+  skip "fio nbd engine" "fio is missing or built without it"
+fi
+
+loop_() {
+  [ "$(stat -c %s "$work/mnt/drive")" = $((256 << 20)) ] &&
+    loop=$(losetup -f --show --direct-io=on "$work/mnt/drive") &&
+    [ "$(blockdev --getsize64 "$loop")" = $((256 << 20)) ] &&
+    mkfs.ext4 -q -F "$loop" &&
+    mount "$loop" "$work/fs" &&
+    head -c 5000000 /dev/urandom >"$work/fs/file" &&
+    sync "$work/fs/file" &&
+    cp "$work/fs/file" "$work/c" &&
+    fstrim "$work/fs" &&
+    umount "$work/fs" &&
+    e2fsck -fn "$loop" &&
+    mount "$loop" "$work/fs" &&
+    cmp "$work/fs/file" "$work/c" &&
+    umount "$work/fs"
+}
+if [ -z "$can_fuse" ]; then
+  skip "FUSE file" "needs root and /dev/fuse"
+elif ! losetup -f >/dev/null 2>&1 || ! have mkfs.ext4; then
+  skip "loop device" "no loop device, or no mkfs.ext4"
+else
+  check "FUSE file, loop device, ext4, fstrim, fsck" loop_
+  loop=$(losetup -j "$work/mnt/drive" | cut -d: -f1 | head -1)
+  if [ -n "$loop" ]; then losetup -d "$loop" && loop=""; fi
+fi
+
+exec 9>&-
+wait "$pid" && code=0 || code=$?
+pid=""
+check "the server ended well" test "$code" = 0
+check "notes name FUA never used and flushes" grep -q 'flushes per write' "$work/out"
+exit $failed
