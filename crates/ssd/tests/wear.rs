@@ -205,3 +205,34 @@ fn an_erase_that_is_no_cycle_is_noticed() {
     let erases = drive.nand_work().erases + 1;
     assert_eq!(cycles, erases, "cycles of blocks");
 }
+
+/// Saved in the middle of its life and loaded, a counting drive lives on as the original does; and
+/// in virtual time it has the same map and wear.
+#[test]
+fn a_counting_drive_is_saved_resumed_and_put_into_time() {
+    for config in kinds::all() {
+        let mut drive = CountingDrive::new(config.clone()).expect("valid");
+        let mut commands = kinds::commands::Mix::new(&config, 3);
+        for command in commands.by_ref().take(1_500) {
+            drive.apply(&command);
+        }
+        let mut bytes = Vec::new();
+        drive.save(&mut bytes).expect("written");
+        let length = bytes.len() as u64;
+        let mut again = CountingDrive::load(&mut bytes.as_slice(), length).expect("loaded");
+        for command in commands.by_ref().take(500) {
+            drive.apply(&command);
+            again.apply(&command);
+        }
+        again.check().expect("consistent");
+        assert_eq!(drive.counters(), again.counters(), "{}", config.name);
+        CountingDrive::load(&mut &bytes[..bytes.len() / 2], length).expect_err("cut short");
+        let wear = drive.reliability().map(|wear| wear.counters().clone());
+        let timed = again.into_timed().expect("page-mapped");
+        timed.check().expect("consistent");
+        assert_eq!(timed.buffered_slots(), 0);
+        if let (Some(before), Some(now)) = (wear, timed.reliability()) {
+            assert!(now.counters().blocks_retired >= before.blocks_retired);
+        }
+    }
+}

@@ -223,6 +223,19 @@ impl<G: Gear> Nand<G> {
         }
     }
 
+    /// The same media in another gear: nothing is under way there.
+    pub fn regear<H: Gear>(self, config: &NandConfig) -> Nand<H> {
+        Nand {
+            gear: H::new(&self.geometry, config),
+            geometry: self.geometry,
+            work: self.work,
+            erase_count: self.erase_count,
+            next_row: self.next_row,
+            wear: self.wear,
+            faded: self.faded,
+        }
+    }
+
     /// The gear, to look at.
     pub fn gear(&self) -> &G {
         &self.gear
