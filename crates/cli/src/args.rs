@@ -53,6 +53,10 @@ pub enum Command {
     Trace(crate::commands::trace::Trace),
     /// Live a modelled drive's life under a load: WAF, wear, IOPS and latency.
     Simulate(Box<Simulate>),
+    /// Live a modelled drive's whole life: wear, failures, and the drive it leaves behind.
+    Age(Box<crate::commands::age::Age>),
+    /// What a saved modelled drive tells of its health by SMART.
+    Smart(crate::commands::smart::Smart),
     /// Every policy of reclaim and placement, with its parameter and its paper.
     Policies {
         /// As JSON.

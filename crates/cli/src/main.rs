@@ -41,6 +41,8 @@ fn main() -> ExitCode {
         Command::Profiles { name, json } => commands::profiles::profiles(name.as_deref(), json),
         Command::Trace(args) => commands::trace::trace(&args.action),
         Command::Simulate(args) => commands::simulate::simulate(&args),
+        Command::Age(args) => commands::age::age(&args),
+        Command::Smart(args) => commands::smart::smart(&args),
         Command::Policies { json } => commands::policies::policies(json),
         Command::Theory(args) => commands::theory::theory(&args),
         Command::Zil(args) => commands::zil::zil(&args),

@@ -11,6 +11,7 @@ pub mod export;
 pub mod host;
 pub mod huge_pages;
 pub mod inspect;
+pub mod life;
 pub mod memory;
 pub mod qualify;
 pub mod record;

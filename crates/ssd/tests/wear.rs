@@ -236,3 +236,61 @@ fn a_counting_drive_is_saved_resumed_and_put_into_time() {
         }
     }
 }
+
+/// Long runs in order, now and then broken by something else: whole rows at a time must leave what
+/// slot by slot leaves.
+#[test]
+fn runs_leave_what_slot_by_slot_leaves() {
+    for parity in [false, true] {
+        for wear in [false, true] {
+            let mut config = config(|_| {});
+            config.shape.dies_per_channel = 2;
+            config.ftl.parity = parity;
+            config.user_bytes = 600 * SLOT;
+            if !wear {
+                config.wear = None;
+            }
+            let (mut run, mut slots) = (filled(&config), filled(&config));
+            let mut rng = Rng::named(9, "runs");
+            for _ in 0..if wear { 150 } else { 600 } {
+                let first = if rng.percent(30) { 0 } else { rng.below(600) };
+                let count = 1 + rng.below(600 - first);
+                run.write_run(first * SLOT, count * SLOT, SLOT as u32);
+                for slot in first..first + count {
+                    slots.apply(&Command::write(slot * SLOT, SLOT as u32));
+                }
+                assert_eq!(run.ended(), slots.ended());
+                if run.ended().is_some() {
+                    break;
+                }
+                assert_eq!(run.counters(), slots.counters());
+                assert_eq!(run.nand_work(), slots.nand_work());
+            }
+            // At the end of its life a run is taken whole, commands are refused one by one.
+            let alive = run.ended().is_none();
+            for slot in (0..600).filter(|_| alive) {
+                assert_eq!(run.find(slot), slots.find(slot), "slot {slot}");
+            }
+            run.check().expect("consistent");
+            let cycles = |d: &CountingDrive| d.reliability().map(|w| w.cycles_total());
+            assert!(!alive || cycles(&run) == cycles(&slots));
+            assert!(alive || wear, "without wear it lives for ever");
+        }
+    }
+}
+
+#[test]
+fn a_leap_keeps_every_law() {
+    let mut drive = filled(&config(lasting));
+    let mut rng = Rng::named(1, "wear");
+    write(&mut drive, &mut rng, 340, 5_000);
+    let (counters, work) = (drive.counters().clone(), drive.nand_work().clone());
+    write(&mut drive, &mut rng, 340, 1_000);
+    let before = drive.counters().clone();
+    drive.leap(&counters, &work, 10);
+    drive.check().expect("consistent");
+    let grown = drive.counters().slots_host - before.slots_host;
+    assert_eq!(grown, 10 * (before.slots_host - counters.slots_host));
+    write(&mut drive, &mut rng, 340, 1_000);
+    drive.check().expect("consistent");
+}

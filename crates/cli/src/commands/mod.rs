@@ -1,5 +1,6 @@
 //! One module per subcommand.
 
+pub mod age;
 pub mod drives;
 pub mod generate;
 pub mod inspect;
@@ -10,6 +11,7 @@ pub mod report;
 pub mod run;
 pub mod run_plan;
 pub mod simulate;
+pub mod smart;
 pub mod theory;
 pub mod trace;
 pub mod zil;

@@ -152,9 +152,7 @@ impl<F: Translation> Tally<F> {
             self.commit();
             return;
         }
-        for lpn in slots {
-            self.ftl.write(0, lpn, hint);
-        }
+        self.ftl.write_run(0, slots, hint);
     }
 
     fn commit(&mut self) {
@@ -307,6 +305,40 @@ impl CountingDrive {
         each!(self, tally => {
             tally.ftl.prefetch((command.offset >> tally.slot_shift) as u32);
         });
+    }
+
+    /// Writes `bytes` from `offset` on, in order, as commands of `command_bytes` each would: what
+    /// they have in common is done once. Incompressible data. Both must be whole mapping units. A
+    /// drive that comes to its end on the way takes the rest of the run.
+    ///
+    /// # Panics
+    /// When the run lies outside the drive, or is not of whole commands and mapping units.
+    pub fn write_run(&mut self, offset: u64, bytes: u64, command_bytes: u32) {
+        let slot = u64::from(self.config.shape.slot_bytes);
+        assert!(offset + bytes <= self.config.user_bytes, "beyond the drive");
+        let whole = (offset | u64::from(command_bytes)).is_multiple_of(slot);
+        assert!(
+            whole && bytes.is_multiple_of(command_bytes.into()),
+            "in parts"
+        );
+        let (first, last) = (offset / slot, (offset + bytes) / slot);
+        let commands = bytes / u64::from(command_bytes);
+        each_mut!(self, tally => {
+            if super::refuses(tally.ftl.ended(), Op::Write) {
+                return tally.ftl.count_refused();
+            }
+            let counters = tally.ftl.counters();
+            counters.host_writes += commands;
+            counters.host_bytes_written += bytes;
+            tally.ftl.write_run(0, first as u32..last as u32, Hint::default());
+        });
+    }
+
+    /// The drive goes on as it did since its counters and its array's work were `counters` and
+    /// `work`, `times` over, without anything being played: counts grow in proportion, cycles
+    /// evenly. An extrapolation; the map stays.
+    pub fn leap(&mut self, counters: &DriveCounters, work: &NandWork, times: u64) {
+        each_mut!(self, tally => tally.ftl.leap(counters, work, times));
     }
 
     /// Does everything that the drive leaves for idle time.

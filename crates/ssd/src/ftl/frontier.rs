@@ -69,6 +69,24 @@ impl Frontier {
         place
     }
 
+    /// The open superblock and its next row, where the next units are exactly a row of it in native
+    /// mode, the first die's first.
+    pub fn whole_row<G: Gear>(&self, nand: &Nand<G>) -> Option<(u32, u32)> {
+        let open = self.open.filter(|open| open.mode == Mode::Native)?;
+        let row = nand.next_row(open.superblock, 0);
+        let even = self.die == 0 && open.units_left.is_multiple_of(nand.geometry.die_count);
+        let same = |die| nand.next_row(open.superblock, die) == row;
+        (even && row < nand.rows(open.mode) && (1..nand.geometry.die_count).all(same))
+            .then_some((open.superblock, row))
+    }
+
+    /// A whole row was programmed at once.
+    pub fn take_row(&mut self, dies: u32) {
+        if let Some(open) = &mut self.open {
+            open.units_left -= dies;
+        }
+    }
+
     /// Takes the next unit of a certain die (to fill up its word line).
     pub fn take_on<G: Gear>(&mut self, die: u32, nand: &Nand<G>) -> UnitPlace {
         let open = self.open.as_mut().expect("a superblock is open");

@@ -356,6 +356,61 @@ impl<G: Gear> Nand<G> {
         Programmed { ticket, erased }
     }
 
+    /// Programs a row on every die, without time; returns how many blocks were erased first.
+    ///
+    /// # Panics
+    /// When it is not every block's next row.
+    pub fn program_row(&mut self, superblock: u32, row: u32, mode: Mode) -> u32 {
+        let dies = self.geometry.die_count;
+        let blocks = self.blocks(superblock);
+        let mut erased = 0;
+        for next in &mut self.next_row[blocks] {
+            if *next == STALE {
+                *next = 0;
+                erased += 1;
+            }
+            assert_eq!(u32::from(*next), row, "superblock {superblock}: row order");
+            *next += 1;
+        }
+        self.work.erases += u64::from(erased);
+        if let Some(wear) = &mut self.wear {
+            if erased > 0 {
+                // All or none: they were made stale together, and rows are programmed together.
+                assert_eq!(erased, dies, "superblock {superblock}: erased together");
+                (0..dies).for_each(|die| wear.erased(superblock, die));
+            }
+            if row == 0 {
+                (0..dies).for_each(|die| wear.programmed(superblock, die, 0));
+            }
+        }
+        let kind = self.kind(row, mode);
+        self.work.programs[kind] += u64::from(dies);
+        self.work.slots_moved += u64::from(dies * self.geometry.slots_per_unit);
+        erased
+    }
+
+    /// Counts and cycles grow by `times` what they grew by since `then`: the drive goes on as it
+    /// did. Cycles are spread evenly over the blocks in use.
+    pub fn leap(&mut self, then: &NandWork, times: u64) {
+        let erases = times * (self.work.erases - then.erases);
+        let grow = |now: &mut u64, then: u64| *now += times * (*now - then);
+        for (now, then) in self.work.reads.iter_mut().zip(then.reads) {
+            grow(now, then);
+        }
+        for (now, then) in self.work.programs.iter_mut().zip(then.programs) {
+            grow(now, then);
+        }
+        grow(&mut self.work.slots_moved, then.slots_moved);
+        self.work.erases += erases;
+        let each = erases / u64::from(self.geometry.die_count) / self.erase_count.len() as u64;
+        for count in &mut self.erase_count {
+            *count += each as u32;
+        }
+        if let Some(wear) = &mut self.wear {
+            wear.add_cycles(erases);
+        }
+    }
+
     /// Marks a superblock's blocks stale: each is erased just before its first program. On media
     /// that wears, failed blocks are replaced; the superblock may be given up for that only if
     /// `may_retire`.
