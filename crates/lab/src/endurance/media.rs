@@ -5,8 +5,8 @@
 //! not is assumed, and [`Media::rests_on`] says so:
 //!
 //! - SLC, MLC: the published law's shape over cycles / rated cycles, scaled so that at the
-//!   rating, after the retention that JESD218 asks for, the code just holds at its first try. That is what a rating means; it
-//!   is no measurement of such cells.
+//!   rating, after the retention that JESD218 asks for, the code just holds at its first
+//!   try. That is what a rating means; it is no measurement of such cells.
 //! - Each retry corrects 1.2 times as much as the try before: ten or so at the end of a TLC
 //!   drive's life, as in Park et al. (ASPLOS 2021, remembered).
 //! - Programs get 10 % faster and erases 50 % slower by the rated cycles.

@@ -3,8 +3,8 @@
 //!
 //! A row is placed so only when, slot by slot, nothing else could happen on the way: no pSLC cache,
 //! one stream, nothing held back, no journal page or map page due, no program that fails, no work
-//! of wear, and reclaim either not needed or looking through units of a victim that holds nothing. The
-//! slot-by-slot path does everything else, and the tests hold the two against each other.
+//! of wear, and reclaim either not needed or looking through units of a victim that holds nothing.
+//! The slot-by-slot path does everything else, and the tests hold the two against each other.
 //!
 //! ```text
 //! buffer: one unit, lpns n-U .. n      run: n .. end
