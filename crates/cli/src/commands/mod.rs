@@ -2,6 +2,7 @@
 
 pub mod age;
 pub mod drives;
+pub mod endurance;
 pub mod generate;
 pub mod inspect;
 pub mod policies;

@@ -73,11 +73,9 @@ impl Frontier {
     /// mode, the first die's first.
     pub fn whole_row<G: Gear>(&self, nand: &Nand<G>) -> Option<(u32, u32)> {
         let open = self.open.filter(|open| open.mode == Mode::Native)?;
-        let row = nand.next_row(open.superblock, 0);
-        let even = self.die == 0 && open.units_left.is_multiple_of(nand.geometry.die_count);
-        let same = |die| nand.next_row(open.superblock, die) == row;
-        (even && row < nand.rows(open.mode) && (1..nand.geometry.die_count).all(same))
-            .then_some((open.superblock, row))
+        let row = nand.even_row(open.superblock)?;
+        let whole = self.die == 0 && row < nand.rows(open.mode);
+        whole.then_some((open.superblock, row))
     }
 
     /// A whole row was programmed at once.

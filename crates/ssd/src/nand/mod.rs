@@ -356,6 +356,17 @@ impl<G: Gear> Nand<G> {
         Programmed { ticket, erased }
     }
 
+    /// The next row of a superblock, where it is the same on every die.
+    #[inline]
+    pub fn even_row(&self, superblock: u32) -> Option<u32> {
+        let rows = &self.next_row[self.blocks(superblock)];
+        let first = rows[0];
+        // No early end, so that it is done many at a time.
+        let differ = rows.iter().fold(0, |differ, row| differ | (row ^ first));
+        let row = if first == STALE { 0 } else { first };
+        (differ == 0).then_some(row.into())
+    }
+
     /// Programs a row on every die, without time; returns how many blocks were erased first.
     ///
     /// # Panics

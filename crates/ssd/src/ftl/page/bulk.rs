@@ -20,6 +20,30 @@ use std::ops::Range;
 /// The frontier of the only stream of host data.
 const HOST: usize = 1;
 
+/// Fills with `first`, `first + 1` and so on, many at a time.
+#[inline]
+fn count_up(list: &mut [u32], first: u32) {
+    for (index, entry) in list.iter_mut().enumerate() {
+        *entry = first + index as u32;
+    }
+}
+
+/// How many of `list` count up from `first`: mostly all.
+#[inline]
+fn in_order(list: &[u32], first: u32) -> u32 {
+    let expected = |index: usize| first.wrapping_add(index as u32);
+    let each = list.iter().enumerate();
+    let differ = each.fold(0, |differ, (index, found)| {
+        differ | (found ^ expected(index))
+    });
+    if differ == 0 {
+        return list.len() as u32;
+    }
+    let same = list.iter().enumerate();
+    same.take_while(|(index, found)| **found == expected(*index))
+        .count() as u32
+}
+
 impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Whether the configuration allows rows at all.
     #[inline]
@@ -173,8 +197,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             let limit = (superblock + 1) * self.nand.geometry.slots_per_superblock;
             let most = (lpns.end - at).min(limit - (value - 1));
             let run = &self.map[at as usize..(at + most) as usize];
-            let same = (value..).zip(run).take_while(|(v, found)| v == *found);
-            let length = same.count() as u32;
+            let length = in_order(run, value);
             self.clear_valid(value - 1, value - 1 + length);
             self.live -= u64::from(length);
             self.candidates.remove_valid(superblock, length);
@@ -201,13 +224,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     fn own_run(&mut self, lpns: Range<u32>, ppn: u32) {
         let length = lpns.len() as u32;
         let map = &mut self.map[lpns.start as usize..lpns.end as usize];
-        for (value, entry) in (ppn + 1..).zip(map) {
-            *entry = value;
-        }
+        count_up(map, ppn + 1);
         let owner = &mut self.owner[ppn as usize..(ppn + length) as usize];
-        for (lpn, entry) in lpns.zip(owner) {
-            *entry = lpn;
-        }
+        count_up(owner, lpns.start);
         self.set_valid(ppn, ppn + length);
     }
 }
