@@ -55,6 +55,12 @@ pub enum Command {
     Trace(crate::commands::trace::Trace),
     /// Live a modelled drive's life under a load: WAF, wear, IOPS and latency.
     Simulate(Box<Simulate>),
+    /// Live a modelled drive's whole life: wear, failures, and the drive it leaves behind.
+    Age(Box<crate::commands::age::Age>),
+    /// What drives last for under JESD219's enterprise stream, against their ratings.
+    Endurance(crate::commands::endurance::Endurance),
+    /// What a saved modelled drive tells of its health by SMART.
+    Smart(crate::commands::smart::Smart),
     /// Every policy of reclaim and placement, with its parameter and its paper.
     Policies {
         /// As JSON.

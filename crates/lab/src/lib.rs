@@ -14,6 +14,7 @@ pub mod host;
 pub mod hosts;
 pub mod huge_pages;
 pub mod inspect;
+pub mod life;
 pub mod memory;
 pub mod qualify;
 pub mod record;

@@ -9,6 +9,7 @@
 //! because what [`Drive::load`] reads is believed.
 
 use crate::LabError;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use ssdlab_ssd::{Drive, ImageError};
 use std::fs::File;
@@ -39,7 +40,16 @@ pub struct About {
     pub rests_on: Vec<String>,
     /// What it has lived through, oldest first.
     pub history: Vec<String>,
+    /// Minutes it was powered before its own clock began.
+    #[serde(default)]
+    pub powered_minutes: u64,
+    /// Celsius that it was aged at.
+    #[serde(default)]
+    pub celsius: Option<u8>,
 }
+
+/// Writes an image.
+type Image<'a> = dyn Fn(&mut dyn Write) -> Result<(), ImageError> + 'a;
 
 /// Whether a file that exists may be written over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,9 +102,19 @@ impl Place {
     ///
     /// # Errors
     /// When it cannot be written, or the drive is in no state to be saved.
-    pub fn save(mut self, drive: &Drive, about: &About) -> Result<u64, LabError> {
+    pub fn save(self, drive: &Drive, about: &About) -> Result<u64, LabError> {
+        self.put(MAGIC, about, &|out| drive.save(out))
+    }
+
+    /// Writes something else in the same form: what it says of itself, and its image.
+    pub(crate) fn put(
+        mut self,
+        magic: [u8; 8],
+        about: &impl Serialize,
+        image: &Image<'_>,
+    ) -> Result<u64, LabError> {
         let failed = |error| LabError::file("writing", &self.path, error);
-        let image_bytes = write(&mut self.file, drive, about)
+        let image_bytes = write(&mut self.file, magic, about, image)
             .map_err(|error| refusal("saving to", &self.path, &error))?;
         self.file.sync_all().map_err(failed)?;
         match self.over {
@@ -160,7 +180,12 @@ impl Write for Hashing<'_> {
 }
 
 /// Lengths are known only at the end, and the checksum covers them: they are hashed last.
-fn write(file: &mut File, drive: &Drive, about: &About) -> Result<u64, ImageError> {
+fn write(
+    file: &mut File,
+    magic: [u8; 8],
+    about: &impl Serialize,
+    image: &Image<'_>,
+) -> Result<u64, ImageError> {
     let about = serde_json::to_vec(about).map_err(io::Error::from)?;
     let about_bytes = u32::try_from(about.len())
         .ok()
@@ -173,10 +198,10 @@ fn write(file: &mut File, drive: &Drive, about: &About) -> Result<u64, ImageErro
         bytes: 0,
     };
     out.write_all(&about)?;
-    drive.save(&mut out)?;
+    image(&mut out)?;
     let (bytes, mut hash) = (out.bytes, out.hash);
     let mut header = [0; HEADER];
-    header[..8].copy_from_slice(&MAGIC);
+    header[..8].copy_from_slice(&magic);
     header[8..12].copy_from_slice(&VERSION.to_le_bytes());
     header[12..16].copy_from_slice(&about_bytes.to_le_bytes());
     header[16..CHECKSUM].copy_from_slice(&(bytes - about.len() as u64).to_le_bytes());
@@ -192,15 +217,32 @@ fn write(file: &mut File, drive: &Drive, about: &About) -> Result<u64, ImageErro
 /// # Errors
 /// When the file cannot be read, is no saved drive, is one of another version, or is damaged.
 pub fn load(path: &Path) -> Result<(Drive, About), LabError> {
+    get(path, MAGIC, "saved drive", |file, length| {
+        Drive::load(file, length)
+    })
+}
+
+/// Loads what [`Place::put`] wrote with the same magic number; `what` names it in errors.
+pub(crate) fn get<A: DeserializeOwned, T>(
+    path: &Path,
+    magic: [u8; 8],
+    what: &str,
+    image: impl Fn(&mut File, u64) -> Result<T, ImageError>,
+) -> Result<(T, A), LabError> {
     let mut file = File::open(path).map_err(|error| LabError::file("reading", path, error))?;
-    read(&mut file).map_err(|error| refusal("loading", path, &error))
+    read(&mut file, magic, what, image).map_err(|error| refusal("loading", path, &error))
 }
 
 fn unknown(what: impl Into<String>) -> ImageError {
     ImageError::Unknown(what.into())
 }
 
-fn read(file: &mut File) -> Result<(Drive, About), ImageError> {
+fn read<A: DeserializeOwned, T>(
+    file: &mut File,
+    magic: [u8; 8],
+    what: &str,
+    image: impl Fn(&mut File, u64) -> Result<T, ImageError>,
+) -> Result<(T, A), ImageError> {
     let found = file.metadata()?;
     if !found.is_file() {
         return Err(unknown("it is no regular file"));
@@ -209,8 +251,8 @@ fn read(file: &mut File) -> Result<(Drive, About), ImageError> {
     Read::by_ref(file)
         .take(HEADER as u64)
         .read_to_end(&mut header)?;
-    if header.len() < 8 || header[..8] != MAGIC {
-        return Err(unknown("it is no saved drive"));
+    if header.len() < 8 || header[..8] != magic {
+        return Err(unknown(format!("it is no {what}")));
     }
     let Ok(header) = <[u8; HEADER]>::try_from(header) else {
         return Err(unknown("it is cut short"));
@@ -218,7 +260,7 @@ fn read(file: &mut File) -> Result<(Drive, About), ImageError> {
     let version = le_u32(&header[8..12]);
     if version != VERSION {
         return Err(unknown(format!(
-            "it is a saved drive of version {version}, this build knows version {VERSION}"
+            "it is a {what} of version {version}, this build knows version {VERSION}"
         )));
     }
     let about_bytes = le_u32(&header[12..16]);
@@ -243,7 +285,7 @@ fn read(file: &mut File) -> Result<(Drive, About), ImageError> {
     file.read_exact(&mut about)?;
     let about = serde_json::from_slice(&about)
         .map_err(|error| unknown(format!("its description: {error}")))?;
-    Ok((Drive::load(file, image_bytes)?, about))
+    Ok((image(file, image_bytes)?, about))
 }
 
 /// Of what follows the header, and the header up to the checksum.

@@ -205,3 +205,92 @@ fn an_erase_that_is_no_cycle_is_noticed() {
     let erases = drive.nand_work().erases + 1;
     assert_eq!(cycles, erases, "cycles of blocks");
 }
+
+/// Saved in the middle of its life and loaded, a counting drive lives on as the original does; and
+/// in virtual time it has the same map and wear.
+#[test]
+fn a_counting_drive_is_saved_resumed_and_put_into_time() {
+    for config in kinds::all() {
+        let mut drive = CountingDrive::new(config.clone()).expect("valid");
+        let mut commands = kinds::commands::Mix::new(&config, 3);
+        for command in commands.by_ref().take(1_500) {
+            drive.apply(&command);
+        }
+        let mut bytes = Vec::new();
+        drive.save(&mut bytes).expect("written");
+        let length = bytes.len() as u64;
+        let mut again = CountingDrive::load(&mut bytes.as_slice(), length).expect("loaded");
+        for command in commands.by_ref().take(500) {
+            drive.apply(&command);
+            again.apply(&command);
+        }
+        again.check().expect("consistent");
+        assert_eq!(drive.counters(), again.counters(), "{}", config.name);
+        CountingDrive::load(&mut &bytes[..bytes.len() / 2], length).expect_err("cut short");
+        let wear = drive.reliability().map(|wear| wear.counters().clone());
+        let timed = again.into_timed().expect("page-mapped");
+        timed.check().expect("consistent");
+        assert_eq!(timed.buffered_slots(), 0);
+        if let (Some(before), Some(now)) = (wear, timed.reliability()) {
+            assert!(now.counters().blocks_retired >= before.blocks_retired);
+        }
+    }
+}
+
+/// Long runs in order, now and then broken by something else: whole rows at a time must leave what
+/// slot by slot leaves.
+#[test]
+fn runs_leave_what_slot_by_slot_leaves() {
+    for parity in [false, true] {
+        for wear in [false, true] {
+            let mut config = config(|_| {});
+            config.shape.dies_per_channel = 2;
+            config.ftl.parity = parity;
+            config.user_bytes = 600 * SLOT;
+            if !wear {
+                config.wear = None;
+            }
+            let (mut run, mut slots) = (filled(&config), filled(&config));
+            let mut rng = Rng::named(9, "runs");
+            for _ in 0..if wear { 150 } else { 600 } {
+                let first = if rng.percent(30) { 0 } else { rng.below(600) };
+                let count = 1 + rng.below(600 - first);
+                run.write_run(first * SLOT, count * SLOT, SLOT as u32);
+                for slot in first..first + count {
+                    slots.apply(&Command::write(slot * SLOT, SLOT as u32));
+                }
+                assert_eq!(run.ended(), slots.ended());
+                if run.ended().is_some() {
+                    break;
+                }
+                assert_eq!(run.counters(), slots.counters());
+                assert_eq!(run.nand_work(), slots.nand_work());
+            }
+            // At the end of its life a run is taken whole, commands are refused one by one.
+            let alive = run.ended().is_none();
+            for slot in (0..600).filter(|_| alive) {
+                assert_eq!(run.find(slot), slots.find(slot), "slot {slot}");
+            }
+            run.check().expect("consistent");
+            let cycles = |d: &CountingDrive| d.reliability().map(|w| w.cycles_total());
+            assert!(!alive || cycles(&run) == cycles(&slots));
+            assert!(alive || wear, "without wear it lives for ever");
+        }
+    }
+}
+
+#[test]
+fn a_leap_keeps_every_law() {
+    let mut drive = filled(&config(lasting));
+    let mut rng = Rng::named(1, "wear");
+    write(&mut drive, &mut rng, 340, 5_000);
+    let (counters, work) = (drive.counters().clone(), drive.nand_work().clone());
+    write(&mut drive, &mut rng, 340, 1_000);
+    let before = drive.counters().clone();
+    drive.leap(&counters, &work, 10);
+    drive.check().expect("consistent");
+    let grown = drive.counters().slots_host - before.slots_host;
+    assert_eq!(grown, 10 * (before.slots_host - counters.slots_host));
+    write(&mut drive, &mut rng, 340, 1_000);
+    drive.check().expect("consistent");
+}

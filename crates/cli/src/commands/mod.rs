@@ -1,7 +1,9 @@
 //! One module per subcommand.
 
+pub mod age;
 pub mod create;
 pub mod drives;
+pub mod endurance;
 pub mod generate;
 pub mod hosts;
 pub mod inspect;
@@ -15,6 +17,7 @@ pub mod reproduce;
 pub mod run;
 pub mod run_plan;
 pub mod simulate;
+pub mod smart;
 pub mod theory;
 pub mod tier;
 pub mod trace;

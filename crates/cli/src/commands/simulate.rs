@@ -138,6 +138,7 @@ fn keep(
         settings: plan.settings.clone(),
         rests_on: plan.rests_on.clone(),
         history,
+        ..About::default()
     };
     let began = Instant::now();
     let bytes = place.save(drive, &about)?;

@@ -3,6 +3,7 @@
 use crate::LabError;
 use crate::error::Place;
 use crate::workload::distribution::Zipf;
+use serde::{Deserialize, Serialize};
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
 
@@ -103,6 +104,15 @@ enum Where {
     Zipf(Box<Zipf>),
 }
 
+/// Where a load's commands stand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandsState {
+    kind: [u64; 4],
+    address: [u64; 4],
+    next: u64,
+}
+
 /// A load's commands, one after another.
 pub struct Commands {
     place: Where,
@@ -167,6 +177,59 @@ impl Commands {
             kind: Rng::named(load.seed, "simulate: kinds"),
             address: Rng::named(load.seed, "simulate: addresses"),
         })
+    }
+
+    /// Where it stands, to go on from later.
+    pub fn state(&self) -> CommandsState {
+        CommandsState {
+            kind: self.kind.state(),
+            address: self.address.state(),
+            next: match self.place {
+                Where::Sequential(next) => next,
+                _ => 0,
+            },
+        }
+    }
+
+    /// Goes on from where the same load stood.
+    ///
+    /// # Errors
+    /// When it cannot have stood there.
+    pub fn resume(&mut self, state: &CommandsState) -> Result<(), LabError> {
+        if state.next >= self.blocks {
+            return Err(LabError::refused(
+                format!(
+                    "block {} of {} is not of this load",
+                    state.next, self.blocks
+                ),
+                "the checkpoint belongs to another drive or load",
+            ));
+        }
+        if let Where::Sequential(next) = &mut self.place {
+            *next = state.next;
+        }
+        self.kind = Rng::from_state(state.kind);
+        self.address = Rng::from_state(state.address);
+        Ok(())
+    }
+
+    /// The next commands as one run of writes in order, where they are that: offset and how many,
+    /// at most `most` of them.
+    pub fn run(&mut self, most: u64) -> Option<(u64, u64)> {
+        let mixed = self.read_pct + self.trim_pct > 0;
+        let Where::Sequential(next) = &mut self.place else {
+            return None;
+        };
+        if mixed {
+            return None;
+        }
+        let (at, count) = (*next, most.min(self.blocks - *next));
+        *next = if at + count == self.blocks {
+            0
+        } else {
+            at + count
+        };
+        Some((at * u64::from(self.block), count))
     }
 
     /// Bytes of each command.

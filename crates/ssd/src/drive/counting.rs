@@ -1,7 +1,8 @@
 //! A drive without time: the same translation layer, the same commands in the same order, and
 //! only what they do to map and media. For write amplification and wear.
 
-use super::{KindOf, edges, refuse_victim, slots_touched, slots_within};
+use super::engine::Engine;
+use super::{Drive, KindOf, edges, refuse_victim, slots_touched, slots_within};
 use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig};
 use crate::counters::DriveCounters;
@@ -9,7 +10,16 @@ use crate::ftl::policies::VictimPolicy;
 use crate::ftl::{
     BlockFtl, Found, Full, Hint, HybridFtl, Lean, PageFtl, SuperblockView, Translation,
 };
+use crate::image::{IMAGE_VERSION, Image, ImageError, Reader, Writer};
 use crate::nand::{Counting, EndOfLife, NandWork, Reliability};
+use std::io;
+
+/// What begins every image of a counting drive.
+const COUNTING_MAGIC: [u8; 8] = *b"ssdlabCD";
+
+fn block_mapped() -> ImageError {
+    ImageError::Unknown("a block-mapped drive in the counting gear is not saved".into())
+}
 
 /// The host side, as far as it changes the map.
 #[derive(Clone, Debug)]
@@ -58,8 +68,12 @@ macro_rules! each_mut {
 
 impl<F: Translation> Tally<F> {
     fn new(config: &DriveConfig, victim: Option<Box<dyn VictimPolicy>>) -> Tally<F> {
+        Tally::around(config, F::new(config, victim))
+    }
+
+    fn around(config: &DriveConfig, ftl: F) -> Tally<F> {
         Tally {
-            ftl: F::new(config, victim),
+            ftl,
             slot_shift: config.shape.slot_bytes.trailing_zeros(),
             protected: config.buffer.protected,
         }
@@ -140,9 +154,7 @@ impl<F: Translation> Tally<F> {
             self.commit();
             return;
         }
-        for lpn in slots {
-            self.ftl.write(0, lpn, hint);
-        }
+        self.ftl.write_run(0, slots, hint);
     }
 
     fn commit(&mut self) {
@@ -188,6 +200,78 @@ impl CountingDrive {
         Ok(CountingDrive { config, kind })
     }
 
+    /// Writes the drive's whole state to `out`, to go on from later.
+    ///
+    /// # Errors
+    /// When `out` fails, or the drive is block-mapped: only page-mapped ones are saved.
+    pub fn save(&self, out: &mut dyn io::Write) -> Result<(), ImageError> {
+        let mut out = Writer::new(out);
+        out.bytes(&COUNTING_MAGIC)?;
+        IMAGE_VERSION.save(&mut out)?;
+        self.config.save(&mut out)?;
+        match &*self.kind {
+            Kind::Lean(tally) => tally.ftl.save(&mut out)?,
+            Kind::Full(tally) => tally.ftl.save(&mut out)?,
+            Kind::Block(_) | Kind::Hybrid(_) => return Err(block_mapped()),
+        }
+        out.flush()
+    }
+
+    /// Reads what [`CountingDrive::save`] wrote, at most `length` bytes. The bytes are believed:
+    /// check them before.
+    ///
+    /// # Errors
+    /// When it is no such drive, of another version, or cut short.
+    pub fn load(input: &mut dyn io::Read, length: u64) -> Result<CountingDrive, ImageError> {
+        let from = &mut Reader::new(input, length);
+        let mut magic = [0; 8];
+        from.bytes(&mut magic)?;
+        let version = u32::load(from)?;
+        if magic != COUNTING_MAGIC || version != IMAGE_VERSION {
+            return Err(ImageError::Unknown(format!(
+                "it is no counting drive of format {IMAGE_VERSION}"
+            )));
+        }
+        let config = DriveConfig::load(from)?;
+        config
+            .validate()
+            .map_err(|error| ImageError::Unknown(format!("its configuration: {error}")))?;
+        let kind = match KindOf::of(&config) {
+            KindOf::Lean => Kind::Lean(Tally::around(&config, Image::load(from)?)),
+            KindOf::Full => Kind::Full(Tally::around(&config, Image::load(from)?)),
+            KindOf::Block | KindOf::Hybrid => return Err(block_mapped()),
+        };
+        Ok(CountingDrive {
+            config,
+            kind: Box::new(kind),
+        })
+    }
+
+    /// The same drive in virtual time, its buffer emptied, at time zero.
+    ///
+    /// # Errors
+    /// When the drive is block-mapped.
+    pub fn into_timed(mut self) -> Result<Drive, ImageError> {
+        each_mut!(self, tally => {
+            tally.ftl.flush_data(0);
+        });
+        let config = self.config;
+        let kind = match *self.kind {
+            Kind::Lean(tally) => {
+                let ftl = tally.ftl.regear(&config);
+                super::Kind::Lean(Engine::around(config, ftl))
+            }
+            Kind::Full(tally) => {
+                let ftl = tally.ftl.regear(&config);
+                super::Kind::Full(Engine::around(config, ftl))
+            }
+            Kind::Block(_) | Kind::Hybrid(_) => return Err(block_mapped()),
+        };
+        Ok(Drive {
+            kind: Box::new(kind),
+        })
+    }
+
     /// Does what the command asks.
     ///
     /// # Panics
@@ -223,6 +307,40 @@ impl CountingDrive {
         each!(self, tally => {
             tally.ftl.prefetch((command.offset >> tally.slot_shift) as u32);
         });
+    }
+
+    /// Writes `bytes` from `offset` on, in order, as commands of `command_bytes` each would: what
+    /// they have in common is done once. Incompressible data. Both must be whole mapping units. A
+    /// drive that comes to its end on the way takes the rest of the run.
+    ///
+    /// # Panics
+    /// When the run lies outside the drive, or is not of whole commands and mapping units.
+    pub fn write_run(&mut self, offset: u64, bytes: u64, command_bytes: u32) {
+        let slot = u64::from(self.config.shape.slot_bytes);
+        assert!(offset + bytes <= self.config.user_bytes, "beyond the drive");
+        let whole = (offset | u64::from(command_bytes)).is_multiple_of(slot);
+        assert!(
+            whole && bytes.is_multiple_of(command_bytes.into()),
+            "in parts"
+        );
+        let (first, last) = (offset / slot, (offset + bytes) / slot);
+        let commands = bytes / u64::from(command_bytes);
+        each_mut!(self, tally => {
+            if super::refuses(tally.ftl.ended(), Op::Write) {
+                return tally.ftl.count_refused();
+            }
+            let counters = tally.ftl.counters();
+            counters.host_writes += commands;
+            counters.host_bytes_written += bytes;
+            tally.ftl.write_run(0, first as u32..last as u32, Hint::default());
+        });
+    }
+
+    /// The drive goes on as it did since its counters and its array's work were `counters` and
+    /// `work`, `times` over, without anything being played: counts grow in proportion, cycles
+    /// evenly. An extrapolation; the map stays.
+    pub fn leap(&mut self, counters: &DriveCounters, work: &NandWork, times: u64) {
+        each_mut!(self, tally => tally.ftl.leap(counters, work, times));
     }
 
     /// Does everything that the drive leaves for idle time.

@@ -41,7 +41,7 @@ impl<F: Translation> Engine<F> {
         Engine::around(config, ftl)
     }
 
-    fn around(config: DriveConfig, ftl: F) -> Engine<F> {
+    pub fn around(config: DriveConfig, ftl: F) -> Engine<F> {
         let slots = config.buffer.bytes / u64::from(config.shape.slot_bytes);
         let mut link_ns = [0; 65];
         for (sectors, time) in link_ns.iter_mut().enumerate() {

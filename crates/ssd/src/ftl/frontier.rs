@@ -81,6 +81,22 @@ impl Frontier {
         place
     }
 
+    /// The open superblock and its next row, where the next units are exactly a row of it in native
+    /// mode, the first die's first.
+    pub fn whole_row<G: Gear>(&self, nand: &Nand<G>) -> Option<(u32, u32)> {
+        let open = self.open.filter(|open| open.mode == Mode::Native)?;
+        let row = nand.even_row(open.superblock)?;
+        let whole = self.die == 0 && row < nand.rows(open.mode);
+        whole.then_some((open.superblock, row))
+    }
+
+    /// A whole row was programmed at once.
+    pub fn take_row(&mut self, dies: u32) {
+        if let Some(open) = &mut self.open {
+            open.units_left -= dies;
+        }
+    }
+
     /// Takes the next unit of a certain die (to fill up its word line).
     pub fn take_on<G: Gear>(&mut self, die: u32, nand: &Nand<G>) -> UnitPlace {
         let open = self.open.as_mut().expect("a superblock is open");

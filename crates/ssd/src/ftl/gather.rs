@@ -5,6 +5,7 @@
 //! replace stays valid until then: after a power cut it is what is left.
 
 use crate::image::image_of;
+use std::ops::Range;
 
 /// The logical slot of a dead entry.
 const DEAD: u32 = u32::MAX;
@@ -183,6 +184,11 @@ impl Gather {
         let entry = &mut self.entries[index as usize];
         assert_eq!(entry.old, from, "buffer entry {index}: older copy");
         entry.old = to;
+    }
+
+    /// Whether the live entries are those of `lpns`, in order.
+    pub fn holds_exactly(&self, lpns: Range<u32>) -> bool {
+        self.live as usize == lpns.len() && self.iter().map(|(_, entry)| entry.lpn).eq(lpns)
     }
 
     /// Live entries with their indices, oldest first.

@@ -88,6 +88,16 @@ pub trait Translation: Clone + Debug + Image {
     /// Takes a mapping unit of the host into the buffer, giving older ones to media as needed;
     /// true when it takes room of its own (false: it replaced one there).
     fn write(&mut self, from: u64, lpn: u32, hint: Hint) -> bool;
+    /// Takes a run of mapping units of the host into the buffer, as [`Translation::write`] would
+    /// one by one.
+    fn write_run(&mut self, from: u64, lpns: Range<u32>, hint: Hint) {
+        for lpn in lpns {
+            self.write(from, lpn, hint);
+        }
+    }
+    /// Counters and cycles grow by `times` what they grew by since then, without anything being
+    /// played.
+    fn leap(&mut self, _counters: &DriveCounters, _work: &NandWork, _times: u64) {}
     /// Programs mapping units that cannot wait, past the buffer. Returns when they are safe on
     /// media, and how many of them were in the buffer and are no more.
     fn write_through(&mut self, from: u64, lpns: Range<u32>, hint: Hint) -> (u64, u32);

@@ -271,6 +271,19 @@ impl<G: Gear> Nand<G> {
         self.gear.freed(superblock);
     }
 
+    /// The same media in another gear: nothing is under way there.
+    pub fn regear<H: Gear>(self, config: &NandConfig) -> Nand<H> {
+        Nand {
+            gear: H::new(&self.geometry, config),
+            geometry: self.geometry,
+            work: self.work,
+            erase_count: self.erase_count,
+            next_row: self.next_row,
+            wear: self.wear,
+            faded: self.faded,
+        }
+    }
+
     /// The gear, to look at.
     pub fn gear(&self) -> &G {
         &self.gear
@@ -389,6 +402,72 @@ impl<G: Gear> Nand<G> {
         let channel = self.geometry.channel_of(at.die);
         let ticket = self.gear.program(from, channel, &op);
         Programmed { ticket, erased }
+    }
+
+    /// The next row of a superblock, where it is the same on every die.
+    #[inline]
+    pub fn even_row(&self, superblock: u32) -> Option<u32> {
+        let rows = &self.next_row[self.blocks(superblock)];
+        let first = rows[0];
+        // No early end, so that it is done many at a time.
+        let differ = rows.iter().fold(0, |differ, row| differ | (row ^ first));
+        let row = if first == STALE { 0 } else { first };
+        (differ == 0).then_some(row.into())
+    }
+
+    /// Programs a row on every die, without time; returns how many blocks were erased first.
+    ///
+    /// # Panics
+    /// When it is not every block's next row.
+    pub fn program_row(&mut self, superblock: u32, row: u32, mode: Mode) -> u32 {
+        let dies = self.geometry.die_count;
+        let blocks = self.blocks(superblock);
+        let mut erased = 0;
+        for next in &mut self.next_row[blocks] {
+            if *next == STALE {
+                *next = 0;
+                erased += 1;
+            }
+            assert_eq!(u32::from(*next), row, "superblock {superblock}: row order");
+            *next += 1;
+        }
+        self.work.erases += u64::from(erased);
+        if let Some(wear) = &mut self.wear {
+            if erased > 0 {
+                // All or none: they were made stale together, and rows are programmed together.
+                assert_eq!(erased, dies, "superblock {superblock}: erased together");
+                (0..dies).for_each(|die| wear.erased(superblock, die));
+            }
+            if row == 0 {
+                (0..dies).for_each(|die| wear.programmed(superblock, die, 0));
+            }
+        }
+        let kind = self.kind(row, mode);
+        self.work.programs[kind] += u64::from(dies);
+        self.work.slots_moved += u64::from(dies * self.geometry.slots_per_unit);
+        erased
+    }
+
+    /// Counts and cycles grow by `times` what they grew by since `then`: the drive goes on as it
+    /// did. Cycles are spread evenly over the blocks in use.
+    pub fn leap(&mut self, then: &NandWork, times: u64) {
+        let erases = times * (self.work.erases - then.erases);
+        let grow = |now: &mut u64, then: u64| *now += times * (*now - then);
+        for (now, then) in self.work.reads.iter_mut().zip(then.reads) {
+            grow(now, then);
+        }
+        for (now, then) in self.work.programs.iter_mut().zip(then.programs) {
+            grow(now, then);
+        }
+        grow(&mut self.work.slots_moved, then.slots_moved);
+        self.work.erases += erases;
+        let each = erases / u64::from(self.geometry.die_count) / self.erase_count.len() as u64;
+        for count in &mut self.erase_count {
+            *count += each as u32;
+        }
+        if let Some(wear) = &mut self.wear {
+            wear.add_cycles(erases);
+        }
     }
 
     /// Marks a superblock's blocks stale: each is erased just before its first program. On media

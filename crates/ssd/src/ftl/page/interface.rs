@@ -26,6 +26,15 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.take_in(from, lpn, hint)
     }
 
+    fn write_run(&mut self, from: u64, lpns: Range<u32>, hint: Hint) {
+        self.take_run(from, lpns, hint);
+    }
+
+    fn leap(&mut self, counters: &DriveCounters, work: &NandWork, times: u64) {
+        self.counters.leap(counters, times);
+        self.nand.leap(work, times);
+    }
+
     fn write_through(&mut self, from: u64, lpns: Range<u32>, hint: Hint) -> (u64, u32) {
         self.place_through(from, lpns, hint)
     }

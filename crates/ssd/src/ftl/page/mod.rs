@@ -12,6 +12,7 @@
 //! The map journal and the map pages lie at hidden logical addresses beyond the host's and are
 //! relocated like anything else.
 
+mod bulk;
 mod check;
 mod interface;
 mod place;

@@ -442,7 +442,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     /// Marks the slots from `first` up to `last` valid.
     #[inline(always)]
-    fn set_valid(&mut self, first: u32, last: u32) {
+    pub(super) fn set_valid(&mut self, first: u32, last: u32) {
         let mut ppn = first;
         while ppn < last {
             let until = last.min((ppn / 64 + 1) * 64);

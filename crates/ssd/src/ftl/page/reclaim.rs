@@ -19,7 +19,7 @@ use crate::prefetch::prefetch;
 pub(super) struct Mover {
     victim: Option<u32>,
     /// Next unit of the victim to look at.
-    unit: u32,
+    pub(super) unit: u32,
     /// Valid slots read: logical slot and map value of where it lies. Those before `next` have
     /// been dealt with.
     moving: Vec<Entry>,
@@ -48,6 +48,12 @@ impl Mover {
         self.victim.iter().chain(&self.retiring).copied()
     }
 
+    /// The victim, when all there is to do is to look through it.
+    pub fn looking_only(&self) -> Option<u32> {
+        let idle = self.waiting() == 0 && self.retiring.is_empty();
+        self.victim.filter(|_| idle)
+    }
+
     pub fn is_working(&self) -> bool {
         self.victim.is_some() || self.waiting() > 0
     }
@@ -61,7 +67,7 @@ impl Mover {
 
 /// Which of the movers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Which {
+pub(super) enum Which {
     Reclaim = 0,
     Fold = 1,
     Refresh = 2,
@@ -200,7 +206,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         None
     }
 
-    fn units_of(&self, mode: Mode) -> u32 {
+    pub(super) fn units_of(&self, mode: Mode) -> u32 {
         self.nand.rows(mode) * self.nand.geometry.die_count
     }
 

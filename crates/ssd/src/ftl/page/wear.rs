@@ -80,6 +80,48 @@ impl Wear {
 }
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
+    /// The same layer in another gear; the buffer must be empty.
+    pub fn regear<H: Gear>(self, config: &DriveConfig) -> PageFtl<H, L> {
+        assert!(self.launched.is_empty(), "nothing is under way");
+        PageFtl {
+            nand: self.nand.regear(&config.nand),
+            counters: self.counters,
+            map: self.map,
+            written_end: self.written_end,
+            user_slots: self.user_slots,
+            owner: self.owner,
+            valid: self.valid,
+            weight: self.weight,
+            live: self.live,
+            candidates: self.candidates,
+            state: self.state,
+            mode: self.mode,
+            stream_of: self.stream_of,
+            reads_since: self.reads_since,
+            free: self.free,
+            free_slc: self.free_slc,
+            slc_full: self.slc_full,
+            frontiers: self.frontiers,
+            gathers: self.gathers,
+            gather_shift: self.gather_shift,
+            movers: self.movers,
+            refresh_queue: self.refresh_queue,
+            credits: self.credits,
+            rules: self.rules,
+            journal: self.journal,
+            lifespans: self.lifespans,
+            upkeep: self.upkeep,
+            wear: self.wear,
+            victim: self.victim,
+            rng: self.rng,
+            launched: self.launched,
+            batch: self.batch,
+            host_slots: self.host_slots,
+            epoch: self.epoch,
+            layout: self.layout,
+        }
+    }
+
     /// Native superblocks that are in use or free.
     #[inline(always)]
     pub(super) fn native_superblocks(&self) -> u32 {

@@ -128,6 +128,19 @@ impl Reliability {
         self.counters.superblocks_retired += 1;
     }
 
+    /// So many more cycles, spread evenly over the blocks in use.
+    pub fn add_cycles(&mut self, cycles: u64) {
+        let used = self.backing.iter().filter(|&&block| block != NOWHERE);
+        let count = used.clone().count() as u64;
+        if count == 0 {
+            return;
+        }
+        let (each, rest) = (cycles / count, cycles % count);
+        for (n, &block) in (0..).zip(used) {
+            self.cycles[block as usize] += (each + u64::from(n < rest)) as u32;
+        }
+    }
+
     /// Spare blocks left, of all dies.
     pub fn reserve_left(&self) -> u32 {
         self.reserve.iter().map(|die| die.len() as u32).sum()

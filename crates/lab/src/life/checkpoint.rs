@@ -1,0 +1,55 @@
+//! Checkpoints: a life can be stopped and gone on with, and goes on as it would have.
+//!
+//! The form is that of saved drives (see [`crate::saved`]) with another magic number: whole or not
+//! at all, with a checksum.
+
+use super::Manner;
+use super::result::Row;
+use crate::LabError;
+use crate::saved::{Over, Place, get};
+use crate::simulate::load::CommandsState;
+use serde::{Deserialize, Serialize};
+use ssdlab_ssd::CountingDrive;
+use std::path::Path;
+
+const MAGIC: [u8; 8] = *b"ssdlabCK";
+
+/// How far a life is, besides the drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Standing {
+    /// How it lives.
+    pub manner: Manner,
+    /// Where its commands stand.
+    pub commands: CommandsState,
+    /// Virtual hours since it began.
+    pub hours: f64,
+    /// Parts of an hour at the reference temperature not yet told to the media.
+    pub hours_owed: f64,
+    /// Bytes written since the last patrol.
+    pub since_patrol: u64,
+    /// Samples so far.
+    pub rows: Vec<Row>,
+    /// Bytes extrapolated, of those written.
+    pub leapt_bytes: u64,
+    /// Largest change of WAF over a leap.
+    pub leap_error: f64,
+}
+
+/// Saves a life at `path`, over an older checkpoint.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn save(path: &Path, drive: &CountingDrive, standing: &Standing) -> Result<u64, LabError> {
+    Place::reserve(path, Over::Replace)?.put(MAGIC, standing, &|out| drive.save(out))
+}
+
+/// Loads one.
+///
+/// # Errors
+/// When it cannot be read, is no checkpoint, is one of another version, or is damaged.
+pub fn load(path: &Path) -> Result<(CountingDrive, Standing), LabError> {
+    get(path, MAGIC, "checkpoint of a life", |file, length| {
+        CountingDrive::load(file, length)
+    })
+}

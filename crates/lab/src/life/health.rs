@@ -1,0 +1,92 @@
+//! A modelled drive's counters as its SMART shows them.
+
+use crate::catalogue;
+use crate::saved::About;
+use crate::smart::{AttributeSet, Health, Identity, Wear};
+use ssdlab_ssd::{Drive, DriveConfig};
+
+/// How a drive serves SMART.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page {
+    /// ATA, with a vendor's attributes.
+    Ata(AttributeSet),
+    /// The NVMe health page.
+    Nvme,
+}
+
+/// What a saved drive serves: by the interface and maker that its file in the catalogue names; a
+/// drive that is not there counts as ATA with generic attributes.
+pub fn page(about: &About) -> Page {
+    let interface = catalogue::drive(&about.name).map(|drive| drive.file.interface);
+    match interface.as_deref() {
+        Ok("nvme") => Page::Nvme,
+        _ if about.name.starts_with("intel-") => Page::Ata(AttributeSet::Intel),
+        _ if about.name.starts_with("sandforce-") || about.name.starts_with("patriot-") => {
+            Page::Ata(AttributeSet::SandForce)
+        }
+        _ => Page::Ata(AttributeSet::Generic),
+    }
+}
+
+/// Who it says it is: the catalogue's title, and a serial number that says it is a model.
+pub fn identity(about: &About, config: &DriveConfig) -> Identity {
+    let ascii = |text: &str, most: usize| -> String {
+        let printable = text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ');
+        printable.take(most).collect()
+    };
+    Identity {
+        model: ascii(&about.title, 40),
+        serial: "SSDLAB-MODEL".into(),
+        firmware: "MODEL".into(),
+        wwn: 0x5000_0000_0000_0000,
+        user_bytes: config.user_bytes,
+        logical_sector: 512,
+        physical_sector: config.shape.slot_bytes.min(4096),
+        write_cache: true,
+        trim: true,
+        family: None,
+    }
+}
+
+/// What its counters come to. Temperature is the one it was aged at, or 40 C; the drive was powered
+/// `about.powered_minutes` before, and as long as its own clock says since.
+pub fn health(drive: &Drive, about: &About) -> Health {
+    let (c, config) = (drive.counters(), drive.config());
+    let slot = u64::from(config.geometry().slot_bytes);
+    let celsius = about.celsius.unwrap_or(40);
+    let mut health = Health {
+        host_bytes_written: c.host_bytes_written,
+        host_bytes_read: c.host_bytes_read,
+        write_commands: c.host_writes,
+        read_commands: c.host_reads,
+        nand_bytes_written: c.slots_programmed() * slot,
+        power_on_minutes: about.powered_minutes + drive.now().0 / 60_000_000_000,
+        power_cycles: 1,
+        temperature_c: celsius,
+        temperature_min_c: celsius,
+        temperature_max_c: celsius,
+        ..Health::default()
+    };
+    let Some(wear) = drive.reliability() else {
+        return health;
+    };
+    let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+    let cycles: Vec<u32> = wear.cycles_in_use().collect();
+    let sum: u64 = cycles.iter().map(|&c| u64::from(c)).sum();
+    health.wear = Wear {
+        cycles_average: sum as f64 / cycles.len().max(1) as f64,
+        cycles_max: cycles.iter().copied().max().unwrap_or(0),
+        cycles_min: cycles.iter().copied().min().unwrap_or(0),
+        cycles_rated: wear.config().cycles_rated,
+    };
+    let counters = wear.counters();
+    let dies = config.geometry().die_count;
+    health.blocks_retired = small(counters.blocks_retired);
+    health.reserve_left = wear.reserve_left();
+    health.reserve_total = wear.config().reserve_blocks * dies;
+    health.program_failures = small(counters.program_failures);
+    health.erase_failures = small(counters.erase_failures);
+    health.uncorrectable_errors = counters.reads_uncorrectable;
+    health.read_only = drive.ended() == Some(ssdlab_ssd::nand::EndOfLife::ReadOnly);
+    health
+}

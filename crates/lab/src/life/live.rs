@@ -1,0 +1,314 @@
+//! The life itself.
+
+use super::checkpoint::{self, Standing};
+use super::result::{Life, Row};
+use super::{Plan, Until};
+use crate::LabError;
+use crate::simulate::load::Commands;
+use ssdlab_ssd::nand::NandWork;
+use ssdlab_ssd::{Command, CountingDrive, DriveCounters};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Samples of a life, about.
+const SAMPLES: u64 = 400;
+/// Days between two patrols.
+const PATROL_DAYS: u64 = 7;
+/// Bytes of a run given to the drive at once.
+const RUN: u64 = 64 << 20;
+/// Spans whose WAF differ by no more than this are alike, for leaps.
+const ALIKE: f64 = 0.01;
+/// A leap is at most so much of the rated cycles.
+const LEAP_SHARE: f64 = 0.02;
+
+/// Where to leave checkpoints, and how often.
+#[derive(Clone, Debug)]
+pub struct Keep {
+    /// File.
+    pub path: PathBuf,
+    /// Host bytes between two.
+    pub every: u64,
+}
+
+/// What a life came to.
+pub struct Lived {
+    /// Result.
+    pub life: Life,
+    /// Samples.
+    pub rows: Vec<Row>,
+    /// The drive it leaves behind.
+    pub drive: CountingDrive,
+}
+
+/// A drive in the middle of its life.
+pub struct Ageing<'a> {
+    plan: &'a Plan,
+    drive: CountingDrive,
+    commands: Commands,
+    hours: f64,
+    hours_owed: f64,
+    since_patrol: u64,
+    rows: Vec<Row>,
+    leapt_bytes: u64,
+    leap_error: f64,
+    batch: Vec<Command>,
+}
+
+impl<'a> Ageing<'a> {
+    /// A drive from the factory, filled once from front to back.
+    ///
+    /// # Errors
+    /// When the plan is impossible.
+    pub fn begin(plan: &'a Plan) -> Result<Ageing<'a>, LabError> {
+        plan.validate()?;
+        let refused = |e: ssdlab_ssd::ConfigError| LabError::refused(e.to_string(), "");
+        let mut drive = CountingDrive::new(plan.config.clone()).map_err(refused)?;
+        let slot = plan.config.shape.slot_bytes;
+        let capacity = plan.config.user_bytes;
+        for at in (0..capacity).step_by(RUN as usize) {
+            drive.write_run(at, RUN.min(capacity - at), slot);
+        }
+        let mut ageing = Ageing::around(plan, drive)?;
+        ageing.row();
+        Ok(ageing)
+    }
+
+    /// Goes on from a checkpoint, whose manner must be the plan's.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn resume(
+        plan: &'a Plan,
+        drive: CountingDrive,
+        standing: Standing,
+    ) -> Result<Ageing<'a>, LabError> {
+        let mut ageing = Ageing::around(plan, drive)?;
+        ageing.commands.resume(&standing.commands)?;
+        Ok(Ageing {
+            hours: standing.hours,
+            hours_owed: standing.hours_owed,
+            since_patrol: standing.since_patrol,
+            rows: standing.rows,
+            leapt_bytes: standing.leapt_bytes,
+            leap_error: standing.leap_error,
+            ..ageing
+        })
+    }
+
+    fn around(plan: &'a Plan, drive: CountingDrive) -> Result<Ageing<'a>, LabError> {
+        Ok(Ageing {
+            commands: Commands::new(&plan.manner.load()?, plan.config.user_bytes)?,
+            plan,
+            drive,
+            hours: 0.0,
+            hours_owed: 0.0,
+            since_patrol: 0,
+            rows: Vec::new(),
+            leapt_bytes: 0,
+            leap_error: 0.0,
+            batch: Vec::new(),
+        })
+    }
+
+    fn standing(&self) -> Standing {
+        Standing {
+            manner: self.plan.manner.clone(),
+            commands: self.commands.state(),
+            hours: self.hours,
+            hours_owed: self.hours_owed,
+            since_patrol: self.since_patrol,
+            rows: self.rows.clone(),
+            leapt_bytes: self.leapt_bytes,
+            leap_error: self.leap_error,
+        }
+    }
+
+    /// Lives to the end; `watch` sees each sample.
+    ///
+    /// # Errors
+    /// When a checkpoint cannot be written.
+    pub fn live(
+        mut self,
+        keep: Option<&Keep>,
+        watch: &mut dyn FnMut(&Row),
+        stop: &AtomicBool,
+    ) -> Result<Lived, LabError> {
+        let mut kept = self.host_bytes();
+        let span = self.span();
+        while !self.is_over() && !stop.load(Ordering::Relaxed) {
+            let begin = (
+                self.drive.counters().clone(),
+                self.drive.nand_work().clone(),
+            );
+            self.play(self.left().min(span), stop);
+            if self.plan.manner.fast {
+                self.try_leap(&begin, stop);
+            }
+            self.row();
+            if let Some(row) = self.rows.last() {
+                watch(row);
+            }
+            if let Some(keep) = keep.filter(|keep| self.host_bytes() - kept >= keep.every) {
+                checkpoint::save(&keep.path, &self.drive, &self.standing())?;
+                kept = self.host_bytes();
+            }
+        }
+        let stopped = !self.is_over();
+        if let Some(keep) = keep {
+            checkpoint::save(&keep.path, &self.drive, &self.standing())?;
+        }
+        let end = Row::of(&self.drive, self.hours / 24.0);
+        let leapt = (self.leapt_bytes, self.leap_error);
+        let life = Life::of(self.plan, &self.drive, end, leapt, stopped)?;
+        Ok(Lived {
+            life,
+            rows: self.rows,
+            drive: self.drive,
+        })
+    }
+
+    fn host_bytes(&self) -> u64 {
+        self.drive.counters().host_bytes_written
+    }
+
+    /// Bytes between two samples: in the fast manner a drive write.
+    fn span(&self) -> u64 {
+        let capacity = self.plan.config.user_bytes;
+        let rated = capacity.saturating_mul(self.plan.media.cycles_rated.into());
+        let whole = match self.plan.until {
+            Until::Bytes(bytes) => bytes,
+            Until::LifeLeft(_) | Until::Dead => rated,
+        };
+        let span = if self.plan.manner.fast {
+            capacity
+        } else {
+            whole / SAMPLES
+        };
+        span.max(u64::from(self.commands.block()))
+    }
+
+    /// Bytes left to write, where that is known.
+    fn left(&self) -> u64 {
+        match self.plan.until {
+            Until::Bytes(bytes) => bytes.saturating_sub(self.host_bytes()),
+            _ => u64::MAX,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        let at_end = self.drive.ended().is_some();
+        at_end
+            || match self.plan.until {
+                Until::Bytes(_) => self.left() == 0,
+                Until::LifeLeft(percent) => {
+                    let left = self.rows.last().map_or(100.0, |row| row.life_left_pct);
+                    left <= f64::from(percent)
+                }
+                Until::Dead => false,
+            }
+    }
+
+    /// Plays so many bytes of host writes, with patrols on the way.
+    fn play(&mut self, bytes: u64, stop: &AtomicBool) {
+        let until = self.host_bytes().saturating_add(bytes);
+        let patrol = PATROL_DAYS.saturating_mul(self.plan.manner.per_day);
+        while self.host_bytes() < until && self.drive.ended().is_none() {
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let before = self.host_bytes();
+            let most = (until - before).min(patrol.saturating_sub(self.since_patrol).max(1));
+            self.write(most);
+            let written = self.host_bytes() - before;
+            self.pass(written);
+            self.since_patrol += written;
+            if self.since_patrol >= patrol {
+                self.since_patrol = 0;
+                self.patrol();
+            }
+        }
+    }
+
+    /// Gives the drive commands that write `most` bytes or a little more, but not many at once.
+    fn write(&mut self, most: u64) {
+        let block = self.commands.block();
+        let slot = self.plan.config.shape.slot_bytes;
+        if block.is_multiple_of(slot) {
+            let count = most.min(RUN).div_ceil(block.into());
+            if let Some((offset, count)) = self.commands.run(count) {
+                self.drive
+                    .write_run(offset, count * u64::from(block), block);
+                return;
+            }
+        }
+        let count = most.div_ceil(block.into()).clamp(1, 4096);
+        self.batch.clear();
+        for _ in 0..count {
+            self.batch.push(self.commands.command());
+        }
+        self.drive.apply_all(&self.batch);
+    }
+
+    /// Virtual time goes by while so much is written.
+    fn pass(&mut self, bytes: u64) {
+        self.hours += 24.0 * bytes as f64 / self.plan.manner.per_day as f64;
+    }
+
+    /// The hours since the last patrol reach the media, and what has faded is written anew.
+    fn patrol(&mut self) {
+        let factor = self.plan.hours_factor().unwrap_or(1.0);
+        self.hours_owed += 24.0 * PATROL_DAYS as f64 * factor;
+        let whole = self.hours_owed.floor().min(f64::from(u32::MAX));
+        self.hours_owed -= whole;
+        self.drive.rest(whole as u32);
+        self.drive.idle();
+    }
+
+    fn row(&mut self) {
+        self.rows.push(Row::of(&self.drive, self.hours / 24.0));
+    }
+
+    /// WAF since then.
+    fn waf(&self, then: &DriveCounters) -> Option<f64> {
+        let slot = self.plan.config.geometry().slot_bytes;
+        self.drive.counters().waf_since(then, slot)
+    }
+
+    /// Plays one more span; when it is like the one before, as many more are added unplayed.
+    fn try_leap(&mut self, first: &(DriveCounters, NandWork), stop: &AtomicBool) {
+        let capacity = self.plan.config.user_bytes;
+        let Some(one) = self.waf(&first.0).filter(|_| self.left() > 2 * capacity) else {
+            return;
+        };
+        let begin = (
+            self.drive.counters().clone(),
+            self.drive.nand_work().clone(),
+        );
+        self.play(capacity, stop);
+        let Some(two) = self.waf(&begin.0) else {
+            return;
+        };
+        let off = (two / one - 1.0).abs();
+        let over = self.drive.ended().is_some() || stop.load(Ordering::Relaxed);
+        if off > ALIKE || over || self.drive.counters().slots_refreshed > begin.0.slots_refreshed {
+            return;
+        }
+        self.leap_error = self.leap_error.max(off);
+        let written = self.host_bytes() - begin.0.host_bytes_written;
+        let erases = self.drive.nand_work().erases - begin.1.erases;
+        let geometry = self.plan.config.geometry();
+        let blocks = u64::from(geometry.die_count) * u64::from(geometry.superblock_count);
+        let each = erases as f64 / blocks as f64;
+        let most = LEAP_SHARE * f64::from(self.plan.media.cycles_rated) / each.max(1e-9);
+        let room = self.left().saturating_sub(capacity) / written.max(1);
+        let times = (most as u64).min(room);
+        if times == 0 {
+            return;
+        }
+        self.drive.leap(&begin.0, &begin.1, times);
+        self.leapt_bytes += times * written;
+        self.pass(times * written);
+        // The weeks of the leap fade nothing more than one does: all that is hot was written anew.
+        self.patrol();
+    }
+}

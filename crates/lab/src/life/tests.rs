@@ -1,0 +1,211 @@
+//! Lives of a small drive: resumed they go on as they would have, fast ones come close, bad plans
+//! are refused.
+
+use super::checkpoint;
+use super::health::{Page, health, identity, page};
+use super::live::{Ageing, Keep, Lived};
+use super::*;
+use crate::catalogue;
+use crate::saved::About;
+use crate::simulate::settings::{self, Setting};
+use std::sync::atomic::AtomicBool;
+
+fn manner() -> Manner {
+    Manner {
+        name: String::new(),
+        title: String::new(),
+        settings: Vec::new(),
+        rests_on: Vec::new(),
+        pattern: "uniform".into(),
+        block: 4096,
+        read_pct: 0,
+        trim_pct: 0,
+        seed: 1,
+        per_day: 10_000_000_000,
+        temperature_c: 40.0,
+        fast: false,
+    }
+}
+
+/// The drive of article worn, cut down to 72 MB, so that it dies within a test.
+fn small() -> CatalogueDrive {
+    let text = catalogue::files()
+        .iter()
+        .find(|(name, _)| name.contains("patriot"))
+        .map(|(_, text)| text.replace("value = 5000", "value = 60"))
+        .unwrap();
+    let drive = catalogue::parse(&text, "test").unwrap();
+    let set = [
+        "nand.channels=2",
+        "nand.dies_per_channel=2",
+        "nand.blocks_per_plane=128",
+        "nand.pages_per_block=16",
+        "capacity.user=72MB",
+        "ftl.mapping_unit=4KiB",
+    ];
+    let set: Vec<Setting> = set.iter().map(|s| Setting::parse(s).unwrap()).collect();
+    settings::apply(&drive, &set).unwrap()
+}
+
+fn plan(until: Until, change: fn(&mut Manner)) -> Plan {
+    let mut manner = manner();
+    change(&mut manner);
+    Plan::new(&small(), manner, until).unwrap()
+}
+
+fn live(plan: &Plan) -> Lived {
+    let ageing = Ageing::begin(plan).unwrap();
+    let lived = ageing
+        .live(None, &mut |_| {}, &AtomicBool::new(false))
+        .unwrap();
+    assert_eq!(lived.life.contradiction, None);
+    lived
+}
+
+#[test]
+fn a_drive_lives_until_it_is_dead_and_says_how() {
+    let lived = live(&plan(Until::Dead, |_| {}));
+    let (life, end) = (&lived.life, &lived.life.end);
+    assert_eq!(life.ended, Some("read-only"));
+    assert_eq!(end.life_left_pct, 0.0);
+    assert!(end.blocks_retired > 0 && end.superblocks_retired > 0);
+    assert!(end.cycles_average > 60.0, "{end:?}");
+    assert!(end.waf > 1.5, "{end:?}");
+    let falls = |rows: &[result::Row]| {
+        rows.windows(2)
+            .all(|r| r[1].life_left_pct <= r[0].life_left_pct)
+    };
+    assert!(falls(&lived.rows));
+    assert!(result::csv(&lived.rows).lines().count() > 10);
+    assert!(result::summary(life).contains("read-only"));
+}
+
+#[test]
+fn a_life_goes_on_from_a_checkpoint_as_it_would_have() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("life.ckpt");
+    for pattern in ["uniform", "sequential", "zipf:0.9"] {
+        let half = Plan {
+            until: Until::Bytes(1_000_000_000),
+            ..plan(Until::Dead, |_| {})
+        };
+        let mut half = half;
+        half.manner.pattern = pattern.into();
+        let whole = Plan {
+            until: Until::Bytes(2_000_000_000),
+            ..half.clone()
+        };
+        let keep = Keep {
+            path: path.clone(),
+            every: u64::MAX,
+        };
+        let begun = Ageing::begin(&half).unwrap();
+        begun
+            .live(Some(&keep), &mut |_| {}, &AtomicBool::new(false))
+            .unwrap();
+        let (drive, standing) = checkpoint::load(&path).unwrap();
+        assert_eq!(standing.manner, half.manner);
+        let resumed = Ageing::resume(&whole, drive, standing).unwrap();
+        let resumed = resumed
+            .live(None, &mut |_| {}, &AtomicBool::new(false))
+            .unwrap();
+        let straight = live(&whole);
+        // The two stop for samples at other places, which changes batches and nothing else.
+        let (a, b) = (&resumed.drive, &straight.drive);
+        let off = a.counters().slots_programmed() as f64 / b.counters().slots_programmed() as f64;
+        assert!((off - 1.0).abs() < 0.01, "{pattern}: {off}");
+    }
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let Err(error) = checkpoint::load(&path) else {
+        panic!("damaged");
+    };
+    let error = error.to_string();
+    assert!(error.contains("damaged"), "{error}");
+    std::fs::write(&path, b"ssdlabSV is something else").unwrap();
+    let Err(error) = checkpoint::load(&path) else {
+        panic!("other");
+    };
+    let error = error.to_string();
+    assert!(error.contains("no checkpoint of a life"), "{error}");
+}
+
+#[test]
+fn the_fast_manner_leaps_and_comes_close() {
+    let until = Until::Bytes(2_500_000_000);
+    let exact = live(&plan(until, |m| m.pattern = "sequential".into()));
+    let fast = live(&plan(until, |m| {
+        m.pattern = "sequential".into();
+        m.fast = true;
+    }));
+    assert_eq!(exact.life.leapt_bytes, 0);
+    assert!(fast.life.leapt_bytes > 0, "{:?}", fast.life);
+    let (a, b) = (&exact.life.end, &fast.life.end);
+    assert!((b.waf / a.waf - 1.0).abs() < 0.02, "{a:?} {b:?}");
+    assert!((b.cycles_average / a.cycles_average - 1.0).abs() < 0.02);
+}
+
+#[test]
+fn nonsense_is_refused() {
+    for (text, said) in [
+        ("270", "10% or"),
+        ("100%", "life left"),
+        ("0TB", "life left"),
+        ("alive", "dead"),
+    ] {
+        let error = Until::parse(text).unwrap_err().to_string();
+        assert!(error.contains("dead is allowed"), "{text} {said}: {error}");
+    }
+    assert_eq!(
+        Until::parse("270TB").unwrap(),
+        Until::Bytes(270_000_000_000_000)
+    );
+    assert_eq!(Until::parse("10%").unwrap(), Until::LifeLeft(10));
+    let refused = |change: fn(&mut Manner)| {
+        let mut manner = manner();
+        change(&mut manner);
+        Plan::new(&small(), manner, Until::Dead)
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(refused(|m| m.read_pct = 100).contains("never writes"));
+    assert!(refused(|m| m.temperature_c = 1e6).contains("no temperature"));
+    assert!(refused(|m| m.temperature_c = f64::NAN).contains("no temperature"));
+    assert!(refused(|m| m.per_day = 0).contains("a day"));
+    assert!(refused(|m| m.block = 1000).contains("512-byte"));
+}
+
+#[test]
+fn smart_shows_what_the_drive_counted() {
+    let lived = live(&plan(Until::LifeLeft(50), |_| {}));
+    let end = lived.life.end.clone();
+    let drive = lived.drive.into_timed().unwrap();
+    let about = About {
+        name: "patriot-wildfire-120gb".into(),
+        title: "A drive".into(),
+        powered_minutes: 600,
+        ..About::default()
+    };
+    let health = health(&drive, &about);
+    assert_eq!(
+        page(&about),
+        Page::Ata(crate::smart::AttributeSet::SandForce)
+    );
+    assert_eq!(identity(&about, drive.config()).model, "A drive");
+    assert_eq!(health.host_bytes_written, end.host_bytes);
+    assert_eq!(health.power_on_minutes, 600);
+    assert!(
+        (health.wear.share() - 0.5).abs() < 0.02,
+        "{:?}",
+        health.wear
+    );
+    // E9 falls from 100 to 1 with rated cycles: half used is 51.
+    assert!(
+        (50..=52).contains(&health.media_wearout()),
+        "{}",
+        health.media_wearout()
+    );
+    assert_eq!(u64::from(health.blocks_retired), end.blocks_retired);
+}
