@@ -196,6 +196,17 @@ impl MemoryStore {
 }
 
 impl State {
+    /// As `put`, in place where a cut would take the present value back anyway.
+    fn put_bytes(&mut self, sector: u64, part: &[u8]) {
+        if self.undo.contains_key(&sector)
+            && let Some(Cell::Bytes(bytes)) = self.cells.get_mut(&sector)
+        {
+            bytes.copy_from_slice(part);
+        } else {
+            self.put(sector, Cell::Bytes(part.into()));
+        }
+    }
+
     fn put(&mut self, sector: u64, cell: Cell) {
         let before = self.cells.insert(sector, cell);
         self.undo.entry(sector).or_insert(before);
@@ -245,7 +256,7 @@ impl Store for MemoryStore {
         }
         let first = offset / self.sector;
         for (sector, part) in (first..).zip(from.chunks(self.sector as usize)) {
-            state.put(sector, Cell::Bytes(part.into()));
+            state.put_bytes(sector, part);
         }
         self.written(&mut state, offset, from.len() as u64, fua)
     }

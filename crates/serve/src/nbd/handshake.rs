@@ -329,3 +329,6 @@ fn parse_contexts(body: &[u8]) -> Option<(&str, Vec<&str>)> {
         .collect::<Option<Vec<_>>>()?;
     bytes.0.is_empty().then_some((name, queries))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+use super::*;
+
+fn export() -> Export {
+    Export {
+        name: "drive".to_string(),
+        description: "words".to_string(),
+        size: 1 << 30,
+        flags: HAS_FLAGS | SEND_FLUSH,
+        block_min: 512,
+        block_preferred: 4096,
+    }
+}
+
+fn option(number: u32, body: &[u8]) -> Vec<u8> {
+    let mut bytes = OPTION_MAGIC.to_be_bytes().to_vec();
+    bytes.extend(number.to_be_bytes());
+    bytes.extend((body.len() as u32).to_be_bytes());
+    bytes.extend(body);
+    bytes
+}
+
+fn contexts(name: &str, queries: &[&str]) -> Vec<u8> {
+    let mut body = (name.len() as u32).to_be_bytes().to_vec();
+    body.extend(name.as_bytes());
+    body.extend((queries.len() as u32).to_be_bytes());
+    for query in queries {
+        body.extend((query.len() as u32).to_be_bytes());
+        body.extend(query.as_bytes());
+    }
+    body
+}
+
+/// A handshake past the client's flags, its greeting forgotten.
+fn begun() -> Handshake {
+    let mut handshake = Handshake::new(export());
+    assert_eq!(handshake.feed(&3_u32.to_be_bytes()), (4, Step::More));
+    handshake.out.clear();
+    handshake
+}
+
+/// Kinds and bodies of the replies queued.
+fn replies(handshake: &mut Handshake) -> Vec<(u32, Vec<u8>)> {
+    let out = std::mem::take(&mut handshake.out);
+    let (mut bytes, mut found) = (Reader(&out), Vec::new());
+    while let Some(magic) = bytes.u64() {
+        assert_eq!(magic, OPTION_REPLY_MAGIC);
+        bytes.u32().unwrap();
+        let (kind, length) = (bytes.u32().unwrap(), bytes.u32().unwrap());
+        found.push((kind, bytes.take(length as usize).unwrap().to_vec()));
+    }
+    found
+}
+
+fn ask(handshake: &mut Handshake, number: u32, body: &[u8]) -> Vec<(u32, Vec<u8>)> {
+    let bytes = option(number, body);
+    assert_eq!(handshake.feed(&bytes).0, bytes.len());
+    replies(handshake)
+}
+
+#[test]
+fn one_byte_at_a_time_comes_to_the_same() {
+    let mut bytes = 3_u32.to_be_bytes().to_vec();
+    bytes.extend(option(OPT_STRUCTURED_REPLY, &[]));
+    bytes.extend(option(
+        OPT_SET_META_CONTEXT,
+        &contexts("", &["base:allocation", "x"]),
+    ));
+    bytes.extend(option(OPT_GO, &[0; 6]));
+    let mut whole = Handshake::new(export());
+    let (taken, step) = whole.feed(&[bytes.clone(), b"request".to_vec()].concat());
+    assert_eq!(taken, bytes.len(), "what follows is not the handshake's");
+    let session = Session {
+        structured: true,
+        contexts: [true, false],
+    };
+    assert_eq!(step, Step::Transmit(session));
+    let mut slow = Handshake::new(export());
+    let (mut start, mut last) = (0, Step::More);
+    for end in 1..=bytes.len() {
+        let (taken, step) = slow.feed(&bytes[start..end]);
+        start += taken;
+        last = step;
+    }
+    assert_eq!((last, slow.out), (step, whole.out));
+}
+
+#[test]
+fn df_is_offered_with_structured_replies_only() {
+    let mut handshake = begun();
+    let flags = |found: &[(u32, Vec<u8>)]| u16::from_be_bytes([found[0].1[10], found[0].1[11]]);
+    let found = ask(&mut handshake, OPT_INFO, &[0; 6]);
+    assert_eq!(flags(&found) & SEND_DF, 0);
+    ask(&mut handshake, OPT_STRUCTURED_REPLY, &[]);
+    let found = ask(&mut handshake, OPT_INFO, &[0; 6]);
+    assert_eq!(flags(&found) & SEND_DF, SEND_DF);
+}
+
+#[test]
+fn contexts_need_structure_and_the_same_name() {
+    let mut handshake = begun();
+    let body = contexts("", &CONTEXTS);
+    let found = ask(&mut handshake, OPT_SET_META_CONTEXT, &body);
+    assert_eq!(found[0].0, REP_ERR_INVALID);
+    ask(&mut handshake, OPT_STRUCTURED_REPLY, &[]);
+    let listed = ask(
+        &mut handshake,
+        OPT_LIST_META_CONTEXT,
+        &contexts("", &["base:"]),
+    );
+    assert_eq!(
+        listed[0],
+        (REP_META_CONTEXT, [&[0; 4], CONTEXTS[0].as_bytes()].concat())
+    );
+    assert_eq!(
+        ask(&mut handshake, OPT_LIST_META_CONTEXT, &contexts("", &[])).len(),
+        3
+    );
+    assert_eq!(ask(&mut handshake, OPT_SET_META_CONTEXT, &body).len(), 3);
+    let go = option(OPT_GO, &[&[0, 0, 0, 5][..], b"drive", &[0, 0]].concat());
+    let (_, step) = handshake.feed(&go);
+    let session = Session {
+        structured: true,
+        contexts: [false; 2],
+    };
+    assert_eq!(step, Step::Transmit(session), "chosen for another name");
+}
+
+#[test]
+fn mistakes_are_answered() {
+    let mut handshake = begun();
+    for (number, body, kind) in [
+        (OPT_LIST, &b"x"[..], REP_ERR_INVALID),
+        (OPT_STARTTLS, b"", REP_ERR_POLICY),
+        (99, b"", REP_ERR_UNSUP),
+        (OPT_INFO, b"\0\0\0\x01x\0\0", REP_ERR_UNKNOWN),
+        (OPT_INFO, b"\xff\xff\xff\xff\0\0", REP_ERR_INVALID),
+        (OPT_GO, b"\0\0\0\0\0\x09", REP_ERR_INVALID),
+        (OPT_STRUCTURED_REPLY, b"x", REP_ERR_INVALID),
+    ] {
+        assert_eq!(
+            ask(&mut handshake, number, body)[0].0,
+            kind,
+            "option {number}"
+        );
+    }
+    let huge = vec![0; OPTION_MAX as usize + 1];
+    assert_eq!(ask(&mut handshake, OPT_LIST, &huge)[0].0, REP_ERR_TOO_BIG);
+    assert_eq!(
+        ask(&mut handshake, OPT_LIST, &[])[1].0,
+        REP_ACK,
+        "and it goes on"
+    );
+}
+
+#[test]
+fn what_cannot_go_on_ends() {
+    let close = |bytes: &[u8]| {
+        let mut handshake = Handshake::new(export());
+        matches!(handshake.feed(bytes).1, Step::Close(_))
+    };
+    let after = |flags: u32, rest: Vec<u8>| [flags.to_be_bytes().to_vec(), rest].concat();
+    assert!(close(&after(4, Vec::new())), "unknown client flags");
+    assert!(close(&after(3, vec![0; 16])), "wrong magic");
+    assert!(
+        close(&after(0, option(OPT_LIST, &[]))),
+        "not fixed newstyle"
+    );
+    assert!(close(&after(3, option(OPT_ABORT, &[]))));
+    assert!(close(&after(3, option(OPT_EXPORT_NAME, b"other"))));
+    assert!(!close(&after(0, option(OPT_EXPORT_NAME, b"drive"))));
+}
+
+#[test]
+fn the_old_way_in_ends_with_zeroes_unless_told_otherwise() {
+    for (flags, length) in [(1_u32, 10 + 124), (3, 10)] {
+        let mut handshake = Handshake::new(export());
+        handshake.feed(&flags.to_be_bytes());
+        handshake.out.clear();
+        handshake.feed(&option(OPT_EXPORT_NAME, b""));
+        assert_eq!(handshake.out.len(), length);
+        assert_eq!(handshake.out[..8], (1_u64 << 30).to_be_bytes());
+    }
+}
