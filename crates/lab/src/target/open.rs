@@ -291,7 +291,8 @@ fn open_file(
 fn no_direct(path: &Path) -> LabError {
     LabError::refused(
         format!("the file system of {} has no direct I/O", path.display()),
-        "put the file on the drive to be measured; or allow buffered I/O (--buffered), which measures memory",
+        "put the file on the drive to be measured; or allow buffered I/O (--buffered), which \
+         measures memory",
     )
 }
 
