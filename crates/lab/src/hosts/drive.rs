@@ -121,6 +121,16 @@ impl HostDrive {
                 .into_iter()
                 .map(|l| format!("  {l}")),
         );
+        let calibrated: Vec<&str> = self
+            .rests_on
+            .iter()
+            .filter(|line| line.contains(": calibrated to "))
+            .filter_map(|line| line.split(" = ").next())
+            .collect();
+        if !calibrated.is_empty() {
+            let text = format!("calibrated, see `drives show`: {}", calibrated.join(", "));
+            lines.extend(super::wrap(&text, 78).iter().map(|l| format!("  {l}")));
+        }
         if !self.settings.is_empty() {
             lines.push(format!("  set {}", self.settings.join(" ")));
         }
