@@ -108,14 +108,12 @@ impl HostDrive {
         } else {
             "volatile"
         };
-        let mut lines = vec![
-            format!("{}: {}", self.name, self.title),
-            format!(
-                "user {}, {buffer} buffer, over-provisioning {:.1} % nominal",
-                Bytes(self.whole_user_bytes),
-                self.op_nominal * 100.0
-            ),
-        ];
+        let mut lines = super::wrap(&format!("{}: {}", self.name, self.title), 80);
+        lines.push(format!(
+            "user {}, {buffer} buffer, over-provisioning {:.1} % nominal",
+            Bytes(self.whole_user_bytes),
+            self.op_nominal * 100.0
+        ));
         lines.extend(
             super::wrap(&self.scaled, 78)
                 .into_iter()
