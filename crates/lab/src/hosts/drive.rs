@@ -108,19 +108,27 @@ impl HostDrive {
         } else {
             "volatile"
         };
-        let mut lines = vec![
-            format!("{}: {}", self.name, self.title),
-            format!(
-                "user {}, {buffer} buffer, over-provisioning {:.1} % nominal",
-                Bytes(self.whole_user_bytes),
-                self.op_nominal * 100.0
-            ),
-        ];
+        let mut lines = super::wrap(&format!("{}: {}", self.name, self.title), 80);
+        lines.push(format!(
+            "user {}, {buffer} buffer, over-provisioning {:.1} % nominal",
+            Bytes(self.whole_user_bytes),
+            self.op_nominal * 100.0
+        ));
         lines.extend(
             super::wrap(&self.scaled, 78)
                 .into_iter()
                 .map(|l| format!("  {l}")),
         );
+        let calibrated: Vec<&str> = self
+            .rests_on
+            .iter()
+            .filter(|line| line.contains(": calibrated to "))
+            .filter_map(|line| line.split(" = ").next())
+            .collect();
+        if !calibrated.is_empty() {
+            let text = format!("calibrated, see `drives show`: {}", calibrated.join(", "));
+            lines.extend(super::wrap(&text, 78).iter().map(|l| format!("  {l}")));
+        }
         if !self.settings.is_empty() {
             lines.push(format!("  set {}", self.settings.join(" ")));
         }
