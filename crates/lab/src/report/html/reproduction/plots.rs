@@ -312,3 +312,62 @@ fn curve(found: &Reproduction, experiment: &str, name: &str) -> (Vec<f64>, Vec<f
     let points = outcome(found, experiment).and_then(|outcome| outcome.curves.get(name));
     points.into_iter().flatten().copied().unzip()
 }
+
+/// Curves of an experiment by name and label, over `axis`.
+fn curves(
+    found: &Reproduction,
+    experiment: &str,
+    title: &str,
+    axis: Axis,
+    wanted: &[(&str, &str)],
+) -> Chart {
+    let lines = wanted.iter().enumerate().map(|(i, (name, label))| {
+        let points = curve(found, experiment, name);
+        line(label, i, points.0, points.1)
+    });
+    let lines: Vec<ChartLine> = lines.filter(|line| !line.line.x.is_empty()).collect();
+    Chart {
+        axis,
+        ..chart(title, title, lines, vec![])
+    }
+}
+
+pub(super) fn production(found: &Reproduction, charts: &mut Charts) -> Markup {
+    let wanted = [
+        ("earlier_throughput", "earlier drive, no TRIM"),
+        ("trim_throughput", "TRIM alone"),
+        ("op_throughput", "32 % spare alone"),
+        ("flat_throughput", "flat map alone"),
+        ("all_throughput", "all remedies"),
+        ("bought_throughput", "DC S3700, no TRIM"),
+    ];
+    let title = "Random reads in the mixed load, MB/s, over user capacities written";
+    html! { (charts.add(curves(found, "myth", title, Axis::Writes, &wanted))) }
+}
+
+pub(super) fn upkeep(found: &Reproduction, charts: &mut Charts) -> Markup {
+    let wanted = [
+        ("tree_upkeep", "tree, all other remedies"),
+        ("flat_upkeep", "flat, all other remedies"),
+    ];
+    let title = "Share of the dies' time that the map takes, %, over user capacities written";
+    html! { (charts.add(curves(found, "myth", title, Axis::Writes, &wanted))) }
+}
+
+pub(super) fn whole_disk(found: &Reproduction, charts: &mut Charts) -> Markup {
+    let wanted = [
+        ("disk_write", "random writes, first pass"),
+        ("disk_steady", "random writes, for good"),
+        ("disk_read", "random reads of the full drive"),
+        ("disk_mixed_read", "reads beside writes"),
+        ("disk_mixed_write", "writes beside reads"),
+    ];
+    let title = "DC S3700: IOPS over per cent of the disk";
+    html! { (charts.add(curves(found, "myth", title, Axis::Writers, &wanted))) }
+}
+
+pub(super) fn database(found: &Reproduction, charts: &mut Charts) -> Markup {
+    let wanted = [("tps", "transactions a second")];
+    let title = "Transactions a second over months";
+    html! { (charts.add(curves(found, "myth.database", title, Axis::Writers, &wanted))) }
+}

@@ -211,8 +211,60 @@ const SPARE: Story = Story {
 const MYTH: Story = Story {
     source: "J. He (Houzz), The Myth of SSD Performance Degradation.",
     intro: "Drives in production fell from 450 MB/s of random reads to 50 within months. Which \
-            mechanisms can do that, and which remove it?",
-    sections: &[],
+            mechanisms can do that, and which remove it? The article does not name the drives: the \
+            earlier drive is assumed, the flash of the DC S3700 with the habits that are blamed.",
+    sections: &[
+        Section {
+            anchor: "inplace",
+            title: "In place, and in a log",
+            text: &[
+                "A page can only be programmed after its whole block was erased. Rewriting the \
+                     block for every update costs as many times the update as it fits into the \
+                     block; writing elsewhere costs copies of what is still valid, the more the \
+                     fuller the flash.",
+            ],
+            ids: &["myth.inplace", "myth.log"],
+            plots: plots::none,
+        },
+        Section {
+            anchor: "production",
+            title: "Months in production, and what would have helped",
+            text: &[
+                "A server's file system, 70 % used, creates and deletes files on drives that \
+                     differ in one thing each. Without TRIM the drive takes deleted data for valid \
+                     and fills up, whatever the file system thinks.",
+            ],
+            ids: &["myth.degrade", "myth.full70", "myth.trim", "myth.op"],
+            plots: plots::production,
+        },
+        Section {
+            anchor: "map",
+            title: "The map has its price",
+            text: &[
+                "A tree of extents is small on a fresh drive. Random writes break it up, and its \
+                     upkeep takes more and more of the flash's time; a flat table needs none.",
+            ],
+            ids: &["myth.map"],
+            plots: plots::upkeep,
+        },
+        Section {
+            anchor: "s3700",
+            title: "The drive that was bought",
+            text: &["4 KiB random writes and reads over every block of the DC S3700."],
+            ids: &["myth.s3700"],
+            plots: plots::whole_disk,
+        },
+        Section {
+            anchor: "tps",
+            title: "What the database saw",
+            text: &[
+                "15,000 transactions a second are offered to a database on the earlier drive, \
+                     twice its capacity is written each month.",
+            ],
+            ids: &["myth.tps"],
+            plots: plots::database,
+        },
+    ],
 };
 
 const WORN: Story = Story {
