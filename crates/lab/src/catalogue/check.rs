@@ -1,8 +1,9 @@
 //! What `ssdlab drives check` looks at beyond what reading a file does: the arithmetic of the
 //! papers, and the rules of families.
 
+use super::place::located;
 use super::resolve::Reader;
-use super::{CatalogueDrive, Kind, Sourced, located};
+use super::{CatalogueDrive, Kind, Sourced};
 use crate::LabError;
 use ssdlab_ssd::geometry::Geometry;
 use std::collections::BTreeMap;

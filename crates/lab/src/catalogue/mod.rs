@@ -5,6 +5,7 @@
 
 mod check;
 mod documented;
+mod place;
 mod resolve;
 
 pub use check::{Checked, check, check_family};
@@ -317,14 +318,12 @@ pub fn open(name: &str) -> Result<CatalogueDrive, LabError> {
 /// # Errors
 /// With file and line: unknown keys, missing sources, bad units, an impossible drive.
 pub fn parse(text: &str, source: &str) -> Result<CatalogueDrive, LabError> {
-    parse_table(text, source).map_err(|error| located(error, text))
+    parse_table(text, source).map_err(|error| place::located(error, text))
 }
 
 fn parse_table(text: &str, source: &str) -> Result<CatalogueDrive, LabError> {
     let table = merged(text, source, 0)?;
-    let file: DriveFile = toml::Value::Table(table)
-        .try_into()
-        .map_err(|error: toml::de::Error| toml_error(&error, text, source))?;
+    let file = place::file_of(table, text, source)?;
     resolve::check_sources(&file, source)?;
     let config = resolve::config(&file, source)?;
     config.validate().map_err(|error| LabError::BadValue {
@@ -376,35 +375,6 @@ fn merged(text: &str, source: &str, depth: u32) -> Result<toml::Table, LabError>
         }
     }
     Ok(table)
-}
-
-/// Adds the line on which the key of a bad value stands, if it stands in this file.
-fn located(mut error: LabError, text: &str) -> LabError {
-    if let LabError::BadValue { option, place, .. } = &mut error
-        && place.line.is_none()
-    {
-        place.line = line_of(text, option);
-    }
-    error
-}
-
-/// The line of `table.key`, or of `key` alone.
-fn line_of(text: &str, option: &str) -> Option<usize> {
-    let (table, key) = option.split_once('.').unwrap_or(("", option));
-    let mut within = table.is_empty();
-    for (index, line) in text.lines().enumerate() {
-        let line = line.trim();
-        if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
-            within = table.is_empty() || name == table;
-        }
-        let assigned = line
-            .strip_prefix(key)
-            .is_some_and(|rest| rest.trim_start().starts_with('='));
-        if within && assigned {
-            return Some(index + 1);
-        }
-    }
-    None
 }
 
 fn header(text: &str, source: &str) -> Result<(String, String), LabError> {
