@@ -63,8 +63,16 @@ pub enum Command {
     },
     /// Hold write amplification against closed forms and a reference simulator.
     Theory(Theory),
+    /// Run the experiments of five articles and put every published figure beside ours.
+    Reproduce(Reproduce),
     /// Load a target as the intent log of ZFS does, and show the access pattern.
     Zil(crate::commands::zil::Zil),
+    /// Age a drive under a file system with TRIM at once, in batches, or never.
+    Months(Box<crate::commands::months::MonthsArgs>),
+    /// A write-back cache tier of drives in front of slow disks, as in Storage Spaces Direct.
+    Tier(Box<crate::commands::tier::TierArgs>),
+    /// Transactions of a database, month after month, as a drive ages under it.
+    Oltp(Box<crate::commands::oltp::OltpArgs>),
     /// The options of fio and DISKSPD that are understood.
     Options {
         /// Which language.
@@ -364,6 +372,34 @@ pub struct Theory {
     /// The whole grid: minutes to an hour instead of a minute.
     #[arg(long)]
     pub full: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `ssdlab reproduce`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab reproduce                         everything
+  ssdlab reproduce s2d zil.seek            an article, and some figures of another
+  ssdlab reproduce zil.rw80.x1 --out x1
+
+A figure that is missed is a row like any other. Exit code 2: a self-check
+failed, and the numbers must not be believed.")]
+pub struct Reproduce {
+    /// Ids of figures, beginnings of ids (zil.rw80), or articles (s2d, zil, spare, myth, worn).
+    #[arg(value_name = "ID|ARTICLE")]
+    pub ids: Vec<String>,
+    /// List the figures and what was published, and run nothing.
+    #[arg(long)]
+    pub list: bool,
+    /// Seed of every random stream.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Experiments at once.
+    /// [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -27,6 +27,8 @@ pub struct DriveCounters {
     pub slots_folded: u64,
     /// Slots programmed with data rewritten before it fades.
     pub slots_refreshed: u64,
+    /// Slots programmed with data moved for wear levelling.
+    pub slots_levelled: u64,
     /// Slots programmed with map: journal, checkpoints, map pages.
     pub slots_map: u64,
     /// Slots programmed with parity over dies.
@@ -49,6 +51,8 @@ pub struct DriveCounters {
     pub superblocks_folded: u64,
     /// Superblocks refreshed.
     pub superblocks_refreshed: u64,
+    /// Superblocks emptied for wear levelling.
+    pub superblocks_levelled: u64,
     /// Victims looked through, by reclaim, folding and refresh.
     pub victims: u64,
     /// Lookups and changes whose part of the map was not in DRAM.
@@ -70,6 +74,7 @@ crate::image::image_of!(DriveCounters {
     slots_relocated,
     slots_folded,
     slots_refreshed,
+    slots_levelled,
     slots_map,
     slots_parity,
     slots_padding,
@@ -81,6 +86,7 @@ crate::image::image_of!(DriveCounters {
     superblocks_reclaimed,
     superblocks_folded,
     superblocks_refreshed,
+    superblocks_levelled,
     victims,
     map_misses,
     commits
@@ -93,6 +99,7 @@ impl DriveCounters {
             + self.slots_relocated
             + self.slots_folded
             + self.slots_refreshed
+            + self.slots_levelled
             + self.slots_map
             + self.slots_parity
             + self.slots_padding
@@ -106,7 +113,16 @@ impl DriveCounters {
         (host > 0).then(|| nand as f64 / host as f64)
     }
 
-    /// Every counter by its glossary name, for reports.
+    /// What wear levelling did, by glossary name.
+    pub fn named_levelling(&self) -> [(&'static str, u64); 2] {
+        [
+            ("slots_levelled", self.slots_levelled),
+            ("superblocks_levelled", self.superblocks_levelled),
+        ]
+    }
+
+    /// Every counter by its glossary name, for reports; those of wear levelling are apart, in
+    /// [`DriveCounters::named_levelling`].
     pub fn named(&self) -> [(&'static str, u64); 26] {
         [
             ("host_reads", self.host_reads),

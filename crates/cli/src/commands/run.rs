@@ -15,7 +15,7 @@ use ssdlab_lab::record::run_dir::{RunHeader, RunResult, RunWriter};
 use ssdlab_lab::report::{RunReport, html, terminal};
 use ssdlab_lab::target::open::Needs;
 use ssdlab_lab::workload::quantity::parse_duration;
-use ssdlab_lab::workload::{JobSpec, Language, Mix, Order, Phase, Plan, fio};
+use ssdlab_lab::workload::{Language, Plan, fio};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -132,7 +132,7 @@ fn prepare(args: &Run, target: &mut Open, stop: &AtomicBool) -> Result<(), Failu
     if let Some(percent) = args.fill {
         let capacity = target.facts().capacity;
         let bytes = u128::from(capacity) * u128::from(percent) / 100;
-        let plan = fill(u64::try_from(bytes).unwrap_or(u64::MAX));
+        let plan = Plan::fill(u64::try_from(bytes).unwrap_or(u64::MAX));
         target.check(&plan)?;
         let bar = Bar::new(
             &format!("writing front to back, {percent} %"),
@@ -152,31 +152,6 @@ fn prepare(args: &Run, target: &mut Open, stop: &AtomicBool) -> Result<(), Failu
         }
     }
     Ok(())
-}
-
-/// So many bytes, front to back and around again, 1 MiB at a time with two outstanding.
-fn fill(bytes: u64) -> Plan {
-    let block = ssdlab_lab::workload::BlockSize {
-        bytes: 1 << 20,
-        percent: 100,
-    };
-    let job = JobSpec {
-        name: "fill".into(),
-        mix: Mix::Write,
-        order: Order::Sequential {
-            stride: None,
-            start_step: 0,
-            split_positions: false,
-        },
-        block_sizes: [vec![block], vec![block], vec![block]],
-        io_limit: Some(bytes),
-        depth: 2,
-        ..JobSpec::default()
-    };
-    Plan {
-        language: Language::Ssdlab,
-        phases: vec![Phase { jobs: vec![job] }],
-    }
 }
 
 fn report(args: &Run, words: &[String], record: &RunRecord, result: &RunResult) -> RunReport {

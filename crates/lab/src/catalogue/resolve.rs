@@ -125,6 +125,7 @@ pub(super) fn config(file: &DriveFile, source: &str) -> Result<DriveConfig, LabE
             Some(table) => energy::config(&r, table)?,
             None => EnergyConfig::default(),
         },
+        wear: None,
     })
 }
 

@@ -345,14 +345,13 @@ fn lock(path: &Path) -> Result<File, LabError> {
         .write(true)
         .open(&file);
     let lock = opened.map_err(|e| LabError::file("opening", &file, e))?;
-    rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(
-        |_| {
-            LabError::refused(
-                format!("{} is open elsewhere", path.display()),
-                "one process at a time has a drive directory open",
-            )
-        },
-    )?;
+    let how = rustix::fs::FlockOperation::NonBlockingLockExclusive;
+    rustix::fs::flock(&lock, how).map_err(|_| {
+        LabError::refused(
+            format!("{} is open elsewhere", path.display()),
+            "one process at a time has a drive directory open",
+        )
+    })?;
     Ok(lock)
 }
 

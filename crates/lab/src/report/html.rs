@@ -10,11 +10,14 @@ mod chart;
 mod evidence;
 mod parts;
 mod qualification;
+mod reproduction;
 mod run;
 mod simulation;
 
 use super::RunReport;
 use crate::qualify::Qualification;
+use crate::reproduce::Reproduction;
+use crate::reproduce::figures::ARTICLES;
 use crate::simulate::result::Simulation;
 use crate::simulate::sample::Sample;
 use chart::Charts;
@@ -60,6 +63,22 @@ pub fn simulation_page(simulation: &Simulation, samples: &[Sample]) -> String {
     let body = simulation::body(simulation, samples, &mut charts);
     let name = &simulation.drive.name;
     page(&format!("{name}: {}", simulation.load), body, &charts)
+}
+
+/// The pages of a reproduction, file name and text: `index.html`, and one per article of which
+/// figures were asked for.
+pub fn reproduction_pages(found: &Reproduction) -> Vec<(String, String)> {
+    let index = plain_page("Published figures", reproduction::index(found));
+    let mut pages = vec![("index.html".to_owned(), index)];
+    for (key, title) in ARTICLES {
+        if reproduction::rows_of(found, key).is_empty() {
+            continue;
+        }
+        let mut charts = Charts::default();
+        let body = reproduction::article(found, key, &mut charts);
+        pages.push((format!("{key}.html"), page(title, body, &charts)));
+    }
+    pages
 }
 
 /// A page without uPlot's charts, in the same dress.

@@ -28,6 +28,33 @@ pub struct Plan {
     pub phases: Vec<Phase>,
 }
 
+impl Plan {
+    /// So many bytes, front to back and around again, 1 MiB at a time with two outstanding.
+    pub fn fill(bytes: u64) -> Plan {
+        let block = BlockSize {
+            bytes: 1 << 20,
+            percent: 100,
+        };
+        let job = JobSpec {
+            name: "fill".into(),
+            mix: Mix::Write,
+            order: Order::Sequential {
+                stride: None,
+                start_step: 0,
+                split_positions: false,
+            },
+            block_sizes: [vec![block], vec![block], vec![block]],
+            io_limit: Some(bytes),
+            depth: 2,
+            ..JobSpec::default()
+        };
+        Plan {
+            language: Language::Ssdlab,
+            phases: vec![Phase { jobs: vec![job] }],
+        }
+    }
+}
+
 /// Jobs that run at the same time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Phase {

@@ -11,6 +11,7 @@
 //! * [`spec`]: what a host is made of.
 //! * [`run`]: that machine on any target; [`fixed`]: a target for access patterns.
 //! * [`replay`]: what a crash leaves.
+//! * [`published`]: the histograms that the model is held against.
 //! * [`preset`]: the code of 2010 and ZFS 2.1, every value with its reason.
 //!
 //! Left out: the pool's own devices, logs in the pool, indirect writes, several log devices side
@@ -25,6 +26,7 @@ pub mod fixed;
 pub mod free_space;
 pub mod host;
 pub mod preset;
+pub mod published;
 pub mod replay;
 pub mod run;
 pub mod space;

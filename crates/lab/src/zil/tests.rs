@@ -1,64 +1,16 @@
 //! The published figures and the real traces, held against the model; the promise of the log.
 
 use super::host::{HostModel, Issue};
+use super::published::{SEEKS_FIVE, SEEKS_ONE, total_variation};
 use super::replay::{Replayed, replay};
 use super::space::Policy;
 use super::*;
-use crate::trace::{Event, IoPattern, PatternRow, ReadOptions, Reader, SeekSize};
+use crate::trace::{Event, IoPattern, PatternRow, ReadOptions, Reader};
 use ssdlab_ssd::{Command, Nanos, Op};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
 const GIB: u64 = 1 << 30;
-
-/// `zil.seek.five`: lower bound of each bucket in sectors, and its count.
-const SEEKS_FIVE: [(i64, u64); 27] = [
-    (-65536, 12),
-    (-32768, 9094),
-    (-16384, 4162),
-    (-8192, 2328),
-    (-4096, 1210),
-    (-2048, 824),
-    (-1024, 695),
-    (-512, 730),
-    (-256, 2076),
-    (-128, 3498),
-    (-64, 3548),
-    (-32, 6635),
-    (-16, 12743),
-    (0, 158_590),
-    (8, 18452),
-    (16, 10456),
-    (32, 5298),
-    (64, 3767),
-    (128, 3641),
-    (256, 2121),
-    (512, 952),
-    (1024, 743),
-    (2048, 852),
-    (4096, 1178),
-    (8192, 2258),
-    (16384, 4132),
-    (32768, 9035),
-];
-
-/// `zil.seek.one`.
-const SEEKS_ONE: [(i64, u64); 14] = [
-    (-16384, 35),
-    (-8192, 234),
-    (-2048, 70),
-    (-1024, 35),
-    (-256, 3),
-    (0, 56701),
-    (8, 9),
-    (16, 11),
-    (32, 5),
-    (64, 4),
-    (128, 14),
-    (1024, 35),
-    (8192, 218),
-    (16384, 1),
-];
 
 fn pattern_of(preset: Preset, streams: usize, seconds: u64, seed: u64) -> (Pattern, HostCounts) {
     let mut spec = preset.host(streams, streams, 4 * GIB, seed).unwrap();
@@ -94,17 +46,6 @@ fn run_on(
     run(host, target, &options, sink).unwrap()
 }
 
-/// Half the sum of the differences of two histograms' shares.
-fn total_variation(ours: &SeekSize, published: &[(i64, u64)]) -> f64 {
-    let ours: BTreeMap<i64, u64> = ours.buckets().into_iter().collect();
-    let published: BTreeMap<i64, u64> = published.iter().copied().collect();
-    let sum = |h: &BTreeMap<i64, u64>| h.values().sum::<u64>() as f64;
-    let share = |h: &BTreeMap<i64, u64>, at: &i64| *h.get(at).unwrap_or(&0) as f64 / sum(h);
-    let buckets: BTreeSet<i64> = ours.keys().chain(published.keys()).copied().collect();
-    let apart = |at: &i64| (share(&ours, at) - share(&published, at)).abs();
-    buckets.iter().map(apart).sum::<f64>() / 2.0
-}
-
 fn mean(rows: &[PatternRow], of: impl Fn(&PatternRow) -> u64) -> f64 {
     rows.iter().map(|row| of(row) as f64).sum::<f64>() / rows.len() as f64
 }
@@ -118,7 +59,7 @@ fn random_share(found: &Pattern) -> f64 {
 fn five_streams_of_2010_look_as_published() {
     let (found, _) = pattern_of(Preset::V2010, 5, 300, 1);
     let rows = &found.rows;
-    let distance = total_variation(&found.seeks, &SEEKS_FIVE);
+    let distance = total_variation(&found.seeks.buckets(), &SEEKS_FIVE);
     assert!(distance <= 0.10, "total variation {distance}");
     let mean_random = mean(rows, PatternRow::random_pct);
     assert!((mean_random - 38.9).abs() <= 5.0, "mean %RAN {mean_random}");
@@ -138,7 +79,7 @@ fn five_streams_of_2010_look_as_published() {
 fn one_stream_of_2010_looks_as_published() {
     let (found, _) = pattern_of(Preset::V2010, 1, 116, 1);
     let rows = &found.rows;
-    let distance = total_variation(&found.seeks, &SEEKS_ONE);
+    let distance = total_variation(&found.seeks.buckets(), &SEEKS_ONE);
     assert!(distance <= 0.03, "total variation {distance}");
     assert!(rows.iter().all(|row| row.random_pct() <= 6));
     let mostly = rows.iter().filter(|row| row.random_pct() <= 2).count();
@@ -154,9 +95,9 @@ fn one_stream_of_2010_looks_as_published() {
 fn other_seeds_give_the_same_picture() {
     for seed in [2, 3, 4] {
         let (five, _) = pattern_of(Preset::V2010, 5, 150, seed);
-        assert!(total_variation(&five.seeks, &SEEKS_FIVE) <= 0.10);
+        assert!(total_variation(&five.seeks.buckets(), &SEEKS_FIVE) <= 0.10);
         let (one, _) = pattern_of(Preset::V2010, 1, 60, seed);
-        assert!(total_variation(&one.seeks, &SEEKS_ONE) <= 0.03);
+        assert!(total_variation(&one.seeks.buckets(), &SEEKS_ONE) <= 0.03);
     }
 }
 
@@ -172,7 +113,7 @@ fn the_far_seeks_are_those_of_the_ndf_allocator() {
         let buckets = found.seeks.buckets();
         let far: u64 = buckets.iter().filter(far).map(|(_, count)| count).sum();
         let share = 100.0 * far as f64 / found.seeks.count() as f64;
-        (share, total_variation(&found.seeks, &SEEKS_FIVE))
+        (share, total_variation(&found.seeks.buckets(), &SEEKS_FIVE))
     };
     let (ndf, near) = far(Policy::Ndf { clump_shift: 4 });
     let (df, off) = far(Policy::Df {

@@ -11,7 +11,7 @@ pub use ftl::{
 use crate::ftl::policies::Separation;
 use crate::geometry::{Geometry, Shape};
 use crate::image::image_of;
-use crate::nand::{NandConfig, NandTiming};
+use crate::nand::{NandConfig, NandTiming, WearConfig};
 use crate::units::Nanos;
 use std::fmt;
 
@@ -34,6 +34,8 @@ pub struct DriveConfig {
     pub host: HostConfig,
     /// Energy per operation and at rest.
     pub energy: EnergyConfig,
+    /// How the media wears; `None`: it does not.
+    pub wear: Option<WearConfig>,
 }
 
 image_of!(DriveConfig {
@@ -44,7 +46,8 @@ image_of!(DriveConfig {
     ftl,
     buffer,
     host,
-    energy
+    energy,
+    wear
 });
 
 /// Energy of the array's operations and of the rest, for watts over time.
@@ -222,6 +225,23 @@ impl DriveConfig {
         u64::from(self.ftl.reclaim.free_superblocks_low) + u64::from(self.open_superblocks()) + 2
     }
 
+    /// Fewest native superblocks with which reclaim can still make room for all that is mapped:
+    /// what worn media may shrink to.
+    pub fn native_superblocks_min(&self) -> u64 {
+        let geometry = self.geometry();
+        let unit = u64::from(geometry.slots_per_unit / self.pack());
+        let slots = u64::from(geometry.slots_per_superblock / self.pack());
+        let dies = u64::from(geometry.die_count);
+        let data = if self.ftl.parity {
+            slots / dies * (dies - 1)
+        } else {
+            slots
+        };
+        let data = data.saturating_sub(unit - 1).max(1);
+        // Wear levelling and refresh empty one more at a time.
+        self.mapped_slots() / data + 1 + self.reserve_superblocks() + 2
+    }
+
     /// Nominal over-provisioning OP = (raw - user) / user, from the capacities on paper.
     pub fn nominal_op(&self) -> f64 {
         let raw = Geometry::new(self.shape).raw_bytes();
@@ -332,6 +352,7 @@ impl DriveConfig {
                 latency: Nanos::from_micros(10),
             },
             energy: EnergyConfig::default(),
+            wear: None,
         }
     }
 }

@@ -37,7 +37,8 @@ impl DriveConfig {
         if self.ftl.mapping.kind.is_block_mapped() {
             self.validate_block_mapped()?;
         }
-        self.validate_capacity()
+        self.validate_capacity()?;
+        self.validate_wear()
     }
 
     fn validate_shape(&self) -> Result<(), ConfigError> {
@@ -332,6 +333,46 @@ impl DriveConfig {
             return Ok(());
         }
         self.validate_map_writes(unit, needed, usable)
+    }
+
+    fn validate_wear(&self) -> Result<(), ConfigError> {
+        let Some(wear) = &self.wear else {
+            return Ok(());
+        };
+        if let Some((what, given, allowed)) = wear.fault() {
+            return require(false, what, given, allowed);
+        }
+        require(
+            !self.ftl.mapping.kind.is_block_mapped(),
+            "wear",
+            "on",
+            "a block-mapped drive (mapping \"block\" or \"hybrid\") has no wear model",
+        )?;
+        let geometry = self.geometry();
+        // A program that fails takes a unit that nothing was gained for.
+        require(
+            geometry.slots_per_superblock >= 8 * geometry.slots_per_unit,
+            "pages_per_block",
+            self.shape.pages_per_block,
+            "with wear at least eight program units in a superblock are allowed",
+        )?;
+        let least = 2 * self.ftl.reclaim.streams + 2;
+        require(
+            self.ftl.reclaim.free_superblocks_low >= least,
+            "free_superblocks_low",
+            self.ftl.reclaim.free_superblocks_low,
+            &format!("with wear at least {least} is allowed: a superblock may be given up"),
+        )?;
+        let native = u64::from(geometry.superblock_count - self.ftl.slc.superblocks);
+        require(
+            native >= self.native_superblocks_min(),
+            "user capacity",
+            Bytes(self.user_bytes),
+            &format!(
+                "with wear {} native superblocks are the least for it, there are {native}",
+                self.native_superblocks_min()
+            ),
+        )
     }
 
     /// Moving data changes the map, and writing the map makes more to move: that must come to an

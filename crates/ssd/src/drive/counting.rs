@@ -9,7 +9,7 @@ use crate::ftl::policies::VictimPolicy;
 use crate::ftl::{
     BlockFtl, Found, Full, Hint, HybridFtl, Lean, PageFtl, SuperblockView, Translation,
 };
-use crate::nand::{Counting, NandWork};
+use crate::nand::{Counting, EndOfLife, NandWork, Reliability};
 
 /// The host side, as far as it changes the map.
 #[derive(Clone, Debug)]
@@ -67,6 +67,9 @@ impl<F: Translation> Tally<F> {
 
     #[inline(always)]
     fn apply(&mut self, command: &Command) {
+        if super::refuses(self.ftl.ended(), command.op) {
+            return self.ftl.count_refused();
+        }
         match command.op {
             Op::Write => self.write(command),
             Op::Read => {
@@ -242,6 +245,22 @@ impl CountingDrive {
     /// What was done to the array.
     pub fn nand_work(&self) -> &NandWork {
         each!(self, tally => tally.ftl.nand_work())
+    }
+
+    /// Wear of the media, where it wears.
+    pub fn reliability(&self) -> Option<&Reliability> {
+        each!(self, tally => tally.ftl.reliability())
+    }
+
+    /// What the drive does now that its reserve is used up; `None`: it is not.
+    pub fn ended(&self) -> Option<EndOfLife> {
+        each!(self, tally => tally.ftl.ended())
+    }
+
+    /// The media lies for so many hours at its reference temperature, and a patrol looks through
+    /// it; returns the superblocks that [`CountingDrive::idle`] will write anew.
+    pub fn rest(&mut self, hours: u32) -> u32 {
+        each_mut!(self, tally => tally.ftl.rest(hours))
     }
 
     /// Where a mapping unit's newest copy is.

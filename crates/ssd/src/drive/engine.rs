@@ -146,6 +146,10 @@ impl<F: Translation> Engine<F> {
         let begin = at.max(self.controller_free_at);
         self.controller_free_at = begin + self.config.host.command_overhead.0;
         let ready = self.controller_free_at;
+        if super::refuses(self.ftl.ended(), command.op) {
+            self.ftl.count_refused();
+            return self.complete(tag, ready);
+        }
         match command.op {
             Op::Read => self.start_read(tag, command, ready),
             Op::Write => self.start_write(tag, command, ready),
@@ -206,6 +210,11 @@ impl<F: Translation> Engine<F> {
             }
             self.start(tag, &command, at);
         }
+    }
+
+    /// When something next happens; `u64::MAX` when nothing will.
+    pub fn next_event(&self) -> u64 {
+        self.completions.next_time().min(self.internal_time())
     }
 
     /// When the drive itself next has something to do.

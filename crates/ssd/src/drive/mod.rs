@@ -25,13 +25,13 @@ pub use counting::CountingDrive;
 pub use energy::EnergyUse;
 pub use power::PowerDrive;
 
-use crate::command::Command;
+use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig, MappingKind};
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
 use crate::ftl::{BlockFtl, Found, Full, HybridFtl, Lean, PageFtl, SuperblockView, Translation};
 use crate::image::{IMAGE_MAGIC, IMAGE_VERSION, Image, ImageError, Reader, Writer};
-use crate::nand::{Clock, NandWork, Purpose};
+use crate::nand::{Clock, EndOfLife, NandWork, Purpose, Reliability};
 use crate::units::Nanos;
 use engine::Engine;
 use std::io;
@@ -253,6 +253,22 @@ impl Drive {
         each!(self, engine => engine.ftl.buffered_slots())
     }
 
+    /// Wear of the media, where it wears.
+    pub fn reliability(&self) -> Option<&Reliability> {
+        each!(self, engine => engine.ftl.reliability())
+    }
+
+    /// What the drive does now that its reserve is used up; `None`: it is not.
+    pub fn ended(&self) -> Option<EndOfLife> {
+        each!(self, engine => engine.ftl.ended())
+    }
+
+    /// The media lies for so many hours at its reference temperature, and a patrol looks through
+    /// it; returns the superblocks that will be written anew when the drive is idle.
+    pub fn rest(&mut self, hours: u32) -> u32 {
+        each_mut!(self, engine => engine.ftl.rest(hours))
+    }
+
     /// When a die will have finished everything booked on it.
     pub fn die_free_at(&self, die: u32) -> Nanos {
         each!(self, engine => Nanos(engine.ftl.die_free_at(die)))
@@ -292,6 +308,14 @@ impl Drive {
         each_mut!(self, engine => engine.submit(tag, command, now));
     }
 
+    /// When the drive's next event is: a completion, or work of its own. Nothing changes before,
+    /// so several drives in one virtual time are kept together by always moving the one whose
+    /// event is earliest. `None` when it has nothing to do until it is given a command.
+    pub fn next_event(&self) -> Option<Nanos> {
+        let next = each!(self, engine => engine.next_event());
+        (next != u64::MAX).then_some(Nanos(next))
+    }
+
     /// Takes the next command that completes by `until`, doing the drive's own work up to then.
     /// With `None`, nothing more completes by `until`, and the drive has lived until then.
     #[inline]
@@ -324,6 +348,16 @@ impl Drive {
     /// The first contradiction found, in a sentence.
     pub fn check(&self) -> Result<(), String> {
         each!(self, engine => engine.check())
+    }
+}
+
+/// Whether a drive at its end refuses a command: it completes, and nothing is done.
+#[inline(always)]
+fn refuses(ended: Option<EndOfLife>, op: Op) -> bool {
+    match ended {
+        None | Some(EndOfLife::Slow) => false,
+        Some(EndOfLife::Failed) => true,
+        Some(EndOfLife::ReadOnly) => !matches!(op, Op::Read | Op::Flush),
     }
 }
 

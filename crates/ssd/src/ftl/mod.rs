@@ -30,7 +30,7 @@ pub type HybridFtl<G> = SegmentFtl<G, segment::Logged>;
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::image::Image;
-use crate::nand::{NandWork, Ticket};
+use crate::nand::{EndOfLife, NandWork, Reliability, Ticket};
 use policies::VictimPolicy;
 use std::fmt::Debug;
 use std::ops::Range;
@@ -111,6 +111,22 @@ pub trait Translation: Clone + Debug + Image {
     /// Asks for a superblock to be rewritten when idle (its data fades); false when it is not full
     /// or this layer does not refresh.
     fn request_refresh(&mut self, superblock: u32) -> bool;
+    /// Wear of the media, where it wears.
+    fn reliability(&self) -> Option<&Reliability> {
+        None
+    }
+    /// What the drive does now that its reserve is used up; `None`: it is not.
+    #[inline(always)]
+    fn ended(&self) -> Option<EndOfLife> {
+        None
+    }
+    /// A command was refused because the drive is at its end.
+    fn count_refused(&mut self) {}
+    /// The media lies for so many hours at its reference temperature, then is looked through:
+    /// returns the superblocks whose data is to be written anew when idle.
+    fn rest(&mut self, _hours: u32) -> u32 {
+        0
+    }
     /// Forgets everything and erases the media; returns when that is done.
     fn secure_erase(&mut self, from: u64) -> u64;
     /// Units of the host given to media since this list was last emptied.

@@ -18,6 +18,7 @@
 
 use super::bus::Bus;
 use super::gear::{Gear, Program, Read, Ticket};
+use super::reliability::UNITY;
 use super::{NandConfig, Purpose, SLC_KIND};
 use crate::geometry::Geometry;
 use crate::image::{image_of, image_of_choice};
@@ -162,6 +163,12 @@ struct Sense {
     transfer: u64,
 }
 
+/// A time by a factor of wear.
+#[inline(always)]
+fn scaled(ns: u64, factor: u32) -> u64 {
+    ns * u64::from(factor) / UNITY
+}
+
 impl Clock {
     /// Books a read that begins at `start`; returns when its data is in the controller and when
     /// the die can do something else.
@@ -289,7 +296,8 @@ impl Gear for Clock {
         let read = Sense {
             die: op.die as usize,
             channel: channel as usize,
-            sense: self.read_ns[op.kind],
+            sense: self.read_ns[op.kind]
+                + u64::from(op.retries) * (self.read_ns[op.kind] + op.retry_ns),
             transfer: self.transfer_ns[op.slots as usize],
         };
         let before = self.dies[read.die].busy_ns;
@@ -309,7 +317,7 @@ impl Gear for Clock {
         die.forget(self.now);
         let begin = die.free_at.max(from);
         let ready = if op.erase {
-            begin + self.erase_ns
+            begin + scaled(self.erase_ns, op.pace.1)
         } else {
             begin
         };
@@ -326,7 +334,7 @@ impl Gear for Clock {
         } else {
             begin
         };
-        let end = ready.max(loaded) + self.program_ns[op.kind];
+        let end = ready.max(loaded) + scaled(self.program_ns[op.kind], op.pace.0);
         die.busy_ns += end - start;
         self.busy_by[op.purpose as usize] += end - start;
         die.free_at = end;

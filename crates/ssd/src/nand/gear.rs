@@ -28,6 +28,8 @@ pub struct Program {
     pub firm: bool,
     /// What it is for.
     pub purpose: Purpose,
+    /// Factors of the program's and the erase's time; see [`super::reliability::UNITY`].
+    pub pace: (u32, u32),
 }
 
 /// One read of some slots of a unit.
@@ -41,6 +43,10 @@ pub struct Read {
     pub slots: u32,
     /// What it is for.
     pub purpose: Purpose,
+    /// Tries beyond the first.
+    pub retries: u32,
+    /// What each of them takes besides sensing, ns.
+    pub retry_ns: u64,
 }
 
 /// A program under way, to ask about later.

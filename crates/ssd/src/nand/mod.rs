@@ -8,22 +8,25 @@
 //!
 //! When an operation ends is the [`Gear`]'s matter; what holds without time is here.
 //!
-//! Left out here: errors and wear's effect on time.
+//! How it wears, if it does, is in [`reliability`].
 
 mod bus;
 mod clock;
 mod gear;
 pub mod media;
 mod recorder;
+pub mod reliability;
 
 pub use bus::Bus;
 pub use clock::Clock;
 pub use gear::{Counting, Gear, Program, Read, Ticket};
 pub use recorder::Recorder;
+pub use reliability::{EndOfLife, Erased, Reliability, WearConfig, WearCounters};
 
 use crate::geometry::Geometry;
 use crate::image::{image_of, image_of_choice};
 use crate::units::Nanos;
+use reliability::PageAt;
 
 /// Times of the array's operations, by kind of page (0 = lower page of a word line).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,6 +144,9 @@ image_of_choice!(Purpose {
 /// Index of SLC-mode pages in tables by kind of page.
 pub const SLC_KIND: usize = 7;
 
+/// Factors of program and erase times of media that does not wear.
+const FRESH: (u32, u32) = (reliability::UNITY as u32, reliability::UNITY as u32);
+
 /// `next_row` of a block that holds stale data and must be erased before use.
 const STALE: u16 = u16::MAX;
 
@@ -189,6 +195,10 @@ pub struct Nand<G> {
     gear: G,
     /// Next row to program, per superblock and die.
     next_row: Vec<u16>,
+    /// Wear of the blocks, on media that wears.
+    wear: Option<Reliability>,
+    /// Superblocks whose data was found faded by reads, to be written anew.
+    faded: Vec<u32>,
 }
 
 image_of!(Nand<G: Gear> {
@@ -196,18 +206,22 @@ image_of!(Nand<G: Gear> {
     work,
     erase_count,
     gear,
-    next_row
+    next_row,
+    wear,
+    faded
 });
 
 impl<G: Gear> Nand<G> {
     /// A factory-fresh, erased array.
-    pub fn new(geometry: Geometry, config: &NandConfig) -> Nand<G> {
+    pub fn new(geometry: Geometry, config: &NandConfig, wear: Option<&WearConfig>) -> Nand<G> {
         let blocks = geometry.die_count as usize * geometry.superblock_count as usize;
         Nand {
             gear: G::new(&geometry, config),
             work: NandWork::default(),
             erase_count: vec![0; geometry.superblock_count as usize],
             next_row: vec![0; blocks],
+            wear: wear.map(|wear| Reliability::new(&geometry, wear)),
+            faded: Vec::new(),
             geometry,
         }
     }
@@ -300,11 +314,18 @@ impl<G: Gear> Nand<G> {
         self.work.reads[kind] += 1;
         self.work.slots_moved += u64::from(slots);
         let channel = self.geometry.channel_of(at.die);
+        let (retries, retry_ns) = if self.wear.is_some() {
+            self.read_worn(at)
+        } else {
+            (0, 0)
+        };
         let read = Read {
             die: at.die,
             kind,
             slots,
             purpose,
+            retries,
+            retry_ns,
         };
         self.gear.read(from, channel, &read)
     }
@@ -334,6 +355,16 @@ impl<G: Gear> Nand<G> {
             self.next_row[block] = 0;
             self.work.erases += 1;
         }
+        let mut pace = FRESH;
+        if let Some(wear) = &mut self.wear {
+            if erased {
+                wear.erased(at.superblock, at.die);
+            }
+            wear.programmed(at.superblock, at.die, at.row);
+            if G::TIMED {
+                pace = wear.pace(at.superblock, at.die);
+            }
+        }
         assert_eq!(
             u32::from(self.next_row[block]),
             at.row,
@@ -353,39 +384,128 @@ impl<G: Gear> Nand<G> {
             erase: erased,
             firm,
             purpose,
+            pace,
         };
         let channel = self.geometry.channel_of(at.die);
         let ticket = self.gear.program(from, channel, &op);
         Programmed { ticket, erased }
     }
 
-    /// Marks a superblock's blocks stale: each is erased just before its first program.
-    pub fn make_stale(&mut self, superblock: u32) {
+    /// Marks a superblock's blocks stale: each is erased just before its first program. On media
+    /// that wears, failed blocks are replaced; the superblock may be given up for that only if
+    /// `may_retire`.
+    pub fn make_stale(&mut self, superblock: u32, may_retire: bool) -> Erased {
         self.erase_count[superblock as usize] += 1;
         let blocks = self.blocks(superblock);
         self.next_row[blocks].fill(STALE);
         self.gear.freed(superblock);
+        match &mut self.wear {
+            Some(wear) => wear.renew(superblock, may_retire),
+            None => Erased::Usable,
+        }
     }
 
-    /// Erases a superblock now, all dies at once; returns the end.
-    pub fn erase(&mut self, from: u64, superblock: u32) -> u64 {
+    /// Erases a superblock now, all dies at once; returns the end, and what came of it.
+    pub fn erase(&mut self, from: u64, superblock: u32) -> (u64, Erased) {
         self.erase_count[superblock as usize] += 1;
         self.work.erases += u64::from(self.geometry.die_count);
         let blocks = self.blocks(superblock);
         self.next_row[blocks].fill(0);
         self.gear.freed(superblock);
-        self.gear.erase(from, superblock)
+        let outcome = self.renew_erased(superblock);
+        (self.gear.erase(from, superblock), outcome)
+    }
+
+    /// Wear of a superblock that is erased at once; it may be given up.
+    fn renew_erased(&mut self, superblock: u32) -> Erased {
+        let Some(wear) = &mut self.wear else {
+            return Erased::Usable;
+        };
+        // The erase has been done and counted, whether the superblock stays or not.
+        for die in 0..self.geometry.die_count {
+            wear.erased(superblock, die);
+        }
+        wear.renew(superblock, true)
     }
 
     /// Everything erased, as from the factory; counts stay.
     pub fn erase_all(&mut self, from: u64) -> u64 {
         self.next_row.fill(0);
-        let superblocks = u64::from(self.geometry.superblock_count);
-        self.work.erases += superblocks * u64::from(self.geometry.die_count);
-        for count in &mut self.erase_count {
-            *count += 1;
+        let mut superblocks = 0;
+        for superblock in 0..self.geometry.superblock_count {
+            if self.is_retired(superblock) {
+                continue;
+            }
+            superblocks += 1;
+            self.erase_count[superblock as usize] += 1;
+            for die in 0..self.geometry.die_count {
+                if let Some(wear) = &mut self.wear {
+                    wear.erased(superblock, die);
+                }
+            }
         }
+        self.work.erases += superblocks * u64::from(self.geometry.die_count);
         self.gear.erase_all(from, superblocks)
+    }
+
+    /// Tries that reading a page on worn media takes beyond the first, and the ns of each.
+    #[inline(never)]
+    fn read_worn(&mut self, at: UnitPlace) -> (u32, u64) {
+        let page = PageAt {
+            superblock: at.superblock,
+            die: at.die,
+            row: at.row,
+            mode: at.mode,
+        };
+        let Some(wear) = &mut self.wear else {
+            return (0, 0);
+        };
+        let reading = wear.read(page);
+        let retry_ns = wear.config().retry.0;
+        // More than there are superblocks is too much to remember: they will be found again.
+        let room = self.faded.len() < self.erase_count.len();
+        if reading.faded && room && self.faded.last() != Some(&at.superblock) {
+            self.faded.push(at.superblock);
+        }
+        (reading.retries, retry_ns)
+    }
+
+    /// Takes the superblocks whose data was found faded.
+    pub fn take_faded(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.faded)
+    }
+
+    /// Whether any is waiting to be taken.
+    #[inline(always)]
+    pub fn has_faded(&self) -> bool {
+        !self.faded.is_empty()
+    }
+
+    /// Whether a superblock has been given up.
+    pub fn is_retired(&self, superblock: u32) -> bool {
+        self.wear
+            .as_ref()
+            .is_some_and(|wear| wear.is_retired(superblock))
+    }
+
+    /// Wear, on media that wears.
+    #[inline(always)]
+    pub fn wear(&self) -> Option<&Reliability> {
+        self.wear.as_ref()
+    }
+
+    /// The same, to change.
+    pub fn wear_mut(&mut self) -> Option<&mut Reliability> {
+        self.wear.as_mut()
+    }
+
+    /// Whether the program of the next row of a block will fail.
+    #[inline(always)]
+    pub fn program_fails(&self, at: UnitPlace) -> bool {
+        match &self.wear {
+            Some(wear) => wear.program_fails(at.superblock, at.die, at.row),
+            None => false,
+        }
     }
 
     fn blocks(&self, superblock: u32) -> std::ops::Range<usize> {

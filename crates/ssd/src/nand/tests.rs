@@ -48,7 +48,7 @@ fn shape() -> Shape {
 fn with(change: impl Fn(&mut NandConfig)) -> Nand<Clock> {
     let mut config = config();
     change(&mut config);
-    Nand::new(Geometry::new(shape()), &config)
+    Nand::new(Geometry::new(shape()), &config, None)
 }
 
 fn nand() -> Nand<Clock> {
@@ -147,7 +147,7 @@ fn in_order_a_read_waits_for_everything_booked_on_its_die() {
 fn a_stale_block_is_erased_before_its_first_program() {
     let mut nand = nand();
     nand.program(0, at(1, 0, 0), Purpose::Host, false);
-    nand.make_stale(1);
+    nand.make_stale(1, false);
     assert_eq!(nand.next_row(1, 0), 0);
     let done = nand.program(10_000_000, at(1, 0, 0), Purpose::Host, false);
     assert!(done.erased);
@@ -161,7 +161,11 @@ fn a_stale_block_is_erased_before_its_first_program() {
 fn an_erase_takes_all_dies_at_once() {
     let mut nand = nand();
     let end = program(&mut nand, 0, 0).end;
-    assert_eq!(nand.erase(0, 5), end + ERASE, "behind the program of die 0");
+    assert_eq!(
+        nand.erase(0, 5).0,
+        end + ERASE,
+        "behind the program of die 0"
+    );
     assert_eq!(nand.gear().die_free_at(1), ERASE);
     assert_eq!(nand.work.erases, 2);
     let end = nand.gear().die_free_at(0);
@@ -457,13 +461,13 @@ fn the_counting_gear_counts_the_same_work() {
             nand.program(0, at(2, row, 1), Purpose::Host, row == 3);
         }
         nand.read(0, at(2, 4, 1), 3, Purpose::Host);
-        nand.make_stale(2);
+        nand.make_stale(2, false);
         nand.program(0, at(2, 0, 1), Purpose::Host, false);
         nand.erase(0, 7);
         nand.erase_all(0);
         (nand.work.clone(), nand.erase_count)
     }
-    let counting: Nand<Counting> = Nand::new(Geometry::new(shape()), &config());
+    let counting: Nand<Counting> = Nand::new(Geometry::new(shape()), &config(), None);
     let (done, erases) = work(counting);
     assert_eq!(done.programs[..3], [3, 2, 2]);
     assert_eq!(done.reads[..3], [0, 1, 0]);

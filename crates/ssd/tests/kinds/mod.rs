@@ -10,7 +10,8 @@ use ssdlab_ssd::config::{
     DriveConfig, MappingConfig, MappingKind, Pace, SlcConfig, SlcFull, SpareArea,
 };
 use ssdlab_ssd::ftl::policies::{Separation, VICTIM_POLICIES, VictimChoice};
-use ssdlab_ssd::nand::Suspend;
+use ssdlab_ssd::nand::reliability::LevellingConfig;
+use ssdlab_ssd::nand::{EndOfLife, Suspend, WearConfig};
 use ssdlab_ssd::units::Nanos;
 
 pub const SLOT: u64 = 4096;
@@ -138,10 +139,52 @@ fn mapping(c: &mut DriveConfig, kind: MappingKind, dram_bytes: u64) {
     };
 }
 
+/// Media that wears, on [`journal`]: failures, levelling and retirement within a test.
+const WORN: [Change; 5] = [
+    ("wear", |_| {}),
+    ("wear, parity", |c| {
+        c.shape.dies_per_channel = 2;
+        c.ftl.parity = true;
+    }),
+    ("wear, compressed, pslc", |c| {
+        c.ftl.compression_pack = 2;
+        slc(c, 3, 0, SlcFull::Fold);
+    }),
+    ("wear, cached map, whole victims", |c| {
+        mapping(c, MappingKind::Cached, 8192);
+        c.ftl.reclaim.pace = Pace::Whole;
+    }),
+    ("wear, shared frontier, no levelling", |c| {
+        c.ftl.reclaim.shared_frontier = true;
+        wear(c).levelling = LevellingConfig::default();
+    }),
+];
+
+/// The drive's media, made to wear; it lives on when its reserve is used up.
+fn wear(c: &mut DriveConfig) -> &mut WearConfig {
+    c.wear.get_or_insert_with(|| WearConfig {
+        end_of_life: EndOfLife::Slow,
+        ..WearConfig::tiny()
+    })
+}
+
+fn worn() -> DriveConfig {
+    let mut c = journal();
+    c.shape.pages_per_block = 12;
+    c.user_bytes = 300 * SLOT;
+    c.ftl.reclaim.free_superblocks_low = 4;
+    wear(&mut c);
+    c
+}
+
 /// Every kind, each under its own name.
 pub fn all() -> Vec<DriveConfig> {
     let mut list = Vec::new();
-    for (base, changes) in [(bare(), &BARE[..]), (journal(), &JOURNAL[..])] {
+    for (base, changes) in [
+        (bare(), &BARE[..]),
+        (journal(), &JOURNAL[..]),
+        (worn(), &WORN[..]),
+    ] {
         for (name, change) in changes {
             let mut config = base.clone();
             config.name = (*name).into();

@@ -6,7 +6,8 @@ use ssdlab_ssd::config::{
 };
 use ssdlab_ssd::ftl::policies::{SEPARATIONS, VICTIM_POLICIES, VictimChoice};
 use ssdlab_ssd::geometry::Shape;
-use ssdlab_ssd::nand::{NandConfig, NandTiming, Suspend};
+use ssdlab_ssd::nand::reliability::LevellingConfig;
+use ssdlab_ssd::nand::{EndOfLife, NandConfig, NandTiming, Suspend, WearConfig};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::units::Nanos;
 
@@ -161,6 +162,29 @@ fn energy(rng: &mut Rng) -> EnergyConfig {
     }
 }
 
+/// Wear on one drive of three, by numbers of its own so that the others stay as they were.
+fn wear(seed: u64) -> Option<WearConfig> {
+    let mut rng = Rng::named(seed, "swarm wear");
+    if !rng.percent(35) {
+        return None;
+    }
+    let fails = upto(&mut rng, 2, 40);
+    Some(WearConfig {
+        failure_cycles: (0..8).map(|n| fails + n * upto(&mut rng, 0, 4)).collect(),
+        program_failures: upto(&mut rng, 0, 4096),
+        reserve_blocks: upto(&mut rng, 0, 6),
+        levelling: LevellingConfig {
+            dynamic: rng.percent(60),
+            static_gap: one(&mut rng, &[0, 1, 3, 10]),
+            static_every: upto(&mut rng, 1, 10),
+        },
+        end_of_life: EndOfLife::Slow,
+        refresh_above: 1 << upto(&mut rng, 28, 34),
+        seed: rng.next_u64(),
+        ..WearConfig::tiny()
+    })
+}
+
 fn draw(rng: &mut Rng) -> DriveConfig {
     let shape = shape(rng);
     let slot = u64::from(shape.slot_bytes);
@@ -190,6 +214,7 @@ fn draw(rng: &mut Rng) -> DriveConfig {
         ftl,
         host: host(rng),
         energy: energy(rng),
+        wear: None,
     }
 }
 
@@ -220,6 +245,7 @@ pub fn drive(seed: u64) -> DriveConfig {
             leave_out_what_a_block_map_has_not(&mut config.ftl, &mut rng);
         }
         let slots = config.geometry().raw_bytes() / u64::from(config.shape.slot_bytes);
+        config.wear = wear(seed);
         if slots <= MEDIA_SLOTS_MAX && config.validate().is_ok() {
             return config;
         }

@@ -9,7 +9,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let on_media = self.check_map()?;
         self.check_valid(on_media)?;
         self.check_superblocks()?;
-        self.check_conservation()
+        self.check_conservation()?;
+        self.check_wear()
     }
 
     /// Every map entry points at a valid slot that it owns; returns how many do.
@@ -143,6 +144,11 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
         for superblock in self.movers.iter().flat_map(|mover| mover.victims()) {
             expected[superblock as usize] = State::Victim;
+        }
+        for superblock in 0..self.nand.geometry.superblock_count {
+            if self.nand.is_retired(superblock) {
+                expected[superblock as usize] = State::Retired;
+            }
         }
         let wrong = (0..expected.len()).find(|&s| expected[s] != self.state[s]);
         if let Some(s) = wrong {

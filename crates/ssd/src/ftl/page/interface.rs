@@ -7,7 +7,7 @@ use crate::ftl::frontier::Frontier;
 use crate::ftl::policies::VictimPolicy;
 use crate::ftl::{Found, Hint, Launched, SuperblockView, Translation};
 use crate::nand::media::Media;
-use crate::nand::{Mode, NandWork, Purpose, Ticket};
+use crate::nand::{EndOfLife, Mode, NandWork, Purpose, Reliability, Ticket};
 use crate::prefetch::prefetch;
 use std::ops::Range;
 
@@ -96,6 +96,10 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         if self.buffered_slots() > 0 {
             return Some(self.place_all(from));
         }
+        if self.wear_work_is_due() {
+            return self.level_step(from);
+        }
+        self.queue_faded();
         if self.refresh_is_due() {
             return self.refresh_step(from);
         }
@@ -124,7 +128,27 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.buffered_slots() > 0
             || self.can_fold()
             || self.refresh_is_due()
+            || self.wear_work_is_due()
+            || self.nand.has_faded()
             || self.wants_idle_reclaim()
+    }
+
+    fn reliability(&self) -> Option<&Reliability> {
+        self.nand.wear()
+    }
+
+    fn ended(&self) -> Option<EndOfLife> {
+        self.wear.ended()
+    }
+
+    fn count_refused(&mut self) {
+        if let Some(wear) = self.nand.wear_mut() {
+            wear.count_refused();
+        }
+    }
+
+    fn rest(&mut self, hours: u32) -> u32 {
+        self.lie(hours)
     }
 
     fn request_refresh(&mut self, superblock: u32) -> bool {
@@ -140,8 +164,14 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.written_end = 0;
         self.valid.fill(0);
         self.live = 0;
-        self.state.fill(State::Free);
         let count = self.state.len() as u32;
+        for (superblock, state) in (0..).zip(&mut self.state) {
+            *state = if self.nand.is_retired(superblock) {
+                State::Retired
+            } else {
+                State::Free
+            };
+        }
         let slc = self.rules.slc.superblocks;
         self.candidates.clear();
         for (superblock, mode) in (0..).zip(&mut self.mode) {
@@ -151,8 +181,9 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
                 Mode::Native
             };
         }
-        self.free_slc = (0..slc).collect();
-        self.free = (slc..count).collect();
+        let usable = |s: &u32| self.state[*s as usize] == State::Free;
+        self.free_slc = (0..slc).filter(usable).collect();
+        self.free = (slc..count).filter(usable).collect();
         self.slc_full.clear();
         self.frontiers.fill(Frontier::default());
         for gather in &mut self.gathers {
@@ -165,7 +196,10 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.journal.pending = 0;
         self.upkeep.clear();
         self.launched.clear();
-        self.counters.nand_erases += u64::from(count) * u64::from(self.nand.geometry.die_count);
+        self.wear.clear();
+        let erased = self.state.iter().filter(|&&state| state == State::Free);
+        self.counters.nand_erases +=
+            erased.count() as u64 * u64::from(self.nand.geometry.die_count);
         self.nand.erase_all(from)
     }
 
@@ -275,7 +309,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     /// Slots that can hold data when `idle_free` superblocks are free and the rest is full.
     fn usable_slots(&self) -> u64 {
-        let native = self.nand.geometry.superblock_count - self.rules.slc.superblocks;
+        let native = self.native_superblocks();
         let open = 2 * self.rules.streams + 1;
         let kept = self.rules.idle_free.saturating_add(open);
         u64::from(native.saturating_sub(kept)) * u64::from(self.rules.data_slots)

@@ -18,6 +18,7 @@ mod place;
 mod reclaim;
 mod recover;
 mod upkeep;
+mod wear;
 
 use super::candidates::Candidates;
 use super::frontier::Frontier;
@@ -34,6 +35,7 @@ use reclaim::Mover;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use upkeep::Upkeep;
+use wear::Wear;
 
 /// The map's value for a slot that lies nowhere. Zero, so that a fresh map costs no memory until
 /// it is used; a slot on media at `ppn` has the value `ppn + 1`.
@@ -75,13 +77,16 @@ enum State {
     Full = 2,
     /// Being emptied by reclaim, refresh or folding.
     Victim = 3,
+    /// Given up: its blocks are worn out.
+    Retired = 4,
 }
 
 image_of_choice!(State {
     Free,
     Open,
     Full,
-    Victim
+    Victim,
+    Retired
 });
 
 /// The configuration, as far as it is asked on the way.
@@ -190,14 +195,15 @@ pub struct PageFtl<G, L> {
     frontiers: Vec<Frontier>,
     gathers: Vec<Gather>,
     gather_shift: u32,
-    /// Reclaim, folding, refresh.
-    movers: [Mover; 3],
+    /// Reclaim, folding, refresh, wear levelling.
+    movers: [Mover; 4],
     refresh_queue: VecDeque<u32>,
     credits: i64,
     rules: Rules,
     journal: Journal,
     lifespans: Lifespans,
     upkeep: Upkeep,
+    wear: Wear,
     victim: Victim,
     rng: Rng,
     launched: Vec<Launched>,
@@ -236,6 +242,7 @@ impl<G: Gear, L: Layout> Image for PageFtl<G, L> {
         self.journal.save(out)?;
         self.lifespans.save(out)?;
         self.upkeep.save(out)?;
+        self.wear.save(out)?;
         self.victim.save(out)?;
         self.rng.save(out)?;
         self.launched.save(out)?;
@@ -280,6 +287,7 @@ impl<G: Gear, L: Layout> Image for PageFtl<G, L> {
             journal: Image::load(from)?,
             lifespans: Image::load(from)?,
             upkeep: Image::load(from)?,
+            wear: Image::load(from)?,
             victim: Image::load(from)?,
             rng: Image::load(from)?,
             launched: Image::load(from)?,
@@ -390,13 +398,14 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 mean: 0,
             },
             upkeep: Upkeep::new(config),
+            wear: Wear::new(config),
             victim: Victim::new(&config.ftl.reclaim.victim, own),
             rng: Rng::named(config.ftl.seed, "victim"),
             launched: Vec::new(),
             batch: Vec::with_capacity(geometry.slots_per_unit as usize),
             host_slots: 0,
             epoch: 0,
-            nand: Nand::new(geometry, &config.nand),
+            nand: Nand::new(geometry, &config.nand, config.wear.as_ref()),
             rules,
             layout: PhantomData,
         }

@@ -14,8 +14,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Opens a free native superblock at a frontier, in `mode`.
     pub(super) fn open(&mut self, frontier: usize, mode: Mode) {
         let superblock = self
-            .free
-            .pop_front()
+            .take_free(frontier)
             .expect("reclaim keeps superblocks free");
         let s = superblock as usize;
         self.state[s] = State::Open;
@@ -36,6 +35,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             Mode::Slc => self.slc_full.push_back(superblock),
             Mode::Native => self.candidates.close(superblock, self.counters.slots_host),
         }
+        if self.wear.is_on() {
+            self.closed_worn(superblock, mode);
+        }
     }
 
     /// Whether reclaim must work before more is written.
@@ -49,7 +51,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     fn spare_is_used_up(&self, free: u32) -> bool {
-        let native = self.nand.geometry.superblock_count - self.rules.slc.superblocks;
+        let native = self.native_superblocks();
         let used = u64::from(native - free);
         let open = 2 * u64::from(self.rules.streams) + 1;
         let allowed = self.live + self.rules.spare_slots;
@@ -99,10 +101,16 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 1 + stream
             };
             let at = self.frontiers[frontier].take(&self.nand);
-            if !self.holds_parity(at) {
+            let parity = self.holds_parity(at);
+            if !parity && !self.nand.program_fails(at) {
                 return (frontier, at);
             }
-            self.program(from, at, &[], Purpose::Parity, false);
+            let purpose = if parity {
+                Purpose::Parity
+            } else {
+                Purpose::Host
+            };
+            self.program(from, at, &[], purpose, false);
             self.close_if_full(frontier);
         }
     }
@@ -143,6 +151,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Places the oldest unit of a stream's buffer.
     pub(super) fn place_oldest(&mut self, from: u64, stream: usize) -> Ticket {
         self.program_due_journal(from);
+        self.do_wear_work(from);
         let (frontier, at) = self.take_host_unit(from, stream);
         let mut batch = std::mem::take(&mut self.batch);
         batch.clear();
@@ -194,6 +203,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let mut next = lpns.start;
         while next < lpns.end {
             self.program_due_journal(from);
+            self.do_wear_work(from);
             let stream = self.stream_for(next, hint);
             let (frontier, at) = self.take_host_unit(from, stream);
             let mut batch = std::mem::take(&mut self.batch);

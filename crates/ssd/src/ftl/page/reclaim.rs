@@ -11,7 +11,7 @@
 
 use super::{Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State};
 use crate::image::image_of;
-use crate::nand::{Mode, Purpose, UnitPlace};
+use crate::nand::{Erased, Mode, Purpose, UnitPlace};
 use crate::prefetch::prefetch;
 
 /// One emptying in progress.
@@ -65,6 +65,7 @@ enum Which {
     Reclaim = 0,
     Fold = 1,
     Refresh = 2,
+    Level = 3,
 }
 
 impl Which {
@@ -72,7 +73,7 @@ impl Which {
         match self {
             Which::Reclaim => Purpose::Relocation,
             Which::Fold => Purpose::Fold,
-            Which::Refresh => Purpose::Refresh,
+            Which::Refresh | Which::Level => Purpose::Refresh,
         }
     }
 }
@@ -123,6 +124,15 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.step(Which::Refresh, from)
     }
 
+    /// One step of wear levelling, and of moving data off blocks that failed.
+    pub(super) fn level_step(&mut self, from: u64) -> Option<u64> {
+        self.step(Which::Level, from)
+    }
+
+    pub(super) fn level_is_working(&self) -> bool {
+        self.movers[Which::Level as usize].is_working()
+    }
+
     pub(super) fn refresh_is_due(&self) -> bool {
         self.movers[Which::Refresh as usize].is_working() || !self.refresh_queue.is_empty()
     }
@@ -158,6 +168,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let victim = match which {
             Which::Fold => self.slc_full.pop_front()?,
             Which::Refresh => self.pick_for_refresh()?,
+            Which::Level => self.pick_for_level()?,
             Which::Reclaim => self.pick_for_reclaim()?,
         };
         self.state[victim as usize] = State::Victim;
@@ -301,6 +312,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 self.credits -= i64::from(room);
             }
             end = self.program_moved(ready, at, batch, purpose).end;
+            if which == Which::Level {
+                self.count_levelled(batch);
+            }
             self.journal_change(batch.len() as u32);
             self.close_if_full(frontier);
         }
@@ -378,10 +392,12 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 self.open(frontier, Mode::Native);
             }
             let at = self.frontiers[frontier].take(&self.nand);
-            if !self.holds_parity(at) {
+            let parity = self.holds_parity(at);
+            if !parity && !self.nand.program_fails(at) {
                 return at;
             }
-            self.program(from, at, &[], Purpose::Parity, false);
+            let wasted = if parity { Purpose::Parity } else { purpose };
+            self.program(from, at, &[], wasted, false);
             self.close_if_full(frontier);
             if purpose == Purpose::Relocation {
                 self.credits -= i64::from(self.unit_slots());
@@ -414,24 +430,27 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             if which == Which::Reclaim {
                 self.credits += i64::from(gone);
             }
-            self.set_free(victim, which.purpose(), from);
+            self.set_free(victim, which, from);
         }
     }
 
-    fn set_free(&mut self, victim: u32, purpose: Purpose, from: u64) {
+    fn set_free(&mut self, victim: u32, which: Which, from: u64) {
         self.state[victim as usize] = State::Free;
-        match purpose {
-            Purpose::Fold => self.counters.superblocks_folded += 1,
-            Purpose::Refresh => self.counters.superblocks_refreshed += 1,
-            _ => self.counters.superblocks_reclaimed += 1,
+        match which {
+            Which::Fold => self.counters.superblocks_folded += 1,
+            Which::Refresh => self.counters.superblocks_refreshed += 1,
+            Which::Level => self.count_level_freed(),
+            Which::Reclaim => self.counters.superblocks_reclaimed += 1,
         }
         if victim < self.rules.slc.superblocks {
-            self.nand.erase(from, victim);
+            let (_, erased) = self.nand.erase(from, victim);
             self.counters.nand_erases += u64::from(self.nand.geometry.die_count);
-            self.free_slc.push_back(victim);
+            match erased {
+                Erased::Retired => self.state[victim as usize] = State::Retired,
+                _ => self.free_slc.push_back(victim),
+            }
         } else {
-            self.nand.make_stale(victim);
-            self.free.push_back(victim);
+            self.renew(victim, which == Which::Reclaim);
         }
     }
 }

@@ -160,8 +160,9 @@ impl<L: Layout> PageFtl<Recorder, L> {
         for gather in &mut self.gathers {
             gather.clear();
         }
-        self.movers = <[Mover; 3]>::default();
+        self.movers = <[Mover; 4]>::default();
         self.refresh_queue.clear();
+        self.wear.clear();
         self.reads_since.fill(0);
         self.journal.pending = 0;
         self.journal.checkpoint_debt = 0;
@@ -210,7 +211,9 @@ impl<L: Layout> PageFtl<Recorder, L> {
             let at = seen[s as usize];
             let tag = (at.tag as usize).min(open.len() - 1);
             let units = self.nand.rows(self.mode[s as usize]) * self.nand.geometry.die_count;
-            let usable = at.units > 0 && at.units < units && self.fits(s, tag);
+            let retired = self.state[s as usize] == State::Retired;
+            let begun = at.units > 0 && at.units < units && !retired;
+            let usable = begun && self.fits(s, tag);
             if usable {
                 open[tag] = Some(s);
             }
@@ -224,8 +227,15 @@ impl<L: Layout> PageFtl<Recorder, L> {
             if open.contains(&Some(s)) {
                 continue;
             }
+            // Given up: the mark of a bad block is on media too. What was trimmed in it may be back.
+            if self.state[s as usize] == State::Retired {
+                if self.candidates.valid(s) == 0 {
+                    continue;
+                }
+                self.wear.take_back();
+            }
             if self.candidates.valid(s) == 0 {
-                self.take_free(s, seen[s as usize]);
+                self.take_empty(s, seen[s as usize]);
             } else {
                 self.take_full(s, seen[s as usize]);
             }
@@ -248,7 +258,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         self.frontiers[frontier].resume(superblock, self.mode[s], &self.nand);
     }
 
-    fn take_free(&mut self, superblock: u32, seen: Seen) {
+    fn take_empty(&mut self, superblock: u32, seen: Seen) {
         let s = superblock as usize;
         self.state[s] = State::Free;
         if seen.blocks > 0 || self.nand.media().is_some_and(|m| m.is_unstable(superblock)) {

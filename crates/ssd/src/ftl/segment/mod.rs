@@ -184,7 +184,7 @@ impl<G: Gear> Core<G> {
             map_log: MapLog::new(config),
             launched: Vec::new(),
             released: 0,
-            nand: Nand::new(geometry, &config.nand),
+            nand: Nand::new(geometry, &config.nand, None),
         }
     }
 
@@ -278,7 +278,7 @@ impl<G: Gear> Core<G> {
         let s = superblock as usize;
         assert_eq!(self.valid[s], 0, "superblock {superblock} goes free");
         self.role[s] = Role::Free;
-        self.nand.make_stale(superblock);
+        self.nand.make_stale(superblock, false);
         self.free.push_back(superblock);
     }
 

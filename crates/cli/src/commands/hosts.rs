@@ -1,0 +1,114 @@
+//! What `tier`, `months` and `oltp` have in common: drives, results, exit codes.
+
+use crate::Exit;
+use crate::args::OutputArgs;
+use crate::clock::Utc;
+use crate::failure::Failure;
+use crate::output::{Reserved, print, run_dir, say, write_file};
+use clap::Args;
+use serde_json::json;
+use ssdlab_lab::LabError;
+use ssdlab_lab::hosts::{HostDrive, failures};
+use ssdlab_lab::simulate::result::Check;
+use ssdlab_lab::simulate::settings::Setting;
+use ssdlab_lab::workload::quantity::parse_size;
+use std::path::PathBuf;
+
+/// What changes the drive.
+#[derive(Args, Debug, Clone)]
+pub struct DriveArgs {
+    /// Change a parameter of the drive (repeatable); `simulate --list-settings` lists them.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Scale the drive down to about this much for the host, with its effective
+    /// over-provisioning, dies and times kept; `whole`: as it is.
+    #[arg(long, value_name = "SIZE")]
+    pub capacity: Option<String>,
+}
+
+impl DriveArgs {
+    /// The drive called `name`; `usual` is its capacity unless another is asked for.
+    ///
+    /// # Errors
+    /// When there is no such drive, or it is not possible so.
+    pub fn open(&self, name: &str, usual: Option<u64>) -> Result<HostDrive, LabError> {
+        let settings = self.set.iter().map(|text| Setting::parse(text));
+        let settings = settings.collect::<Result<Vec<_>, _>>()?;
+        let capacity = match self.capacity.as_deref() {
+            None => usual,
+            Some("whole") => None,
+            Some(size) => Some(parse_size(size)?),
+        };
+        HostDrive::open(name, &settings, capacity)
+    }
+}
+
+/// The place of results, made before the run.
+pub struct Place {
+    path: PathBuf,
+    _reserved: Reserved,
+}
+
+/// Makes the directory of the results.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn place(output: &OutputArgs, name: &str) -> Result<Place, LabError> {
+    let (path, existing) = run_dir(output, name, Utc::now());
+    let reserved = Reserved::new(&path, existing)?;
+    Ok(Place {
+        path,
+        _reserved: reserved,
+    })
+}
+
+/// What a host model leaves.
+pub struct Outcome<'a> {
+    /// `tier`, `months` or `oltp`.
+    pub model: &'static str,
+    /// The drives.
+    pub drives: &'a [HostDrive],
+    /// The runs, as JSON.
+    pub runs: serde_json::Value,
+    /// The series, as CSV.
+    pub series: String,
+    /// For the terminal.
+    pub text: String,
+    /// Self-checks of all runs.
+    pub checks: Vec<Check>,
+}
+
+/// Writes and prints the results.
+///
+/// # Errors
+/// When they cannot be written.
+pub fn finish(outcome: &Outcome<'_>, place: &Place, output: &OutputArgs) -> Result<Exit, Failure> {
+    let value = json!({
+        "model": outcome.model,
+        "version": env!("CARGO_PKG_VERSION"),
+        "drives": outcome.drives,
+        "runs": outcome.runs,
+    });
+    let text = serde_json::to_string_pretty(&value)
+        .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))?;
+    write_file(&place.path.join("result.json"), &(text.clone() + "\n"))?;
+    write_file(&place.path.join("series.csv"), &outcome.series)?;
+    if output.json {
+        print(&text)?;
+    } else {
+        for drive in outcome.drives {
+            print(&drive.head().join("\n"))?;
+        }
+        print(&outcome.text)?;
+    }
+    say(output.quiet, &format!("results: {}/", place.path.display()));
+    let failed = failures(&outcome.checks);
+    for failure in &failed {
+        eprintln!("error: self-check failed: {failure}");
+    }
+    Ok(if failed.is_empty() {
+        Exit::Good
+    } else {
+        Exit::Error
+    })
+}

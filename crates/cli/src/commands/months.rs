@@ -1,0 +1,117 @@
+//! `ssdlab months`: a file system that trims at once, in batches, or never.
+
+use super::hosts::{DriveArgs, Outcome, finish, place};
+use crate::Exit;
+use crate::args::OutputArgs;
+use crate::failure::Failure;
+use clap::Args;
+use ssdlab_lab::LabError;
+use ssdlab_lab::hosts::months::{Months, MonthsSpec, Trim, run, show};
+use ssdlab_lab::workload::quantity::parse_size;
+
+/// So much of the drive is aged unless told otherwise.
+const CAPACITY: u64 = 2 << 30;
+
+/// `ssdlab months`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Files are created and deleted for months of virtual time. Without TRIM the drive
+goes on keeping what the file system has long forgotten; with it, the free space
+of the file system is spare area of the drive. Every way of trimming gets the same
+files. The drive is scaled down so that a run takes seconds; see docs/hosts.md.
+
+Examples:
+  ssdlab months intel-x25m-g2-160gb
+  ssdlab months consumer-sata-1tb --used 90 --trim never --trim at-once
+  ssdlab months intel-dc-s3700-200gb --days 365 --capacity 16GiB")]
+pub struct MonthsArgs {
+    /// A drive of the catalogue, or a TOML file.
+    pub drive: String,
+    /// never, at-once, batch (weekly) or batch:DAYS; repeatable [default: all three]
+    #[arg(long, value_name = "HOW")]
+    pub trim: Vec<String>,
+    /// Days.
+    #[arg(long, default_value_t = 182, value_name = "N")]
+    pub days: u32,
+    /// Written to files each day, per cent of the drive.
+    #[arg(long, default_value_t = 10, value_name = "PERCENT")]
+    pub daily: u32,
+    /// Of the file system, so much is taken up by files.
+    #[arg(long, default_value_t = 70, value_name = "PERCENT")]
+    pub used: u32,
+    /// Of what is written, so much overwrites blocks of files in place.
+    #[arg(long, default_value_t = 50, value_name = "PERCENT")]
+    pub updates: u32,
+    /// The largest file.
+    #[arg(long, default_value = "8MiB", value_name = "SIZE")]
+    pub file_max: String,
+    /// Commands outstanding.
+    #[arg(long, default_value_t = 8, value_name = "N")]
+    pub iodepth: u32,
+    /// Days from one sample to the next.
+    #[arg(long, default_value_t = 7, value_name = "DAYS")]
+    pub every: u32,
+    /// Of 100 commands of the probe, so many are reads.
+    #[arg(long, default_value_t = 70, value_name = "PERCENT")]
+    pub read_pct: u32,
+    /// Seed.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub change: DriveArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+fn spec(args: &MonthsArgs, block: u64) -> Result<MonthsSpec, LabError> {
+    let mut spec = MonthsSpec {
+        days: args.days,
+        daily_pct: args.daily,
+        used_pct: args.used,
+        update_pct: args.updates,
+        depth: args.iodepth,
+        sample_days: args.every,
+        seed: args.seed,
+        ..MonthsSpec::default()
+    };
+    spec.file_blocks.1 = parse_size(&args.file_max)? / block;
+    spec.probe.read_pct = args.read_pct;
+    spec.probe.block = u32::try_from(block).unwrap_or(u32::MAX);
+    Ok(spec)
+}
+
+/// Carries out `ssdlab months`.
+///
+/// # Errors
+/// When the request is impossible, or results cannot be written.
+pub fn months(args: &MonthsArgs) -> Result<Exit, Failure> {
+    let trims = match args.trim.as_slice() {
+        [] => vec![Trim::Never, Trim::Batch { days: 7 }, Trim::AtOnce],
+        given => given
+            .iter()
+            .map(|text| Trim::parse(text))
+            .collect::<Result<_, _>>()?,
+    };
+    let drive = args.change.open(&args.drive, Some(CAPACITY))?;
+    let block = u64::from(drive.config.shape.slot_bytes).max(4096);
+    let spec = spec(args, block)?;
+    spec.validate(drive.user_bytes)?;
+    let place = place(&args.output, &drive.name)?;
+    let mut runs: Vec<Months> = Vec::new();
+    for trim in trims {
+        let spec = MonthsSpec {
+            trim,
+            ..spec.clone()
+        };
+        runs.push(run(&spec, &drive.config)?);
+    }
+    let outcome = Outcome {
+        model: "months",
+        drives: std::slice::from_ref(&drive),
+        runs: serde_json::json!(runs),
+        series: show::csv(&runs),
+        text: show::text(&runs),
+        checks: runs.iter().flat_map(|run| run.checks.clone()).collect(),
+    };
+    finish(&outcome, &place, &args.output)
+}

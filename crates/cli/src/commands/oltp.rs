@@ -1,0 +1,141 @@
+//! `ssdlab oltp`: transactions of a database, month after month.
+
+use super::hosts::{DriveArgs, Outcome, finish, place};
+use crate::Exit;
+use crate::args::OutputArgs;
+use crate::failure::Failure;
+use clap::Args;
+use ssdlab_lab::LabError;
+use ssdlab_lab::hosts::months::Trim;
+use ssdlab_lab::hosts::oltp::{Oltp, OltpSpec, run, show};
+use ssdlab_lab::workload::quantity::parse_duration;
+
+/// So much of the drive is aged unless told otherwise.
+const CAPACITY: u64 = 2 << 30;
+
+/// `ssdlab oltp`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A server as MySQL with InnoDB: page reads, group commit with a log flush, a page
+cleaner with doublewrite, other files that come and go. A window is measured on
+the new drive and once a month; the month's writing between windows is made up
+for at full speed. The drive is scaled down; see docs/hosts.md.
+
+Examples:
+  ssdlab oltp intel-dc-s3700-200gb
+  ssdlab oltp intel-x25m-g2-160gb --tps 5000 --trim never
+  ssdlab oltp consumer-sata-1tb --months 12 --used 90")]
+pub struct OltpArgs {
+    /// A drive of the catalogue, or a TOML file.
+    pub drive: String,
+    /// Transactions offered per second.
+    #[arg(long, default_value_t = 15_000, value_name = "N")]
+    pub tps: u32,
+    /// Transactions at work at once.
+    #[arg(long, default_value_t = 64, value_name = "N")]
+    pub connections: u32,
+    /// Page reads of 100 transactions.
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    pub reads_per_100: u32,
+    /// Pages made dirty by 100 transactions.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub dirtied_per_100: u32,
+    /// No flush reaches the drive, as behind a RAID card with a battery.
+    #[arg(long)]
+    pub no_flush: bool,
+    /// Pages are written in place without the doublewrite area.
+    #[arg(long)]
+    pub no_doublewrite: bool,
+    /// never, at-once, batch or batch:DAYS; repeatable [default: never and at-once]
+    #[arg(long, value_name = "HOW")]
+    pub trim: Vec<String>,
+    /// Months.
+    #[arg(long, default_value_t = 6, value_name = "N")]
+    pub months: u32,
+    /// Written each month, per cent of the drive.
+    #[arg(long, default_value_t = 200, value_name = "PERCENT")]
+    pub monthly: u32,
+    /// Of that, so much goes to other files than tables.
+    #[arg(long, default_value_t = 30, value_name = "PERCENT")]
+    pub other: u32,
+    /// Tables, per cent of the drive.
+    #[arg(long, default_value_t = 50, value_name = "PERCENT")]
+    pub tables: u32,
+    /// Tables and all other files, per cent of the drive.
+    #[arg(long, default_value_t = 70, value_name = "PERCENT")]
+    pub used: u32,
+    /// Length of a window.
+    #[arg(long, default_value = "5s", value_name = "TIME")]
+    pub window: String,
+    /// Of 100 commands of the probe, so many are reads.
+    #[arg(long, default_value_t = 70, value_name = "PERCENT")]
+    pub read_pct: u32,
+    /// Seed.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub change: DriveArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The spec on a drive of `user_bytes`: of a small one, fewer pages may be dirty.
+fn spec(args: &OltpArgs, user_bytes: u64) -> Result<OltpSpec, LabError> {
+    let mut spec = OltpSpec {
+        offered_s: args.tps,
+        connections: args.connections,
+        reads_per_100: args.reads_per_100,
+        dirtied_per_100: args.dirtied_per_100,
+        flushes: !args.no_flush,
+        doublewrite: !args.no_doublewrite,
+        months: args.months,
+        monthly_pct: args.monthly,
+        other_pct: args.other,
+        tables_pct: args.tables,
+        used_pct: args.used,
+        window: parse_duration(&args.window)?,
+        seed: args.seed,
+        ..OltpSpec::default()
+    };
+    spec.probe.read_pct = args.read_pct;
+    let (low, high) = spec.dirty_pages;
+    let most = user_bytes / 16 / u64::from(spec.page);
+    let high = high.min(u32::try_from(most).unwrap_or(high));
+    spec.dirty_pages = (low.min(high / 2).max(spec.batch), high);
+    Ok(spec)
+}
+
+/// Carries out `ssdlab oltp`.
+///
+/// # Errors
+/// When the request is impossible, or results cannot be written.
+pub fn oltp(args: &OltpArgs) -> Result<Exit, Failure> {
+    let trims = match args.trim.as_slice() {
+        [] => vec![Trim::Never, Trim::AtOnce],
+        given => given
+            .iter()
+            .map(|text| Trim::parse(text))
+            .collect::<Result<_, _>>()?,
+    };
+    let drive = args.change.open(&args.drive, Some(CAPACITY))?;
+    let spec = spec(args, drive.user_bytes)?;
+    spec.validate(drive.user_bytes)?;
+    let place = place(&args.output, &drive.name)?;
+    let mut runs: Vec<Oltp> = Vec::new();
+    for trim in trims {
+        let spec = OltpSpec {
+            trim,
+            ..spec.clone()
+        };
+        runs.push(run(&spec, &drive.config)?);
+    }
+    let outcome = Outcome {
+        model: "oltp",
+        drives: std::slice::from_ref(&drive),
+        runs: serde_json::json!(runs),
+        series: show::csv(&runs),
+        text: show::text(&runs),
+        checks: runs.iter().flat_map(|run| run.checks.clone()).collect(),
+    };
+    finish(&outcome, &place, &args.output)
+}

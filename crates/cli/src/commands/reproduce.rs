@@ -1,0 +1,101 @@
+//! `ssdlab reproduce`: every published figure beside ours.
+
+use crate::Exit;
+use crate::args::Reproduce;
+use crate::clock::Utc;
+use crate::failure::Failure;
+use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
+use crate::progress::stop_on_signal;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ssdlab_lab::LabError;
+use ssdlab_lab::report::html;
+use ssdlab_lab::reproduce::{self, Experiment, Reproduction, figures, run, table};
+
+/// Runs what was asked for and writes table and pages.
+///
+/// # Errors
+/// When there is no such figure, an experiment cannot be run, or results cannot be written.
+pub fn reproduce(args: &Reproduce) -> Result<Exit, Failure> {
+    let chosen = figures::select(&args.ids)?;
+    if args.list {
+        return list(&chosen, args.output.json);
+    }
+    let (dir, existing) = run_dir(&args.output, "reproduce", Utc::now());
+    let _reserved = Reserved::new(&dir, existing)?;
+    let stop = stop_on_signal()?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.jobs.map_or(cores, |jobs| jobs as usize);
+    let bar = bar(run::needed(&chosen).len(), args.output.quiet);
+    let done = |experiment: &Experiment| {
+        bar.set_message(experiment.name);
+        bar.inc(1);
+    };
+    let found = reproduce::reproduce(&chosen, args.seed, threads, &stop, done);
+    bar.finish_and_clear();
+    let found = found?;
+    let json = serde_json::to_string_pretty(&found)
+        .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))?;
+    write_file(&dir.join("result.json"), &json)?;
+    write_file(&dir.join("table.csv"), &table::csv(&found))?;
+    for (file, text) in html::reproduction_pages(&found) {
+        write_file(&dir.join(file), &text)?;
+    }
+    if args.output.json {
+        print_json(&found.rows)?;
+    } else {
+        print(&table::text(&found))?;
+    }
+    say(
+        args.output.quiet,
+        &format!("\npage: {}/index.html", dir.display()),
+    );
+    Ok(exit(&found))
+}
+
+fn exit(found: &Reproduction) -> Exit {
+    let failures = found.failures();
+    for failure in &failures {
+        eprintln!("error: self-check failed: {failure}");
+    }
+    if !failures.is_empty() {
+        Exit::Error
+    } else if found.stopped {
+        Exit::Unknown
+    } else {
+        Exit::Good
+    }
+}
+
+fn list(chosen: &[&figures::Figure], json: bool) -> Result<Exit, Failure> {
+    if json {
+        print_json(&chosen)?;
+        return Ok(Exit::Good);
+    }
+    for figure in chosen {
+        let published = figure.published_text();
+        let what = if figure.what.is_empty() {
+            published
+        } else {
+            format!("{}: {published}", figure.what)
+        };
+        print(&format!("{:<24} {what}", figure.id))?;
+    }
+    Ok(Exit::Good)
+}
+
+fn bar(experiments: usize, quiet: bool) -> ProgressBar {
+    let target = if quiet {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr_with_hz(8)
+    };
+    let bar = ProgressBar::with_draw_target(Some(experiments as u64), target);
+    let template = "{pos:>3} of {len} experiments {bar:20} last: {msg:16!} {elapsed}";
+    bar.set_style(
+        ProgressStyle::with_template(template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .progress_chars("=> "),
+    );
+    bar.tick();
+    bar
+}

@@ -1,0 +1,135 @@
+//! The article's order of effects on drives of a 256th of their size, each with what must take
+//! the effect away.
+
+use super::*;
+
+fn small() -> MythSettings {
+    MythSettings {
+        seed: 5,
+        scale: Scale {
+            blocks: 4,
+            pages: 64,
+        },
+        drive_writes: 2,
+        used_pct: 70,
+        probe_commands: 4_000,
+    }
+}
+
+fn lived(name: &str, health: &mut Health) -> Aged {
+    let remedy = REMEDIES.iter().find(|remedy| remedy.name == name).unwrap();
+    production::age(remedy, &small(), health).unwrap()
+}
+
+#[test]
+fn the_earlier_drive_decays_and_each_remedy_helps() {
+    let mut health = Health::default();
+    let earlier = lived("earlier drive", &mut health);
+    let lost = earlier.old_read_mb_s() / earlier.new_read_mb_s();
+    assert!(lost < 0.3, "{earlier:?}");
+    for name in [
+        "TRIM alone",
+        "32 % spare alone",
+        "flat map alone",
+        "reads first alone",
+    ] {
+        let helped = lived(name, &mut health);
+        assert!(
+            helped.old_read_mb_s() > 1.2 * earlier.old_read_mb_s(),
+            "{helped:?}"
+        );
+        // None of them alone is enough.
+        assert!(
+            helped.old_read_mb_s() < 0.8 * helped.new_read_mb_s(),
+            "{helped:?}"
+        );
+    }
+    for name in ["all", "DC S3700 without TRIM"] {
+        let cured = lived(name, &mut health);
+        assert!(
+            cured.old_read_mb_s() > 0.9 * cured.new_read_mb_s(),
+            "{cured:?}"
+        );
+    }
+    assert!(health.passed(), "{health:?}");
+}
+
+#[test]
+fn a_remedy_switched_off_has_no_effect() {
+    let mut health = Health::default();
+    let earlier = lived("earlier drive", &mut health);
+    for remedy in &REMEDIES[1..4] {
+        let off = Remedy {
+            set: &[],
+            trim: false,
+            ..*remedy
+        };
+        let aged = production::age(&off, &small(), &mut health).unwrap();
+        assert_eq!(aged.ages, earlier.ages, "{}", remedy.name);
+    }
+}
+
+#[test]
+fn a_tree_map_needs_upkeep_that_grows_and_a_flat_one_none() {
+    let mut health = Health::default();
+    let tree = lived("all but the flat map", &mut health).map_upkeep();
+    let flat = lived("all", &mut health).map_upkeep();
+    assert!(
+        flat.points.iter().all(|(_, share)| *share == 0.0),
+        "{flat:?}"
+    );
+    let first = tree.points.iter().find(|(_, share)| *share > 0.0).unwrap();
+    assert!(tree.level(1).unwrap() > 1.5 * first.1, "{tree:?}");
+}
+
+#[test]
+fn a_drive_that_is_not_told_of_deletes_fills_up() {
+    let mut health = Health::default();
+    let held = |aged: Aged| aged.ages.last().unwrap().held_pct;
+    assert!(held(lived("earlier drive", &mut health)) > 90.0);
+    assert!(held(lived("TRIM alone", &mut health)) < 75.0);
+}
+
+#[test]
+fn an_update_in_place_rewrites_its_block_and_a_log_does_not() {
+    let mut health = Health::default();
+    let rows = in_place::in_place(1, &mut health).unwrap();
+    for row in &rows {
+        assert!((row.waf / row.by_arithmetic - 1.0).abs() < 0.03, "{row:?}");
+    }
+    assert!(
+        rows.iter()
+            .any(|row| row.by_pages == 256.0 && row.waf > 240.0)
+    );
+    let logged = in_place::logged(1, &mut health).unwrap();
+    for pair in logged.windows(2) {
+        assert!(pair[1].waf > pair[0].waf, "{pair:?}");
+    }
+    assert!(logged.iter().all(|row| row.waf < 10.0), "{logged:?}");
+    assert!(health.passed(), "{health:?}");
+}
+
+#[test]
+fn a_trim_that_is_not_queued_costs_reads() {
+    let mut health = Health::default();
+    let rows = trim::cost(&small(), &mut health).unwrap();
+    for pair in rows.windows(2) {
+        assert!(pair[1].read_iops < pair[0].read_iops, "{rows:?}");
+    }
+    assert!(rows[2].read_p999_ms > rows[1].read_p999_ms, "{rows:?}");
+    assert!(health.passed(), "{health:?}");
+}
+
+#[test]
+fn random_writes_are_flat_over_the_disk_until_it_is_full() {
+    let mut health = Health::default();
+    let disk = whole_disk::run(&small(), &mut health).unwrap();
+    assert!(WholeDisk::flatness(&disk.write_first) > 0.9);
+    assert!(WholeDisk::flatness(&disk.read_full) > 0.9);
+    let steady = disk.write_steady.level(10).unwrap();
+    assert!(
+        steady < 0.9 * disk.write_first.level(10).unwrap(),
+        "{steady}"
+    );
+    assert!(health.passed(), "{health:?}");
+}

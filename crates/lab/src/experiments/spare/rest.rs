@@ -1,0 +1,156 @@
+//! What a rest does for a dirty drive that reclaims in the background.
+
+use super::bench;
+use super::protocol::{States, play, together};
+use super::{DRIVES, SpareSettings, WEIGHTS};
+use crate::LabError;
+use crate::experiments::{Curve, Health, scale};
+use ssdlab_ssd::Nanos;
+
+/// One playback of the heavy trace on the X25-M.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Round {
+    /// What was done before it.
+    pub after: &'static str,
+    /// Per cent of new, with background reclaim.
+    pub with_pct: f64,
+    /// Per cent of new of the drive as the catalogue has it, without.
+    pub without_pct: f64,
+    /// Superblocks free before it, with and without.
+    pub free_superblocks: [usize; 2],
+}
+
+/// Article `spare` on the X25-M, run after run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntelRuns {
+    /// What is assumed of it beyond the catalogue.
+    pub assumed: String,
+    /// In the order played.
+    pub rounds: Vec<Round>,
+}
+
+/// The two SandForce drives, dirty, after rests of different lengths, if they reclaim in the
+/// background: not known of them, and not so in the catalogue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rested {
+    /// What is assumed, by drive: 28 % spare, 13 %.
+    pub assumed: [String; 2],
+    /// Per cent of new over seconds of rest of a drive of full size: 28 % light, 28 % heavy,
+    /// 13 % light, 13 % heavy.
+    pub kept: [Curve; 4],
+    /// 28 % less 13 %, points, over seconds of rest: light, heavy.
+    pub difference: [Curve; 2],
+}
+
+/// Time between two runs of the article in which the drive is left alone: assumed.
+const PAUSE: Nanos = Nanos::from_secs(600);
+
+/// Background reclaim as assumed: it goes on until half of the superblocks are free that are spare
+/// when every LBA is written.
+fn background(name: &str, settings: &SpareSettings) -> Result<String, LabError> {
+    let plain = scale::with(name, &[])?.config;
+    let superblocks = settings.scale.apply(&plain).shape.blocks_per_plane;
+    let spare = f64::from(superblocks) * plain.nominal_op() / (1.0 + plain.nominal_op());
+    Ok(format!(
+        "ftl.idle_free_superblocks={}",
+        (spare / 2.0) as u32
+    ))
+}
+
+/// The X25-M: the heavy trace full, dirty, and again and again with pauses.
+pub(super) fn intel(settings: &SpareSettings, health: &mut Health) -> Result<IntelRuns, LabError> {
+    let name = "intel-x25m-g2-160gb";
+    let set = background(name, settings)?;
+    let mut sides = Vec::new();
+    for set in [&[set.as_str()][..], &[]] {
+        let states = States::of(name, set, settings)?;
+        sides.push(rounds(&states, settings, health));
+    }
+    let rounds = sides[0].iter().zip(&sides[1]).map(|(with, without)| Round {
+        after: with.0,
+        with_pct: with.1,
+        without_pct: without.1,
+        free_superblocks: [with.2, without.2],
+    });
+    Ok(IntelRuns {
+        assumed: format!("{set}; {PAUSE} of rest between runs"),
+        rounds: rounds.collect(),
+    })
+}
+
+/// Plays the heavy trace in a row; what was before, per cent of new, superblocks free.
+fn rounds(
+    states: &States,
+    settings: &SpareSettings,
+    health: &mut Health,
+) -> Vec<(&'static str, f64, usize)> {
+    let weight = WEIGHTS[1];
+    let new = together(&play(&states.new, &weight, settings, health).rates);
+    let mut host = states.full.clone();
+    let mut rounds = Vec::new();
+    for after in ["full", "dirty at once", "a rest", "a run and a rest"] {
+        match after {
+            "full" => {}
+            "dirty at once" => host = states.dirty().clone(),
+            "a rest" => host.rest(PAUSE),
+            _ => {
+                let seed = settings.seed ^ 0x5eed;
+                let trace = bench::commands(&weight, settings.scale.factor(), seed);
+                for burst in bench::bursts(&weight, &trace, seed) {
+                    host.burst(&burst.commands);
+                    host.rest(burst.pause);
+                }
+                host.rest(PAUSE);
+            }
+        }
+        let rates = play(&host, &weight, settings, health).rates;
+        rounds.push((
+            after,
+            100.0 * together(&rates) / new,
+            host.free_superblocks(),
+        ));
+    }
+    rounds
+}
+
+/// Rests, s, of a drive of full size.
+const RESTS_S: [u64; 7] = [0, 10, 20, 40, 80, 160, 320];
+
+/// Both SandForce drives after rests.
+pub(super) fn rested(settings: &SpareSettings, health: &mut Health) -> Result<Rested, LabError> {
+    let names = [DRIVES[0], DRIVES[1]];
+    let mut assumed = [String::new(), String::new()];
+    let mut kept = Vec::new();
+    for (set, name) in assumed.iter_mut().zip(names) {
+        *set = background(name, settings)?;
+        let states = States::of(name, &[set.as_str()], settings)?;
+        for weight in &WEIGHTS {
+            let new = together(&play(&states.new, weight, settings, health).rates);
+            let mut curve = Curve::new(format!("{name}, {}", weight.name));
+            for rest_s in RESTS_S {
+                let mut host = states.dirty().clone();
+                // A smaller drive is done sooner; what it waits before it begins is the same.
+                let begins = host.config().ftl.idle_after.0;
+                let rest = rest_s * 1_000_000_000 / settings.scale.factor();
+                host.rest(Nanos(if rest_s == 0 { 0 } else { begins + rest }));
+                let rates = play(&host, weight, settings, health).rates;
+                curve
+                    .points
+                    .push((rest_s as f64, 100.0 * together(&rates) / new));
+            }
+            kept.push(curve);
+        }
+    }
+    let difference = [0, 1].map(|weight| Curve {
+        name: format!("{}, 28 % less 13 %", WEIGHTS[weight].name),
+        points: (kept[weight].points.iter().zip(&kept[2 + weight].points))
+            .map(|((x, wide), (_, narrow))| (*x, wide - narrow))
+            .collect(),
+    });
+    let kept = <[Curve; 4]>::try_from(kept).unwrap_or_else(|_| unreachable!("two by two curves"));
+    Ok(Rested {
+        assumed,
+        kept,
+        difference,
+    })
+}

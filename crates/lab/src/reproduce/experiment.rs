@@ -1,0 +1,178 @@
+//! What can be run, and what a run gives.
+
+use super::{facts, pattern, rw80, s2d, spare};
+use crate::LabError;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+/// One of the articles' experiments on one modelled drive or host.
+#[derive(Clone, Copy, Debug)]
+pub struct Experiment {
+    /// Its name in figures.
+    pub name: &'static str,
+    /// What is run, in a sentence.
+    pub what: &'static str,
+    /// Roughly how long it takes: the longest are begun first.
+    pub weight: u32,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Facts,
+    S2d(&'static str),
+    Pattern(usize),
+    Rw80(&'static str),
+    X1Patterns,
+    Spare,
+}
+
+/// What an experiment needs besides its name.
+#[derive(Clone, Copy)]
+pub struct Setup<'a> {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Set to end early; what is not complete is then not a result.
+    pub stop: &'a AtomicBool,
+}
+
+/// A line to plot.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// Name within the experiment.
+    pub name: String,
+    /// Seconds between points.
+    pub step_s: f64,
+    /// Values, from time 0.
+    pub y: Vec<f64>,
+}
+
+/// What an experiment gave.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Outcome {
+    /// Measures by name.
+    pub values: BTreeMap<String, f64>,
+    /// Measures that are better said in words.
+    pub texts: BTreeMap<String, String>,
+    /// Lines to plot.
+    pub series: Vec<Series>,
+    /// Curves to plot, (x, y), by name.
+    pub curves: BTreeMap<String, Vec<(f64, f64)>>,
+    /// Histogram of seek distances: lower bound of the bucket in sectors, count.
+    pub seeks: Vec<(i64, u64)>,
+    /// Random share of each interval, %.
+    pub random_pct: Vec<u64>,
+    /// Self-checks: name, and what is wrong.
+    pub checks: Vec<(String, Option<String>)>,
+    /// Calibrated and assumed values that the drives rest on.
+    pub rests_on: Vec<String>,
+}
+
+impl Outcome {
+    /// Keeps a measure.
+    pub fn value(&mut self, name: impl Into<String>, value: f64) {
+        self.values.insert(name.into(), value);
+    }
+
+    /// Keeps a self-check.
+    pub fn check(&mut self, name: impl Into<String>, result: Result<(), String>) {
+        self.checks.push((name.into(), result.err()));
+    }
+}
+
+const fn experiment(name: &'static str, what: &'static str, weight: u32, kind: Kind) -> Experiment {
+    Experiment {
+        name,
+        what,
+        weight,
+        kind,
+    }
+}
+
+const RW80: &str = "secure erase, 4 KiB random writes over the whole drive, 32 outstanding, 80 \
+                    minutes; ten idle minutes; two minutes more";
+
+/// Everything that can be run.
+pub const ALL: [Experiment; 14] = [
+    experiment(
+        "facts",
+        "arithmetic on published numbers and on the catalogue's; nothing is run",
+        0,
+        Kind::Facts,
+    ),
+    experiment(
+        "s2d.drive",
+        "1 TB consumer drive: 100 GiB written a little over twice, then the article's two DISKSPD \
+         commands, buffered and written through, 30 minutes each",
+        100,
+        Kind::S2d("consumer-sata-1tb"),
+    ),
+    experiment(
+        "s2d.twin",
+        "the same on the twin with a protected buffer",
+        150,
+        Kind::S2d("consumer-sata-1tb-plp"),
+    ),
+    experiment(
+        "zil.one",
+        "one synchronous writer, one file system, the code of 2010, on a log device of 4 GiB, 116 s",
+        5,
+        Kind::Pattern(1),
+    ),
+    experiment(
+        "zil.five",
+        "five synchronous writers, five file systems, the code of 2010, on a log device of 4 GiB, \
+         300 s",
+        10,
+        Kind::Pattern(5),
+    ),
+    experiment("rw80.710_100", RW80, 60, Kind::Rw80("intel-710-100gb")),
+    experiment("rw80.710_200", RW80, 70, Kind::Rw80("intel-710-200gb")),
+    experiment("rw80.710_300", RW80, 80, Kind::Rw80("intel-710-300gb")),
+    experiment("rw80.320_40", RW80, 30, Kind::Rw80("intel-320-40gb")),
+    experiment("rw80.320_160", RW80, 40, Kind::Rw80("intel-320-160gb")),
+    experiment("rw80.320_300", RW80, 50, Kind::Rw80("intel-320-300gb")),
+    experiment("rw80.x1", RW80, 90, Kind::Rw80("ddrdrive-x1")),
+    experiment(
+        "x1.patterns",
+        "4 KiB writes, 32 outstanding, a minute each: random, sequential, unaligned, random between \
+         TRIMs",
+        20,
+        Kind::X1Patterns,
+    ),
+    experiment(
+        "spare",
+        "traces of desktop use in bursts with pauses, light and heavy, on drives of a 32nd of their \
+         size: new with a system on it, full of random data, full and written at random all over",
+        120,
+        Kind::Spare,
+    ),
+];
+
+impl Experiment {
+    /// By name.
+    pub fn named(name: &str) -> Option<&'static Experiment> {
+        ALL.iter().find(|experiment| experiment.name == name)
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// When the drive does not fit in memory, or the run was stopped.
+    pub fn run(&self, setup: &Setup<'_>) -> Result<Outcome, LabError> {
+        match self.kind {
+            Kind::Facts => facts::facts(),
+            Kind::S2d(drive) => s2d::run(drive, setup),
+            Kind::Pattern(streams) => pattern::run(streams, setup),
+            Kind::Rw80(drive) => rw80::run(drive, setup),
+            Kind::Spare => spare::run(setup),
+            Kind::X1Patterns => rw80::x1_patterns(setup),
+        }
+    }
+}
+
+/// The error of an experiment that was told to stop.
+pub fn stopped() -> LabError {
+    LabError::refused("stopped", "")
+}

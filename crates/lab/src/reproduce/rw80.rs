@@ -1,0 +1,219 @@
+//! Article zil: 80 minutes of 4 KiB random writes after a secure erase.
+
+use super::experiment::{Outcome, Series, Setup, stopped};
+use crate::LabError;
+use crate::analysis::stats;
+use crate::catalogue::{self, CatalogueDrive};
+use crate::memory::refuse_if_too_big;
+use ssdlab_ssd::counters::DriveCounters;
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, Drive, Nanos};
+use std::sync::atomic::Ordering;
+
+const MINUTE: u64 = 60_000_000_000;
+const MINUTES: usize = 80;
+/// The ten minutes at the end, over which write amplification is taken.
+const LAST_TEN: usize = 10;
+const IDLE_MINUTES: u64 = 10;
+const MINUTES_AFTER_IDLE: usize = 2;
+const DEPTH: u32 = 32;
+const BLOCK: u32 = 4096;
+
+/// A drive under a load of always [`DEPTH`] commands.
+struct Loaded<'a> {
+    drive: Drive,
+    stop: &'a std::sync::atomic::AtomicBool,
+    submitted: u64,
+    completed: u64,
+    /// Counters when the tenth minute before the end began.
+    last_ten: Option<DriveCounters>,
+}
+
+fn make(entry: &CatalogueDrive) -> Result<Drive, LabError> {
+    refuse_if_too_big(&entry.file.name, entry.config.memory_bytes(), 1)?;
+    Drive::new(entry.config.clone())
+        .map_err(|error| LabError::refused(error.to_string(), "see `ssdlab drives show`"))
+}
+
+impl Loaded<'_> {
+    /// Keeps the drive busy from `start` for so many minutes; commands completed in each.
+    fn minutes(
+        &mut self,
+        start: Nanos,
+        count: usize,
+        mut next: impl FnMut() -> Command,
+    ) -> Result<Vec<f64>, LabError> {
+        let end = Nanos(start.0 + count as u64 * MINUTE);
+        let mut done = vec![0_u64; count];
+        for tag in 0..DEPTH {
+            self.drive.submit(tag, &next(), start);
+            self.submitted += 1;
+        }
+        while let Some(completion) = self.drive.pop_completion(end) {
+            self.completed += 1;
+            let minute = ((completion.done.0 - start.0) / MINUTE) as usize;
+            if self.last_ten.is_none() && minute + LAST_TEN >= MINUTES {
+                self.last_ten = Some(self.drive.counters().clone());
+            }
+            if let Some(done) = done.get_mut(minute) {
+                *done += 1;
+            }
+            if self.completed.is_multiple_of(1 << 16) && self.stop.load(Ordering::Relaxed) {
+                return Err(stopped());
+            }
+            self.drive.submit(completion.tag, &next(), completion.done);
+            self.submitted += 1;
+        }
+        Ok(done.iter().map(|done| *done as f64 / 60.0).collect())
+    }
+
+    /// Lets what is outstanding complete; the time of the last.
+    fn drain(&mut self) -> Nanos {
+        while self.drive.outstanding() > 0 {
+            if self.drive.pop_completion(Nanos::MAX).is_some() {
+                self.completed += 1;
+            }
+        }
+        self.drive.now()
+    }
+
+    fn checks(&self, outcome: &mut Outcome) {
+        let served = if self.submitted == self.completed {
+            Ok(())
+        } else {
+            Err(format!(
+                "{} commands handed over, {} completed",
+                self.submitted, self.completed
+            ))
+        };
+        outcome.check("each command is served once", served);
+        outcome.check("drive", self.drive.check());
+    }
+}
+
+/// Runs the protocol on the named drive, then idles and writes once more.
+///
+/// # Errors
+/// When the drive is not in the catalogue or does not fit in memory, or the run is stopped.
+pub fn run(name: &str, setup: &Setup<'_>) -> Result<Outcome, LabError> {
+    let entry = catalogue::drive(name)?;
+    let mut loaded = Loaded {
+        drive: make(&entry)?,
+        stop: setup.stop,
+        submitted: 0,
+        completed: 0,
+        last_ten: None,
+    };
+    let blocks = entry.config.user_bytes / u64::from(BLOCK);
+    let mut rng = Rng::named(setup.seed, "rw80");
+    let mut next = move || Command::write(rng.below(blocks) * u64::from(BLOCK), BLOCK);
+    let minutes = loaded.minutes(Nanos(0), MINUTES, &mut next)?;
+    let now = loaded.drive.counters();
+    let slot = entry.config.shape.slot_bytes;
+    let waf = loaded
+        .last_ten
+        .as_ref()
+        .and_then(|before| now.waf_since(before, slot));
+    let idle_from = loaded.drain();
+    let awake = Nanos(idle_from.0 + IDLE_MINUTES * MINUTE);
+    loaded.drive.pop_completion(awake);
+    let again = loaded.minutes(awake, MINUTES_AFTER_IDLE, &mut next)?;
+    loaded.drain();
+    let mut outcome = Outcome {
+        rests_on: entry.rests_on(),
+        ..Outcome::default()
+    };
+    loaded.checks(&mut outcome);
+    measure(&mut outcome, &minutes, &again);
+    if let Some(waf) = waf {
+        outcome.value("waf", waf);
+    }
+    prices(&mut outcome, &entry);
+    Ok(outcome)
+}
+
+fn measure(outcome: &mut Outcome, minutes: &[f64], again: &[f64]) {
+    let last = minutes[minutes.len() - 1];
+    let mean = stats::mean(minutes);
+    let farthest = minutes.iter().map(|m| (m / mean - 1.0).abs());
+    outcome.value("iops", last);
+    outcome.value("minute_1", minutes[0]);
+    outcome.value("minute_11", minutes[10]);
+    outcome.value("minute_11_over_1", minutes[10] / minutes[0]);
+    outcome.value("minute_80_over_1", last / minutes[0]);
+    outcome.value("after_idle", stats::mean(again));
+    outcome.value("after_idle_over_before", stats::mean(again) / last);
+    outcome.value("unevenness_pct", 100.0 * farthest.fold(0.0, f64::max));
+    outcome.series.push(Series {
+        name: "iops".into(),
+        step_s: 60.0,
+        y: minutes.to_vec(),
+    });
+    outcome.series.push(Series {
+        name: "after_idle".into(),
+        step_s: 60.0,
+        y: again.to_vec(),
+    });
+}
+
+/// What the rate is worth in money and in the drive's rated life.
+fn prices(outcome: &mut Outcome, entry: &CatalogueDrive) {
+    let iops = outcome.values["iops"];
+    if let Some(price) = &entry.file.documented.price_usd {
+        outcome.value("price_usd", f64::from(price.value));
+        outcome.value("iops_per_dollar", iops / f64::from(price.value));
+    }
+    if let Some(rated) = entry.rated_bytes_written() {
+        let rated = rated as f64;
+        let per_day = iops * f64::from(BLOCK) * 86_400.0;
+        outcome.value("rated_tb", rated / 1e12);
+        outcome.value("days_to_rating", rated / per_day);
+    }
+}
+
+/// The X1 under four patterns.
+///
+/// # Errors
+/// When the run is stopped.
+pub fn x1_patterns(setup: &Setup<'_>) -> Result<Outcome, LabError> {
+    let entry = catalogue::drive("ddrdrive-x1")?;
+    let blocks = entry.config.user_bytes / u64::from(BLOCK) - 1;
+    let mut outcome = Outcome {
+        rests_on: entry.rests_on(),
+        ..Outcome::default()
+    };
+    let mut rates = Vec::new();
+    for pattern in ["random", "sequential", "unaligned", "trimmed"] {
+        let mut loaded = Loaded {
+            drive: make(&entry)?,
+            stop: setup.stop,
+            submitted: 0,
+            completed: 0,
+            last_ten: None,
+        };
+        let mut rng = Rng::named(setup.seed, pattern);
+        let mut count = 0;
+        let next = move || {
+            count += 1;
+            let place = rng.below(blocks) * u64::from(BLOCK);
+            match pattern {
+                "sequential" => Command::write(count % blocks * u64::from(BLOCK), BLOCK),
+                "unaligned" => Command::write(place + 512, BLOCK),
+                "trimmed" if count % 16 == 0 => Command::trim(place, BLOCK),
+                _ => Command::write(place, BLOCK),
+            }
+        };
+        let rate = loaded.minutes(Nanos(0), 1, next)?[0];
+        loaded.drain();
+        loaded.checks(&mut outcome);
+        outcome.value(pattern, rate);
+        rates.push(rate);
+    }
+    let highest = rates.iter().copied().fold(f64::MIN, f64::max);
+    let lowest = rates.iter().copied().fold(f64::MAX, f64::min);
+    outcome.value(
+        "spread_pct",
+        100.0 * (highest - lowest) / stats::mean(&rates),
+    );
+    Ok(outcome)
+}

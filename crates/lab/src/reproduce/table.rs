@@ -1,0 +1,142 @@
+//! Rows as text for a terminal, and as CSV.
+
+use super::figures::{Row, Verdict};
+use super::run::Reproduction;
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
+
+/// Widths of the columns, the space behind each included: 80 in all.
+const WIDTHS: [u16; 6] = [25, 17, 13, 7, 11, 7];
+
+/// The rows as a table of at most 80 columns, reasons of misses, and how many of each verdict.
+pub fn text(found: &Reproduction) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(80)
+        .set_header(["figure", "published", "ours", "error", "kind", ""]);
+    for row in &found.rows {
+        table.add_row(cells(row));
+    }
+    for (column, width) in table.column_iter_mut().zip(WIDTHS) {
+        column.set_padding((0, 1));
+        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
+    }
+    let trimmed = |line: &str| line.trim_end().to_owned();
+    let mut lines: Vec<String> = table.to_string().lines().map(trimmed).collect();
+    let missed = found
+        .rows
+        .iter()
+        .filter(|row| row.verdict == Verdict::Missed);
+    for row in missed.filter(|row| !row.figure.reason.is_empty()) {
+        lines.push(String::new());
+        lines.extend(wrapped(&format!("{}: {}", name(row), row.figure.reason)));
+    }
+    lines.push(String::new());
+    lines.push(summary(found));
+    lines.join("\n")
+}
+
+/// How many figures were met, missed and so on.
+pub fn summary(found: &Reproduction) -> String {
+    let verdicts = [
+        Verdict::Met,
+        Verdict::Missed,
+        Verdict::Pending,
+        Verdict::NotRun,
+    ];
+    let counts = verdicts.map(|verdict| (found.count(verdict), verdict));
+    let words = |(count, verdict): &(usize, Verdict)| {
+        let word = verdict.name().to_lowercase();
+        (*count > 0).then(|| format!("{count} {word}"))
+    };
+    let counts: Vec<String> = counts.iter().filter_map(words).collect();
+    let failures = found.failures().len();
+    let checks = found.check_count();
+    let checks = match failures {
+        0 => format!("{checks} self-checks passed"),
+        _ => format!("{failures} of {checks} self-checks FAILED"),
+    };
+    format!("{} rows: {}; {checks}", found.rows.len(), counts.join(", "))
+}
+
+fn name(row: &Row) -> String {
+    if row.figure.what.is_empty() {
+        row.figure.id.clone()
+    } else {
+        format!("{} {}", row.figure.id, row.figure.what)
+    }
+}
+
+fn cells(row: &Row) -> [String; 6] {
+    let ours = match row.verdict {
+        Verdict::Pending => row.figure.pending.clone(),
+        _ => row.ours_text(),
+    };
+    [
+        name(row),
+        row.figure.published_text(),
+        ours,
+        row.error_text(),
+        row.figure.kind.name().into(),
+        row.verdict.name().into(),
+    ]
+}
+
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("never empty");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > 80 {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+/// The rows as CSV, numbers in full.
+pub fn csv(found: &Reproduction) -> String {
+    let mut text = String::from(
+        "id,what,published,published_text,unit,ours,ours_text,error,kind,rule,verdict,experiments,\
+         pending,reason,note\n",
+    );
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    for row in &found.rows {
+        let figure = &row.figure;
+        let cells = [
+            figure.id.clone(),
+            figure.what.clone(),
+            number(figure.published),
+            figure.published_text(),
+            figure.unit.clone(),
+            number(row.value.filter(|value| value.is_finite())),
+            row.ours_text(),
+            number(row.error.filter(|error| error.is_finite())),
+            figure.kind.name().to_owned(),
+            figure.rule.map_or(String::new(), |rule| rule.text()),
+            row.verdict.name().to_lowercase(),
+            figure.experiments().join(" "),
+            figure.pending.clone(),
+            figure.reason.clone(),
+            figure.note.clone(),
+        ];
+        let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
+        text += &cells.join(",");
+        text.push('\n');
+    }
+    text
+}
+
+/// A field as RFC 4180 has it.
+fn quoted(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}

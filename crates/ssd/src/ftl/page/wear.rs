@@ -1,0 +1,275 @@
+//! What the translation layer does about wear: which free superblock is next, wear levelling,
+//! data moved off blocks that failed or faded, and the end.
+//!
+//! Work that decides where data goes is done as part of host writes, a step per unit, so that both
+//! gears do it at the same place in the stream of commands. Only data found faded by reads waits
+//! for idle time.
+
+use super::{Entry, Gear, Layout, PageFtl, SLC_FRONTIER, State};
+use crate::config::DriveConfig;
+use crate::image::image_of;
+use crate::nand::reliability::LevellingConfig;
+use crate::nand::{EndOfLife, Erased, Mode};
+use std::collections::VecDeque;
+
+/// See the module's text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wear {
+    on: bool,
+    levelling: LevellingConfig,
+    /// Native superblocks that must stay.
+    native_min: u32,
+    /// Native superblocks given up.
+    native_retired: u32,
+    /// Superblocks to be emptied, and whether that is for levelling.
+    queue: VecDeque<(u32, bool)>,
+    /// The one that is emptied now is so for levelling.
+    levelling_now: bool,
+    /// Superblocks freed since the last look for a cold one.
+    freed: u32,
+    at_end: bool,
+    policy: u8,
+}
+
+image_of!(Wear {
+    on,
+    levelling,
+    native_min,
+    native_retired,
+    queue,
+    levelling_now,
+    freed,
+    at_end,
+    policy
+});
+
+impl Wear {
+    pub fn new(config: &DriveConfig) -> Wear {
+        let Some(wear) = &config.wear else {
+            return Wear::default();
+        };
+        Wear {
+            on: true,
+            levelling: wear.levelling,
+            native_min: config.native_superblocks_min() as u32,
+            policy: wear.end_of_life as u8,
+            ..Wear::default()
+        }
+    }
+
+    #[inline(always)]
+    pub fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// What the drive does at its end, once it is there.
+    #[inline(always)]
+    pub fn ended(&self) -> Option<EndOfLife> {
+        if !self.at_end {
+            return None;
+        }
+        let all = [EndOfLife::ReadOnly, EndOfLife::Failed, EndOfLife::Slow];
+        all.into_iter().find(|policy| *policy as u8 == self.policy)
+    }
+
+    /// After power failed: a superblock given up holds data again, whose TRIM was lost.
+    pub fn take_back(&mut self) {
+        self.native_retired -= 1;
+    }
+
+    /// Nothing waits to be moved any more: all data is gone.
+    pub fn clear(&mut self) {
+        self.queue.clear();
+        self.levelling_now = false;
+    }
+}
+
+impl<G: Gear, L: Layout> PageFtl<G, L> {
+    /// Native superblocks that are in use or free.
+    #[inline(always)]
+    pub(super) fn native_superblocks(&self) -> u32 {
+        let native = self.nand.geometry.superblock_count - self.rules.slc.superblocks;
+        native - self.wear.native_retired
+    }
+
+    /// Takes a free superblock for a frontier: the one free longest, or by its wear.
+    pub(super) fn take_free(&mut self, frontier: usize) -> Option<u32> {
+        if !self.wear.levelling.dynamic {
+            return self.free.pop_front();
+        }
+        let cold = !self.rules.shared && frontier > self.rules.streams as usize;
+        let wear = |superblock: &u32| self.nand.erase_count[*superblock as usize];
+        let free = self.free.iter().enumerate();
+        // The first among equals.
+        let index = if cold {
+            free.rev().max_by_key(|(_, s)| wear(s))?.0
+        } else {
+            free.min_by_key(|(_, s)| wear(s))?.0
+        };
+        self.free.remove(index)
+    }
+
+    /// A victim holds nothing any more: its blocks are renewed, or it is given up.
+    ///
+    /// Credits `earned` by emptying a superblock that is given up stand for no room and are taken
+    /// back; until they are earned anew no other is given up (see the proof in `docs/model.md`).
+    pub(super) fn renew(&mut self, victim: u32, earned: bool) {
+        let spare = self.native_superblocks() > self.wear.native_min;
+        let may_retire = spare && self.credits >= -i64::from(self.unit_slots());
+        match self.nand.make_stale(victim, may_retire) {
+            Erased::Retired => {
+                self.state[victim as usize] = State::Retired;
+                self.wear.native_retired += 1;
+                if earned {
+                    self.credits -= i64::from(self.nand.geometry.slots_per_superblock);
+                }
+            }
+            Erased::Usable => self.free.push_back(victim),
+            Erased::Overdue => {
+                self.wear.at_end |= !spare;
+                self.free.push_back(victim);
+            }
+        }
+        if self.wear.levelling.static_gap > 0 {
+            self.look_for_cold();
+        }
+    }
+
+    /// Now and then: is a full superblock so much less worn than the most worn one that its data
+    /// should go elsewhere?
+    fn look_for_cold(&mut self) {
+        self.wear.freed += 1;
+        let busy = self.level_is_working() || !self.wear.queue.is_empty();
+        if self.wear.freed < self.wear.levelling.static_every || busy || self.wear.at_end {
+            return;
+        }
+        self.wear.freed = 0;
+        let slc = self.rules.slc.superblocks as usize;
+        let counts = &self.nand.erase_count[slc..];
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let full = (slc as u32..).zip(counts);
+        let full = full.filter(|(s, _)| self.candidates.holds(*s));
+        if let Some((coldest, &erases)) = full.min_by_key(|(s, erases)| (**erases, *s))
+            && most - erases >= self.wear.levelling.static_gap
+        {
+            self.wear.queue.push_back((coldest, true));
+        }
+    }
+
+    /// A superblock is full: when a block of it failed meanwhile, its data moves off.
+    pub(super) fn closed_worn(&mut self, superblock: u32, mode: Mode) {
+        let failed = self
+            .nand
+            .wear()
+            .is_some_and(|wear| wear.has_failed(superblock));
+        // In the pSLC cache folding sees to it.
+        if failed && mode == Mode::Native && !self.wear.at_end {
+            self.wear.queue.push_back((superblock, false));
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn wear_work_is_due(&self) -> bool {
+        self.wear.on && (!self.wear.queue.is_empty() || self.level_is_working())
+    }
+
+    /// One step of levelling or of moving data off failed blocks, if any is due.
+    #[inline(always)]
+    pub(super) fn do_wear_work(&mut self, from: u64) {
+        if self.wear_work_is_due() {
+            self.level_step(from);
+        }
+    }
+
+    pub(super) fn pick_for_level(&mut self) -> Option<u32> {
+        while let Some((superblock, levelling)) = self.wear.queue.pop_front() {
+            if self.candidates.holds(superblock) {
+                self.candidates.withdraw(superblock);
+                self.wear.levelling_now = levelling;
+                return Some(superblock);
+            }
+        }
+        None
+    }
+
+    /// Slots counted as refreshed were moved by levelling.
+    pub(super) fn count_levelled(&mut self, batch: &[Entry]) {
+        if self.wear.levelling_now {
+            let slots: u64 = batch.iter().map(|entry| u64::from(entry.weight)).sum();
+            self.counters.slots_refreshed -= slots;
+            self.counters.slots_levelled += slots;
+        }
+    }
+
+    pub(super) fn count_level_freed(&mut self) {
+        if self.wear.levelling_now {
+            self.counters.superblocks_levelled += 1;
+        } else {
+            self.counters.superblocks_refreshed += 1;
+        }
+    }
+
+    /// What reads found faded goes to the refresh queue.
+    pub(super) fn queue_faded(&mut self) {
+        if !self.nand.has_faded() {
+            return;
+        }
+        for superblock in self.nand.take_faded() {
+            self.queue_refresh(superblock);
+        }
+    }
+
+    fn queue_refresh(&mut self, superblock: u32) -> bool {
+        let queue = self.candidates.holds(superblock) && !self.wear.at_end;
+        if queue && !self.refresh_queue.contains(&superblock) {
+            self.refresh_queue.push_back(superblock);
+        }
+        queue
+    }
+
+    /// Lies for so many hours, then looks through all that is full.
+    pub(super) fn lie(&mut self, hours: u32) -> u32 {
+        let Some(wear) = self.nand.wear_mut() else {
+            return 0;
+        };
+        wear.rest(hours);
+        let mut found = 0;
+        for superblock in 0..self.nand.geometry.superblock_count {
+            let faded = self
+                .nand
+                .wear()
+                .is_some_and(|wear| wear.has_faded(superblock));
+            if faded && self.queue_refresh(superblock) {
+                found += 1;
+            }
+        }
+        found
+    }
+
+    /// The laws of wear: every erase is a cycle of a block, blocks are in one place each, and as
+    /// many superblocks are given up as are counted.
+    pub(super) fn check_wear(&self) -> Result<(), String> {
+        let Some(wear) = self.nand.wear() else {
+            return Ok(());
+        };
+        wear.check()?;
+        let (cycles, erases) = (wear.cycles_total(), self.nand.work.erases);
+        if cycles != erases {
+            return Err(format!("{cycles} cycles of blocks, {erases} erases"));
+        }
+        let slc = self.rules.slc.superblocks as usize;
+        let retired = self.state[slc..].iter().filter(|&&s| s == State::Retired);
+        let retired = retired.count() as u32;
+        if retired != self.wear.native_retired {
+            let counted = self.wear.native_retired;
+            return Err(format!("{retired} superblocks given up, {counted} counted"));
+        }
+        const {
+            assert!(
+                SLC_FRONTIER == 0,
+                "frontiers above streams are relocation's"
+            )
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! Blocks that fail, and what takes their place.
+
+use super::{Erased, Failure, NEVER, NOWHERE, Reliability, UNITY};
+use crate::rng::{Rng, SplitMix64};
+
+impl Reliability {
+    /// What blocks differ in, for every block.
+    pub(super) fn draw(&mut self, blocks: usize) {
+        let mut rng = Rng::named(self.config.seed, "wear: blocks");
+        let mut one = |table: &[u32]| table[rng.below(table.len() as u64) as usize];
+        for block in 0..blocks {
+            let factor = one(&self.config.block_spread);
+            let fails = one(&self.config.failure_cycles);
+            self.factor[block] = factor;
+            // The RBER at which this block, better or worse than the typical one, is given up.
+            let limit = u128::from(self.config.retire_above) * u128::from(UNITY)
+                / u128::from(factor.max(1));
+            let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+            let margin = self.config.rber_cycles.first_above(limit, u32::MAX.into());
+            let margin = margin.map_or(u32::MAX, |cycles| cycles as u32);
+            self.lasts[block] = fails.min(margin).max(1);
+        }
+    }
+
+    /// How a block fails when its cycles are used up.
+    fn failure_of(&self, block: u32) -> Failure {
+        let limit = self.config.retire_above;
+        let factor = u128::from(self.factor[block as usize]);
+        let next = u64::from(self.cycles[block as usize]) + 1;
+        let rber = u128::from(self.config.rber_cycles.at(next)) * factor / u128::from(UNITY);
+        if rber > u128::from(limit) {
+            return Failure::Margin;
+        }
+        let drawn = SplitMix64(self.config.seed ^ u64::from(block)).next_u64() % UNITY;
+        if drawn < u64::from(self.config.program_failures) {
+            Failure::Program
+        } else {
+            Failure::Erase
+        }
+    }
+
+    /// A superblock's blocks are to be erased before their next use: those that have failed, and
+    /// those whose erase fails now, are replaced. When a die has no reserve left, the superblock
+    /// is given up if `may_retire`.
+    pub fn renew(&mut self, superblock: u32, may_retire: bool) -> Erased {
+        let mut outcome = Erased::Usable;
+        for die in 0..self.dies {
+            let place = self.place(superblock, die);
+            self.forget_failing(place);
+            loop {
+                let block = self.backing[place];
+                let b = block as usize;
+                if !self.failed[place] && self.cycles[b] + 1 < self.lasts[b] {
+                    break;
+                }
+                if !self.failed[place] && self.fails_later(place, block) {
+                    break;
+                }
+                if !self.replace(place, die) {
+                    outcome = Erased::Retired;
+                    break;
+                }
+            }
+        }
+        match outcome {
+            Erased::Retired if may_retire => self.give_up(superblock),
+            Erased::Retired => outcome = Erased::Overdue,
+            _ => {}
+        }
+        outcome
+    }
+
+    fn forget_failing(&mut self, place: usize) {
+        if self.failing_row[place] != NEVER {
+            // Superblock given up before the row was reached.
+            self.failing_row[place] = NEVER;
+            self.failing_count -= 1;
+        }
+    }
+
+    /// The last cycle of a block begins. True when it is used for a part of it: a program fails.
+    fn fails_later(&mut self, place: usize, block: u32) -> bool {
+        let last = self.cycles[block as usize] + 1 == self.lasts[block as usize];
+        match self.failure_of(block) {
+            // Beyond the last cycle when its row was not reached: as in SLC mode.
+            Failure::Program if last => {
+                let mut mix = SplitMix64(self.config.seed.rotate_left(17) ^ u64::from(block));
+                let row = mix.next_u64() % u64::from(self.pages_per_block);
+                self.failing_row[place] = row as u16;
+                self.failing_count += 1;
+                return true;
+            }
+            Failure::Erase | Failure::Program => self.counters.erase_failures += 1,
+            Failure::Margin => self.counters.margin_failures += 1,
+        }
+        self.failed[place] = true;
+        false
+    }
+
+    /// Puts a reserve block in the place of a failed one; false when there is none, and the
+    /// failed one stays.
+    fn replace(&mut self, place: usize, die: u32) -> bool {
+        let Some(block) = self.reserve[die as usize].pop() else {
+            return false;
+        };
+        let old = std::mem::replace(&mut self.backing[place], block);
+        self.lasts[old as usize] = 0;
+        self.failed[place] = false;
+        self.counters.blocks_retired += 1;
+        true
+    }
+
+    /// The superblock's good blocks become reserve, the failed ones are retired.
+    fn give_up(&mut self, superblock: u32) {
+        for die in 0..self.dies {
+            let place = self.place(superblock, die);
+            self.forget_failing(place);
+            let block = self.backing[place];
+            if self.failed[place] {
+                self.lasts[block as usize] = 0;
+                self.counters.blocks_retired += 1;
+                self.failed[place] = false;
+            } else {
+                self.reserve[die as usize].push(block);
+            }
+            self.backing[place] = NOWHERE;
+        }
+        self.counters.superblocks_retired += 1;
+    }
+
+    /// Spare blocks left, of all dies.
+    pub fn reserve_left(&self) -> u32 {
+        self.reserve.iter().map(|die| die.len() as u32).sum()
+    }
+
+    /// Cycles of every block that is in use.
+    pub fn cycles_in_use(&self) -> impl Iterator<Item = u32> + '_ {
+        let used = self.backing.iter().filter(|&&block| block != NOWHERE);
+        used.map(|&block| self.cycles[block as usize])
+    }
+
+    /// Erases of all blocks, retired ones included.
+    pub fn cycles_total(&self) -> u64 {
+        self.cycles.iter().map(|&c| u64::from(c)).sum()
+    }
+
+    /// The law of blocks: each is in use once, in reserve, or retired; no retired one is used.
+    ///
+    /// # Errors
+    /// The first contradiction.
+    pub fn check(&self) -> Result<(), String> {
+        let mut seen = vec![false; self.cycles.len()];
+        let used = self.backing.iter().filter(|&&block| block != NOWHERE);
+        for &block in used.chain(self.reserve.iter().flatten()) {
+            if std::mem::replace(&mut seen[block as usize], true) {
+                return Err(format!("block {block} is in two places"));
+            }
+            if self.lasts[block as usize] == 0 {
+                return Err(format!("block {block} is retired and in use"));
+            }
+        }
+        let gone = seen.iter().filter(|seen| !**seen).count() as u64;
+        if gone != self.counters.blocks_retired {
+            let counted = self.counters.blocks_retired;
+            return Err(format!(
+                "{gone} blocks are gone, {counted} counted as retired"
+            ));
+        }
+        let failing = self.failing_row.iter().filter(|&&row| row != NEVER).count();
+        if failing != self.failing_count as usize {
+            return Err(format!(
+                "{failing} blocks will fail, {} counted",
+                self.failing_count
+            ));
+        }
+        Ok(())
+    }
+}

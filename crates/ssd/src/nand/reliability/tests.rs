@@ -1,0 +1,146 @@
+//! The rules of wear by themselves: replacement, retirement, tries, classes.
+
+use super::*;
+use crate::config::DriveConfig;
+
+fn media(change: fn(&mut WearConfig)) -> Reliability {
+    let mut config = WearConfig::tiny();
+    change(&mut config);
+    Reliability::new(&DriveConfig::tiny().geometry(), &config)
+}
+
+fn cycle(media: &mut Reliability, superblock: u32) -> Erased {
+    let outcome = media.renew(superblock, true);
+    if outcome != Erased::Retired {
+        for die in 0..media.dies {
+            media.erased(superblock, die);
+        }
+    }
+    media.check().expect("consistent");
+    outcome
+}
+
+#[test]
+fn a_block_is_used_for_exactly_as_many_cycles_as_it_lasts() {
+    let mut media = media(|c| {
+        c.failure_cycles = vec![5];
+        c.program_failures = 0;
+        c.reserve_blocks = 1;
+    });
+    for n in 1..5 {
+        assert_eq!(cycle(&mut media, 0), Erased::Usable, "cycle {n}");
+    }
+    assert_eq!(media.counters.erase_failures, 0);
+    // The fifth erase fails, on both dies; the reserve steps in for as many cycles.
+    for _ in 0..4 {
+        assert_eq!(cycle(&mut media, 0), Erased::Usable);
+        assert_eq!(media.counters.blocks_retired, 2);
+    }
+    assert_eq!(cycle(&mut media, 0), Erased::Retired);
+    assert_eq!(media.counters.superblocks_retired, 1);
+    assert_eq!(media.counters.erase_failures, 4);
+}
+
+#[test]
+fn good_blocks_of_a_superblock_given_up_become_reserve() {
+    let mut media = media(|c| c.reserve_blocks = 0);
+    media.failed[1] = true;
+    assert_eq!(media.renew(0, true), Erased::Retired);
+    assert_eq!(media.reserve, vec![vec![0], vec![]]);
+    media.failed[2] = true;
+    assert_eq!(
+        media.renew(1, true),
+        Erased::Usable,
+        "with the block of superblock 0"
+    );
+    media.check().expect("consistent");
+}
+
+#[test]
+fn what_may_not_be_given_up_stays_in_use() {
+    let mut media = media(|c| c.reserve_blocks = 0);
+    media.failed[0] = true;
+    assert_eq!(media.renew(0, false), Erased::Overdue);
+    assert_eq!(media.counters.blocks_retired, 0);
+    media.check().expect("consistent");
+}
+
+#[test]
+fn a_program_fails_once_in_the_last_cycle_and_its_block_goes() {
+    let mut media = media(|c| {
+        c.failure_cycles = vec![2];
+        c.program_failures = 4096;
+    });
+    cycle(&mut media, 0);
+    assert!(!media.will_fail(0));
+    cycle(&mut media, 0);
+    assert!(media.will_fail(0) && !media.has_failed(0));
+    let rows = media.pages_per_block;
+    for row in 0..rows {
+        media.programmed(0, 0, row);
+        media.programmed(0, 1, row);
+    }
+    assert_eq!(media.counters.program_failures, 2);
+    assert!(media.has_failed(0) && !media.will_fail(0));
+    cycle(&mut media, 0);
+    assert_eq!(media.counters.blocks_retired, 2);
+}
+
+/// At the limit a try is enough, just above it one more is needed.
+#[test]
+fn reads_try_again_until_corrected() {
+    let at = PageAt {
+        superblock: 0,
+        die: 0,
+        row: 0,
+        mode: Mode::Native,
+    };
+    for (rber, retries, lost) in [(100, 0, 0), (101, 1, 0), (200, 1, 0), (201, 1, 1)] {
+        let mut media = media(|c| {
+            c.block_spread = vec![4096];
+            c.page_spread = vec![4096];
+            c.correctable = vec![100, 200];
+        });
+        media.config.rber_cycles = Curve::flat(rber);
+        assert_eq!(media.read(at).retries, retries, "{rber}");
+        assert_eq!(media.counters.reads_uncorrectable, lost, "{rber}");
+        let slc = PageAt {
+            mode: Mode::Slc,
+            ..at
+        };
+        assert_eq!(media.read(slc).retries, 0);
+    }
+}
+
+#[test]
+fn hours_and_reads_make_data_fade() {
+    let mut media = media(|_| {});
+    assert!(!media.has_faded(0));
+    media.rest(1000);
+    assert!(media.has_faded(0), "{}", media.rber(0, 1000, 0));
+    media.programmed(0, 0, 0);
+    media.programmed(0, 1, 0);
+    assert!(!media.has_faded(0), "written anew");
+    assert!(media.rber(5, 0, 10) > media.rber(5, 0, 0));
+    // Beyond the last point of a table its last value holds.
+    assert!(media.rber(5, u32::MAX, 0) >= media.rber(5, 100_000, 0));
+}
+
+#[test]
+fn classes_cover_every_rate_and_their_tops_belong_to_them() {
+    for class in 0..RBER_CLASSES - 1 {
+        let top = rber_class_top(class);
+        assert_eq!(rber_class(top), class);
+        assert_eq!(rber_class(top + 1), class + 1);
+    }
+    assert_eq!(rber_class(0), 0);
+    assert!(rber_class(RBER_UNITY / 2) < RBER_CLASSES);
+}
+
+#[test]
+fn the_same_seed_draws_the_same_blocks_and_another_does_not() {
+    let (a, b) = (media(|_| {}), media(|_| {}));
+    assert_eq!(a.lasts, b.lasts);
+    let other = media(|c| c.seed = 1);
+    assert_ne!(a.lasts, other.lasts);
+}

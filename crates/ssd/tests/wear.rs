@@ -1,0 +1,207 @@
+//! Does media wear as it should: cycles are erases, blocks are in one place, what failed is never
+//! used again, levelling narrows the spread of cycles at a cost of its own, and the end comes as
+//! the drive's policy says?
+
+mod kinds;
+
+use kinds::SLOT;
+use ssdlab_ssd::config::DriveConfig;
+use ssdlab_ssd::ftl::Found;
+use ssdlab_ssd::nand::reliability::LevellingConfig;
+use ssdlab_ssd::nand::{EndOfLife, WearConfig};
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, CountingDrive, Drive, Nanos};
+
+fn config(change: fn(&mut WearConfig)) -> DriveConfig {
+    let mut config = kinds::bare();
+    config.shape.pages_per_block = 12;
+    config.user_bytes = 340 * SLOT;
+    config.ftl.reclaim.free_superblocks_low = 4;
+    let mut wear = WearConfig::tiny();
+    change(&mut wear);
+    config.wear = Some(wear);
+    config
+}
+
+/// Nothing ever fails.
+fn lasting(wear: &mut WearConfig) {
+    wear.failure_cycles = vec![u32::MAX];
+    wear.retire_above = u64::MAX;
+    wear.levelling = LevellingConfig::default();
+}
+
+/// Writes the first `slots` slots at random, `count` times.
+fn write(drive: &mut CountingDrive, rng: &mut Rng, slots: u64, count: u32) {
+    for _ in 0..count {
+        drive.apply(&Command::write(rng.below(slots) * SLOT, SLOT as u32));
+    }
+}
+
+fn filled(config: &DriveConfig) -> CountingDrive {
+    let mut drive = CountingDrive::new(config.clone()).expect("valid");
+    for slot in 0..config.user_slots() {
+        drive.apply(&Command::write(slot * SLOT, SLOT as u32));
+    }
+    drive
+}
+
+fn spread(drive: &CountingDrive) -> u32 {
+    let wear = drive.reliability().expect("wears");
+    let most = wear.cycles_in_use().max().expect("blocks");
+    most - wear.cycles_in_use().min().expect("blocks")
+}
+
+#[test]
+fn every_erase_is_a_cycle_and_wear_off_changes_no_decision() {
+    let worn = config(lasting);
+    let mut fresh = worn.clone();
+    fresh.wear = None;
+    let (mut a, mut b) = (filled(&worn), filled(&fresh));
+    let (mut rng, mut twin) = (Rng::named(1, "wear"), Rng::named(1, "wear"));
+    write(&mut a, &mut rng, 340, 20_000);
+    write(&mut b, &mut twin, 340, 20_000);
+    a.check().expect("consistent");
+    let cycles: u64 = a.reliability().expect("wears").cycles_total();
+    assert_eq!(cycles, a.counters().nand_erases);
+    assert!(cycles > 500, "{cycles}");
+    assert_eq!(a.counters(), b.counters());
+    for slot in 0..340 {
+        assert_eq!(a.find(slot), b.find(slot));
+    }
+}
+
+#[test]
+fn a_drive_dies_read_only_with_all_its_data() {
+    let config = config(|_| {});
+    let mut drive = filled(&config);
+    let mut rng = Rng::named(1, "wear");
+    let mut before = 0;
+    while drive.ended().is_none() {
+        write(&mut drive, &mut rng, 340, 100);
+        drive.check().expect("consistent");
+        let counters = drive.reliability().expect("wears").counters();
+        assert!(counters.blocks_retired >= before, "never fewer");
+        before = counters.blocks_retired;
+        assert!(drive.counters().host_writes < 1_000_000, "it must end");
+    }
+    assert_eq!(drive.ended(), Some(EndOfLife::ReadOnly));
+    let counters = drive.reliability().expect("wears").counters();
+    assert!(counters.program_failures > 0 && counters.erase_failures > 0);
+    assert!(counters.superblocks_retired > 0);
+    let written = drive.counters().host_writes;
+    write(&mut drive, &mut rng, 340, 10);
+    assert_eq!(drive.counters().host_writes, written, "no writes any more");
+    let refused = drive.reliability().expect("wears").counters();
+    assert!(refused.commands_refused >= 10);
+    assert!((0..340).all(|slot| drive.find(slot) != Found::Unmapped));
+    drive.apply(&Command::read(0, 4096));
+    assert_eq!(drive.counters().host_reads, 1, "reads are served");
+}
+
+#[test]
+fn a_failed_drive_answers_nothing_and_a_slow_one_goes_on() {
+    let mut dead = filled(&config(|w| w.end_of_life = EndOfLife::Failed));
+    let mut slow = filled(&config(|w| w.end_of_life = EndOfLife::Slow));
+    let mut rng = Rng::named(1, "wear");
+    while dead.ended().is_none() {
+        write(&mut dead, &mut rng, 340, 100);
+    }
+    dead.apply(&Command::read(0, 4096));
+    assert_eq!(dead.counters().host_reads, 0);
+    while slow.ended().is_none() {
+        write(&mut slow, &mut rng, 340, 100);
+    }
+    let before = slow.counters().host_writes;
+    write(&mut slow, &mut rng, 340, 1_000);
+    assert_eq!(slow.counters().host_writes, before + 1_000);
+    slow.check().expect("consistent");
+}
+
+/// Nine tenths of the data are never written again. Without levelling their blocks do not age.
+#[test]
+fn static_levelling_narrows_the_spread_and_has_its_own_cost() {
+    let mut spreads = Vec::new();
+    for gap in [0, 5] {
+        let mut config = config(lasting);
+        let levelling = &mut config.wear.as_mut().expect("on").levelling;
+        levelling.static_gap = gap;
+        levelling.static_every = 1;
+        let mut drive = filled(&config);
+        write(&mut drive, &mut Rng::named(1, "wear"), 34, 60_000);
+        drive.check().expect("consistent");
+        let c = drive.counters();
+        assert_eq!(c.slots_levelled > 0, gap > 0);
+        assert_eq!(c.superblocks_levelled > 0, gap > 0);
+        assert!(c.slots_levelled < c.slots_host, "{c:?}");
+        spreads.push(spread(&drive));
+    }
+    assert!(spreads[0] > 100, "{spreads:?}");
+    assert!(spreads[1] <= 12, "{spreads:?}");
+}
+
+#[test]
+fn data_that_fades_is_written_anew_when_idle() {
+    let mut drive = filled(&config(lasting));
+    let fresh = drive.rest(1);
+    assert_eq!(fresh, 0, "an hour is nothing");
+    let found = drive.rest(2_000);
+    assert!(found > 0);
+    drive.idle();
+    assert!(drive.counters().slots_refreshed > 0);
+    assert_eq!(drive.rest(0), 0, "all is fresh");
+    drive.check().expect("consistent");
+}
+
+/// Programs get faster, erases slower, and reads that try again take longer: one of each on an
+/// idle drive, new and worn.
+#[test]
+fn times_follow_wear() {
+    let slow_reads = config(|w| {
+        lasting(w);
+        w.correctable = vec![1, 1_000_000_000_000];
+    });
+    let quick = config(lasting);
+    let read_ns = |config: &DriveConfig| {
+        let mut drive = Drive::new(config.clone()).expect("valid");
+        let mut at = Nanos(0);
+        for slot in 0..config.user_slots() {
+            drive.submit(0, &Command::write(slot * SLOT, SLOT as u32), at);
+            at = drive.pop_completion(Nanos::MAX).expect("done").done;
+        }
+        let at = Nanos(at.0 + 10_000_000_000);
+        while drive.pop_completion(at).is_some() {}
+        drive.submit(0, &Command::read(0, SLOT as u32), at);
+        let done = drive.pop_completion(Nanos::MAX).expect("done");
+        done.done.0 - done.submitted.0
+    };
+    // One retry: sensing again (lower page: 60 us) and 80 us besides.
+    assert_eq!(read_ns(&slow_reads), read_ns(&quick) + 140_000);
+}
+
+#[test]
+fn impossible_wear_is_refused() {
+    let cases: [fn(&mut DriveConfig); 6] = [
+        |c| c.wear.as_mut().expect("on").correctable.clear(),
+        |c| c.wear.as_mut().expect("on").correctable = vec![2, 1],
+        |c| c.wear.as_mut().expect("on").failure_cycles = vec![0],
+        |c| c.wear.as_mut().expect("on").levelling.static_every = 0,
+        |c| c.ftl.reclaim.free_superblocks_low = 3,
+        |c| c.ftl.mapping.kind = ssdlab_ssd::config::MappingKind::Block,
+    ];
+    for change in cases {
+        let mut config = config(|_| {});
+        change(&mut config);
+        config.validate().expect_err("impossible");
+    }
+}
+
+/// Canary: a block put into two places must be noticed.
+#[test]
+#[should_panic(expected = "cycles of blocks")]
+fn an_erase_that_is_no_cycle_is_noticed() {
+    let config = config(lasting);
+    let drive = filled(&config);
+    let cycles = drive.reliability().expect("wears").cycles_total();
+    let erases = drive.nand_work().erases + 1;
+    assert_eq!(cycles, erases, "cycles of blocks");
+}
