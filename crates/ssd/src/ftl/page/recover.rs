@@ -227,7 +227,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
             if open.contains(&Some(s)) {
                 continue;
             }
-            // Given up: the mark of a bad block is on media too. What was trimmed in it may be back.
+            // Given up: the mark of a bad block is on media too. What was trimmed may be back.
             if self.state[s as usize] == State::Retired {
                 if self.candidates.valid(s) == 0 {
                     continue;
