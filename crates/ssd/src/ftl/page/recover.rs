@@ -162,6 +162,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         }
         self.movers = <[Mover; 4]>::default();
         self.refresh_queue.clear();
+        self.wear.clear();
         self.reads_since.fill(0);
         self.journal.pending = 0;
         self.journal.checkpoint_debt = 0;
@@ -210,7 +211,9 @@ impl<L: Layout> PageFtl<Recorder, L> {
             let at = seen[s as usize];
             let tag = (at.tag as usize).min(open.len() - 1);
             let units = self.nand.rows(self.mode[s as usize]) * self.nand.geometry.die_count;
-            let usable = at.units > 0 && at.units < units && self.fits(s, tag);
+            let retired = self.state[s as usize] == State::Retired;
+            let begun = at.units > 0 && at.units < units && !retired;
+            let usable = begun && self.fits(s, tag);
             if usable {
                 open[tag] = Some(s);
             }
@@ -221,9 +224,15 @@ impl<L: Layout> PageFtl<Recorder, L> {
             }
         }
         for s in order {
-            // Given up: the mark of a bad block is on media too.
-            if open.contains(&Some(s)) || self.state[s as usize] == State::Retired {
+            if open.contains(&Some(s)) {
                 continue;
+            }
+            // Given up: the mark of a bad block is on media too. What was trimmed may be back.
+            if self.state[s as usize] == State::Retired {
+                if self.candidates.valid(s) == 0 {
+                    continue;
+                }
+                self.wear.take_back();
             }
             if self.candidates.valid(s) == 0 {
                 self.take_empty(s, seen[s as usize]);
