@@ -119,10 +119,10 @@ fn a_life_goes_on_from_a_checkpoint_as_it_would_have() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&path, &bytes).unwrap();
-    let error = checkpoint::load(&path).err().expect("damaged").to_string();
+    let error = checkpoint::load(&path).expect_err("damaged").to_string();
     assert!(error.contains("damaged"), "{error}");
     std::fs::write(&path, b"ssdlabSV is something else").unwrap();
-    let error = checkpoint::load(&path).err().expect("other").to_string();
+    let error = checkpoint::load(&path).expect_err("other").to_string();
     assert!(error.contains("no checkpoint of a life"), "{error}");
 }
 

@@ -5,7 +5,7 @@
 //! gears do it at the same place in the stream of commands. Only data found faded by reads waits
 //! for idle time.
 
-use super::{Entry, Gear, Layout, PageFtl, SLC_FRONTIER, State};
+use super::{Entry, Gear, Layout, PageFtl, State};
 use crate::config::DriveConfig;
 use crate::image::image_of;
 use crate::nand::reliability::LevellingConfig;
@@ -301,10 +301,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             let counted = self.wear.native_retired;
             return Err(format!("{retired} superblocks given up, {counted} counted"));
         }
-        debug_assert!(
-            SLC_FRONTIER == 0,
-            "frontiers above streams are relocation's"
-        );
         Ok(())
     }
 }
