@@ -27,7 +27,7 @@ fn manner() -> Manner {
     }
 }
 
-/// The drive of article worn, cut down to 72 MB, so that it dies within a test.
+/// The drive of article worn, cut down to 68 MiB, so that it dies within a test.
 fn small() -> CatalogueDrive {
     let text = catalogue::files()
         .iter()
@@ -40,7 +40,7 @@ fn small() -> CatalogueDrive {
         "nand.dies_per_channel=2",
         "nand.blocks_per_plane=128",
         "nand.pages_per_block=16",
-        "capacity.user=72MB",
+        "capacity.user=68MiB",
         "ftl.mapping_unit=4KiB",
     ];
     let set: Vec<Setting> = set.iter().map(|s| Setting::parse(s).unwrap()).collect();
@@ -119,16 +119,10 @@ fn a_life_goes_on_from_a_checkpoint_as_it_would_have() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&path, &bytes).unwrap();
-    let Err(error) = checkpoint::load(&path) else {
-        panic!("damaged");
-    };
-    let error = error.to_string();
+    let error = checkpoint::load(&path).expect_err("damaged").to_string();
     assert!(error.contains("damaged"), "{error}");
     std::fs::write(&path, b"ssdlabSV is something else").unwrap();
-    let Err(error) = checkpoint::load(&path) else {
-        panic!("other");
-    };
-    let error = error.to_string();
+    let error = checkpoint::load(&path).expect_err("other").to_string();
     assert!(error.contains("no checkpoint of a life"), "{error}");
 }
 

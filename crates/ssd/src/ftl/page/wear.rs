@@ -5,7 +5,7 @@
 //! gears do it at the same place in the stream of commands. Only data found faded by reads waits
 //! for idle time.
 
-use super::{Entry, Gear, Layout, PageFtl, SLC_FRONTIER, State};
+use super::{Entry, Gear, Layout, PageFtl, State};
 use crate::config::DriveConfig;
 use crate::image::image_of;
 use crate::nand::reliability::LevellingConfig;
@@ -70,11 +70,6 @@ impl Wear {
         }
         let all = [EndOfLife::ReadOnly, EndOfLife::Failed, EndOfLife::Slow];
         all.into_iter().find(|policy| *policy as u8 == self.policy)
-    }
-
-    /// After power failed: a superblock given up holds data again, whose TRIM was lost.
-    pub fn take_back(&mut self) {
-        self.native_retired -= 1;
     }
 
     /// Nothing waits to be moved any more: all data is gone.
@@ -306,12 +301,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             let counted = self.wear.native_retired;
             return Err(format!("{retired} superblocks given up, {counted} counted"));
         }
-        const {
-            assert!(
-                SLC_FRONTIER == 0,
-                "frontiers above streams are relocation's"
-            )
-        };
         Ok(())
     }
 }
