@@ -72,6 +72,11 @@ impl Wear {
         all.into_iter().find(|policy| *policy as u8 == self.policy)
     }
 
+    /// After power failed: a superblock given up holds data again, whose TRIM was lost.
+    pub fn take_back(&mut self) {
+        self.native_retired -= 1;
+    }
+
     /// Nothing waits to be moved any more: all data is gone.
     pub fn clear(&mut self) {
         self.queue.clear();
