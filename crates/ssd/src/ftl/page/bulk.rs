@@ -120,10 +120,14 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     /// Whether the next row can be placed with nothing else happening.
     fn may_place_row(&mut self) -> bool {
-        let Some((superblock, _)) = self.frontiers[HOST].whole_row(&self.nand) else {
+        let Some((superblock, row)) = self.frontiers[HOST].whole_row(&self.nand) else {
             return false;
         };
         let dies = self.nand.geometry.die_count;
+        // Parity that comes last is programmed only when the next unit is: not in one go.
+        if self.rules.parity && row % dies == dies - 1 {
+            return false;
+        }
         let journal = &self.journal;
         let quiet = journal.entries_per_page == 0
             || journal.pending.saturating_add(self.row_slots()) < journal.entries_per_page;
