@@ -118,7 +118,7 @@ pub const ALL: [Experiment; 16] = [
     ),
     experiment(
         "zil.one",
-        "one synchronous writer, one file system, the code of 2010, on a log device of 4 GiB, 116 s",
+        "one synchronous writer, one file system, code of 2010, on a log device of 4 GiB, 116 s",
         5,
         Kind::Pattern(1),
     ),
@@ -138,8 +138,8 @@ pub const ALL: [Experiment; 16] = [
     experiment("rw80.x1", RW80, 90, Kind::Rw80("ddrdrive-x1")),
     experiment(
         "x1.patterns",
-        "4 KiB writes, 32 outstanding, a minute each: random, sequential, unaligned, random between \
-         TRIMs",
+        "4 KiB writes, 32 outstanding, a minute each: random, sequential, unaligned, random \
+         between TRIMs",
         20,
         Kind::X1Patterns,
     ),
@@ -159,8 +159,8 @@ pub const ALL: [Experiment; 16] = [
     ),
     experiment(
         "spare",
-        "traces of desktop use in bursts with pauses, light and heavy, on drives of a 32nd of their \
-         size: new with a system on it, full of random data, full and written at random all over",
+        "traces of desktop use in bursts with pauses, light and heavy, on drives of a 32nd of \
+         their size: new with a system on it, full of random data, full and written at random all over",
         120,
         Kind::Spare,
     ),

@@ -35,8 +35,8 @@ pub(super) fn index(found: &Reproduction) -> Markup {
             (alarms(found))
             p {
                 "Five articles measured real drives. Each of their experiments is run here on \
-                 modelled drives and hosts, in virtual time; ours stands beside what was published. \
-                 A figure that is missed is shown as missed."
+                 modelled drives and hosts, in virtual time; ours stands beside what was \
+                 published. A figure that is missed is shown as missed."
             }
         }
         section {
