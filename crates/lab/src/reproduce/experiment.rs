@@ -118,8 +118,7 @@ pub const ALL: [Experiment; 16] = [
     ),
     experiment(
         "zil.one",
-        "one synchronous writer, one file system, the code of 2010, on a log device of 4 GiB, \
-         116 s",
+        "one synchronous writer, one file system, code of 2010, on a log device of 4 GiB, 116 s",
         5,
         Kind::Pattern(1),
     ),
@@ -161,8 +160,7 @@ pub const ALL: [Experiment; 16] = [
     experiment(
         "spare",
         "traces of desktop use in bursts with pauses, light and heavy, on drives of a 32nd of \
-         their size: new with a system on it, full of random data, full and written at \
-          random all over",
+         their size: new with a system on it, full of random data, full and written at random all over",
         120,
         Kind::Spare,
     ),

@@ -38,8 +38,8 @@ pub(super) struct Story {
 const S2D: Story = Story {
     source: "D. Lovinger (Microsoft), consumer SSDs in Storage Spaces Direct, 2016.",
     intro: "A 1 TB consumer drive is tried as a cache device. Its data sheet promises 90,000 \
-            random writes a second and 185 TB over five years. What is left when every write must \
-            be durable before it is acknowledged?",
+            random writes a second and 185 TB over five years. What is left when every write must be \
+            durable before it is acknowledged?",
     sections: &[
         Section {
             anchor: "buffered",
@@ -88,8 +88,8 @@ const S2D: Story = Story {
 };
 
 const ZIL: Story = Story {
-    source: "C. George (DDRdrive), ZIL Accelerator: Random Write Revelation, OpenStorage Summit \
-             2011.",
+    source: "C. George (DDRdrive), ZIL Accelerator: Random Write Revelation, OpenStorage \
+             Summit 2011.",
     intro: "ZFS writes its intent log to a device of its own. Is that load sequential or random, \
             and what do flash drives of 2011 make of random writes that never stop?",
     sections: &[
