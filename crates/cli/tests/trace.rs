@@ -244,6 +244,93 @@ fn bad_traces_and_words_are_refused() {
     assert!(!Path::new("out").exists());
 }
 
+/// What a damaged trace says of itself, and whether what is left can be used.
+#[test]
+fn damaged_traces_are_named_by_line_and_nothing_is_lost() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let head = "t_us,op,offset,length,done_us\n";
+    let good: String = (0..1000)
+        .map(|n| format!("{},write,{},4096,{}\n", 10 * n, 4096 * n, 10 * n + 5))
+        .collect();
+    let cut = &good[..good.len() - 6];
+    let bad = |line: &str| format!("{head}{good}{line}\n");
+    let show = |text: &[u8]| {
+        let path = dir.path().join("t.csv");
+        std::fs::write(&path, text).expect("written");
+        let output = ssdlab(&["trace", "show", &path.to_string_lossy()]);
+        let (out, err) = (output.stdout, output.stderr);
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&out), text(&err))
+    };
+    // A thousandth of the lines is within the share that may be bad: the rest is shown.
+    for (line, why) in [
+        (
+            "1,write,18446744073709551615,4096,2",
+            "line 1002: byte 18446744073709551615 lies beyond",
+        ),
+        ("1,write,99999999999999999999,4096,2", "is no offset"),
+        (
+            "9999,write,0,4096,1",
+            "line 1002: it completes before it was issued",
+        ),
+        ("-5,write,0,4096,1", "is no time"),
+    ] {
+        let (code, shown, said) = show(bad(line).as_bytes());
+        assert_eq!(code, Some(0), "{line}: {said}");
+        assert!(
+            said.contains("1 of 1002 lines were left out"),
+            "{line}: {said}"
+        );
+        assert!(said.contains(why), "{line}: {said}");
+        assert!(shown.contains("1,000 commands"), "{line}: {shown}");
+    }
+    let (code, shown, said) = show(format!("{head}{cut}").as_bytes());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("may have been cut short"), "{said}");
+    assert!(shown.contains("999 commands"), "{shown}");
+    let mut binary = format!("{head}{good}").into_bytes();
+    binary.extend([0xff, 0xfe, 0, 1, b'\n']);
+    let (code, shown, said) = show(&binary);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("it is not text"), "{said}");
+    assert!(shown.contains("1,000 commands"), "{shown}");
+    // More than the share is an error, and nothing is shown.
+    let (code, shown, said) = show(format!("{head}{}", "9,write,0,4096,1\n".repeat(50)).as_bytes());
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("50 of 51 lines cannot be read") && shown.is_empty(),
+        "{said}"
+    );
+    assert!(said.contains("hint:"), "{said}");
+}
+
+/// A trace that reaches beyond its target is refused before anything is written.
+#[test]
+fn a_trace_beyond_its_target_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let trace = dir.path().join("far.csv");
+    let text = "t_us,op,offset,length,done_us\n0,write,4611686018427387904,4096,2\n";
+    std::fs::write(&trace, text).expect("written");
+    let out = dir.path().join("run");
+    let output = ssdlab(&[
+        "run",
+        "--trace",
+        &trace.to_string_lossy(),
+        "--target",
+        "drive:consumer-sata-1tb",
+        "--out",
+        &out.to_string_lossy(),
+    ]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("reaches to byte 4611686018427392000"),
+        "{said}"
+    );
+    assert!(said.contains("hint:"), "{said}");
+    assert!(!out.exists());
+}
+
 /// Runs with results in a fresh directory; gives the output and the result.
 fn run(args: &[&str]) -> (Output, Value) {
     let dir = tempfile::tempdir().expect("a directory");
