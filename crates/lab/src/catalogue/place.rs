@@ -1,8 +1,8 @@
 //! Where in a drive file an error lies: its key and line.
 //!
 //! A member's table is merged with its base's before it is read, and errors of the merged table
-//! know no place in the member's text. So it is written out and read again, which tells the key, and
-//! the key is looked for in the text.
+//! know no place in the member's text. So it is written out and read again, which tells the key,
+//! and the key is looked for in the text.
 
 use super::{DriveFile, toml_error};
 use crate::LabError;

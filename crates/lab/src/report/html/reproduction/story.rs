@@ -38,8 +38,8 @@ pub(super) struct Story {
 const S2D: Story = Story {
     source: "D. Lovinger (Microsoft), consumer SSDs in Storage Spaces Direct, 2016.",
     intro: "A 1 TB consumer drive is tried as a cache device. Its data sheet promises 90,000 \
-            random writes a second and 185 TB over five years. What is left when every write must be \
-            durable before it is acknowledged?",
+            random writes a second and 185 TB over five years. What is left when every write must \
+            be durable before it is acknowledged?",
     sections: &[
         Section {
             anchor: "buffered",
