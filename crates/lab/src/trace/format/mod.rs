@@ -205,15 +205,14 @@ pub(super) fn detect(head: &[u8]) -> Option<Format> {
         return Some(Format::Blktrace);
     }
     let text = String::from_utf8_lossy(head);
-    if text.contains('\0') {
-        return None;
-    }
     let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
     let first = lines.first()?.trim();
     match first {
         "fio version 2 iolog" => return Some(Format::IologV2),
         "fio version 3 iolog" => return Some(Format::IologV3),
         _ if csv::is_header(first) => return Some(Format::Csv),
+        // A header stands for its format, whatever damage follows; without one this is binary.
+        _ if text.contains('\0') => return None,
         _ => {}
     }
     if lines.iter().take(10).any(|line| biosnoop::is_header(line)) {
