@@ -6,15 +6,13 @@
 //! `{"ok": false, "error": ...}`. A `cut-when` that waits is answered twice: when it is armed,
 //! and when the power was cut.
 
+use crate::clients::{Clients, Listening};
 use crate::power::{CutAt, Power, PowerError, PowerStatus};
-use crate::socket::{Address, Listener, Stream};
+use crate::socket::{Address, Stream};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Most bytes of a line.
@@ -112,97 +110,32 @@ pub fn run_line(power: &dyn Power, line: &str) -> (Answer, Option<u64>) {
     }
 }
 
-struct Shared {
-    power: Arc<dyn Power>,
-    is_stopping: AtomicBool,
-    clients: Mutex<BTreeMap<u64, Stream>>,
-}
-
-impl Shared {
-    fn clients(&self) -> MutexGuard<'_, BTreeMap<u64, Stream>> {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// A control socket that is served until it is stopped or dropped.
 pub struct ControlServer {
-    shared: Arc<Shared>,
-    address: Address,
-    accepting: Option<JoinHandle<()>>,
+    listening: Listening,
 }
 
 impl ControlServer {
     /// Serves the switch of `power` at the unix socket `path`.
+    ///
+    /// # Errors
+    /// When the socket cannot be made.
     pub fn start(power: Arc<dyn Power>, path: &Path) -> io::Result<Self> {
         let address = Address::Unix(path.to_path_buf());
-        let listener = Listener::bind(&address)?;
-        let (is_stopping, clients) = (AtomicBool::new(false), Mutex::default());
-        let shared = Arc::new(Shared {
-            power,
-            is_stopping,
-            clients,
-        });
-        let accepting = {
-            let shared = shared.clone();
-            std::thread::Builder::new()
-                .name("control".to_string())
-                .spawn(move || accept(&shared, &listener))?
+        let one = move |clients: &Clients, stream: Stream, _| {
+            let _ = serve(power.as_ref(), clients, stream);
         };
-        Ok(Self {
-            shared,
-            address,
-            accepting: Some(accepting),
-        })
+        let listening = Listening::start(&address, "control", CLIENTS_MAX, one)?;
+        Ok(Self { listening })
     }
 
     /// Hangs up on all clients and waits for their threads.
     pub fn stop(&mut self) {
-        let Some(accepting) = self.accepting.take() else {
-            return;
-        };
-        self.shared.is_stopping.store(true, Ordering::SeqCst);
-        // Wakes the thread that waits for clients.
-        let _ = Stream::connect(&self.address);
-        let _ = accepting.join();
+        self.listening.stop();
     }
 }
 
-impl Drop for ControlServer {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
-fn accept(shared: &Arc<Shared>, listener: &Listener) {
-    let mut threads: Vec<JoinHandle<()>> = Vec::new();
-    let mut number = 0;
-    while !shared.is_stopping.load(Ordering::SeqCst) {
-        let Ok(stream) = listener.accept() else {
-            std::thread::sleep(Duration::from_millis(20));
-            continue;
-        };
-        threads.retain(|thread| !thread.is_finished());
-        if shared.clients().len() >= CLIENTS_MAX {
-            continue;
-        }
-        let Ok(handle) = stream.try_clone() else {
-            continue;
-        };
-        number += 1;
-        shared.clients().insert(number, handle);
-        let shared = shared.clone();
-        threads.push(std::thread::spawn(move || {
-            let _ = serve(&shared, stream);
-            shared.clients().remove(&number);
-        }));
-    }
-    shared.clients().values().for_each(Stream::hang_up);
-    for thread in threads {
-        let _ = thread.join();
-    }
-}
-
-fn serve(shared: &Shared, stream: Stream) -> io::Result<()> {
+fn serve(power: &dyn Power, clients: &Clients, stream: Stream) -> io::Result<()> {
     let mut writer = stream.try_clone()?;
     let mut reader = BufReader::new(stream);
     let mut line = Vec::new();
@@ -219,17 +152,17 @@ fn serve(shared: &Shared, stream: Stream) -> io::Result<()> {
         if text.trim().is_empty() {
             continue;
         }
-        let (answer, until) = run_line(shared.power.as_ref(), &text);
+        let (answer, until) = run_line(power, &text);
         say(&mut writer, &answer)?;
         let Some(cuts) = until else {
             continue;
         };
-        while !shared.power.wait_for_cut(cuts, LOOK) {
-            if shared.is_stopping.load(Ordering::SeqCst) {
+        while !power.wait_for_cut(cuts, LOOK) {
+            if clients.is_stopping() {
                 return Ok(());
             }
         }
-        say(&mut writer, &Answer::of("cut", Ok(shared.power.status())))?;
+        say(&mut writer, &Answer::of("cut", Ok(power.status())))?;
     }
 }
 

@@ -20,6 +20,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod clients;
 pub mod control;
 #[cfg(feature = "fuse")]
 pub mod fuse;

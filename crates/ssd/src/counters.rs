@@ -61,7 +61,23 @@ pub struct DriveCounters {
     pub commits: u64,
 }
 
-crate::image::image_of!(DriveCounters {
+/// What must be done for every counter, from one list of them: saving, and leaping.
+macro_rules! every_counter {
+    ($($field:ident),*) => {
+        crate::image::image_of!(DriveCounters { $($field),* });
+
+        impl DriveCounters {
+            /// Every counter grows by `times` what it grew by since `then`.
+            pub(crate) fn leap(&mut self, then: &DriveCounters, times: u64) {
+                // Named one by one: a counter that is missing from the list does not compile.
+                let DriveCounters { $($field),* } = self;
+                $(*$field += times * (*$field - then.$field);)*
+            }
+        }
+    };
+}
+
+every_counter!(
     host_reads,
     host_writes,
     host_fua_writes,
@@ -90,55 +106,9 @@ crate::image::image_of!(DriveCounters {
     victims,
     map_misses,
     commits
-});
-
-/// Adds to each counter `times` what it grew by.
-macro_rules! grow {
-    ($now:ident, $then:ident, $times:ident, $($field:ident),*) => {
-        let DriveCounters { $($field),* } = $now;
-        $(*$field += $times * (*$field - $then.$field);)*
-    };
-}
+);
 
 impl DriveCounters {
-    /// Every counter grows by `times` what it grew by since `then`.
-    pub(crate) fn leap(&mut self, then: &DriveCounters, times: u64) {
-        let now = self;
-        grow!(
-            now,
-            then,
-            times,
-            host_reads,
-            host_writes,
-            host_fua_writes,
-            host_flushes,
-            host_trims,
-            host_bytes_read,
-            host_bytes_written,
-            slots_coalesced,
-            slots_host,
-            slots_relocated,
-            slots_folded,
-            slots_refreshed,
-            slots_levelled,
-            slots_map,
-            slots_parity,
-            slots_padding,
-            slots_slc_mode,
-            nand_programs,
-            nand_reads_host,
-            nand_reads_internal,
-            nand_erases,
-            superblocks_reclaimed,
-            superblocks_folded,
-            superblocks_refreshed,
-            superblocks_levelled,
-            victims,
-            map_misses,
-            commits
-        );
-    }
-
     /// Slots programmed, whatever for.
     pub fn slots_programmed(&self) -> u64 {
         self.slots_host

@@ -8,6 +8,7 @@ use crate::output::{Reserved, print, run_dir, say, write_file};
 use clap::Args;
 use serde_json::json;
 use ssdlab_lab::LabError;
+use ssdlab_lab::hosts::months::Trim;
 use ssdlab_lab::hosts::{HostDrive, failures};
 use ssdlab_lab::simulate::result::Check;
 use ssdlab_lab::simulate::settings::Setting;
@@ -47,6 +48,17 @@ impl DriveArgs {
 pub struct Place {
     path: PathBuf,
     _reserved: Reserved,
+}
+
+/// The ways of trimming that were asked for, or the usual ones.
+///
+/// # Errors
+/// When a text names none.
+pub fn trims(given: &[String], usual: &[Trim]) -> Result<Vec<Trim>, LabError> {
+    if given.is_empty() {
+        return Ok(usual.to_vec());
+    }
+    given.iter().map(|text| Trim::parse(text)).collect()
 }
 
 /// Makes the directory of the results.

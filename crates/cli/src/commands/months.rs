@@ -1,6 +1,6 @@
 //! `ssdlab months`: a file system that trims at once, in batches, or never.
 
-use super::hosts::{DriveArgs, Outcome, finish, place};
+use super::hosts::{DriveArgs, Outcome, finish, place, trims};
 use crate::Exit;
 use crate::args::OutputArgs;
 use crate::failure::Failure;
@@ -85,13 +85,10 @@ fn spec(args: &MonthsArgs, block: u64) -> Result<MonthsSpec, LabError> {
 /// # Errors
 /// When the request is impossible, or results cannot be written.
 pub fn months(args: &MonthsArgs) -> Result<Exit, Failure> {
-    let trims = match args.trim.as_slice() {
-        [] => vec![Trim::Never, Trim::Batch { days: 7 }, Trim::AtOnce],
-        given => given
-            .iter()
-            .map(|text| Trim::parse(text))
-            .collect::<Result<_, _>>()?,
-    };
+    let trims = trims(
+        &args.trim,
+        &[Trim::Never, Trim::Batch { days: 7 }, Trim::AtOnce],
+    )?;
     let drive = args.change.open(&args.drive, Some(CAPACITY))?;
     let block = u64::from(drive.config.shape.slot_bytes).max(4096);
     let spec = spec(args, block)?;

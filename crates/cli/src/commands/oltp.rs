@@ -1,6 +1,6 @@
 //! `ssdlab oltp`: transactions of a database, month after month.
 
-use super::hosts::{DriveArgs, Outcome, finish, place};
+use super::hosts::{DriveArgs, Outcome, finish, place, trims};
 use crate::Exit;
 use crate::args::OutputArgs;
 use crate::failure::Failure;
@@ -110,13 +110,7 @@ fn spec(args: &OltpArgs, user_bytes: u64) -> Result<OltpSpec, LabError> {
 /// # Errors
 /// When the request is impossible, or results cannot be written.
 pub fn oltp(args: &OltpArgs) -> Result<Exit, Failure> {
-    let trims = match args.trim.as_slice() {
-        [] => vec![Trim::Never, Trim::AtOnce],
-        given => given
-            .iter()
-            .map(|text| Trim::parse(text))
-            .collect::<Result<_, _>>()?,
-    };
+    let trims = trims(&args.trim, &[Trim::Never, Trim::AtOnce])?;
     let drive = args.change.open(&args.drive, Some(CAPACITY))?;
     let spec = spec(args, drive.user_bytes)?;
     spec.validate(drive.user_bytes)?;

@@ -8,14 +8,12 @@
 use super::execute::Executor;
 use super::handshake::{Export, Handshake, Session, Step};
 use super::wire::*;
+use crate::clients::{Clients, Listening};
 use crate::lint::{Lint, SessionNotes};
 use crate::sectors::Sectors;
-use crate::socket::{Address, Listener, Stream};
-use std::collections::BTreeMap;
+use crate::socket::{Address, Stream};
 use std::io::{self, Read, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes asked of a socket at once.
@@ -78,116 +76,50 @@ struct Shared {
     drive: Arc<Sectors>,
     lint: Arc<Lint>,
     options: NbdOptions,
-    is_stopping: AtomicBool,
-    clients: Mutex<BTreeMap<u64, Stream>>,
-}
-
-impl Shared {
-    fn clients(&self) -> MutexGuard<'_, BTreeMap<u64, Stream>> {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// A server that runs until it is stopped or dropped.
 pub struct NbdServer {
-    shared: Arc<Shared>,
-    address: Address,
-    accepting: Option<JoinHandle<()>>,
+    listening: Listening,
 }
 
 impl NbdServer {
     /// Serves `drive` at `address`; notes of each client go to `lint`.
+    ///
+    /// # Errors
+    /// When the address cannot be listened to.
     pub fn start(
         drive: Arc<Sectors>,
         lint: Arc<Lint>,
         address: &Address,
         options: NbdOptions,
     ) -> io::Result<Self> {
-        let listener = Listener::bind(address)?;
-        let address = listener.address()?;
-        let (is_stopping, clients) = (AtomicBool::new(false), Mutex::default());
-        let shared = Arc::new(Shared {
+        let most = options.clients_max;
+        let shared = Shared {
             drive,
             lint,
             options,
-            is_stopping,
-            clients,
-        });
-        let accepting = {
-            let shared = shared.clone();
-            std::thread::Builder::new()
-                .name("nbd".to_string())
-                .spawn(move || accept(&shared, &listener))?
         };
-        Ok(Self {
-            shared,
-            address,
-            accepting: Some(accepting),
-        })
+        let one = move |_: &Clients, stream: Stream, number| {
+            let _ = serve(&shared, stream, number);
+        };
+        let listening = Listening::start(address, "nbd", most, one)?;
+        Ok(Self { listening })
     }
 
     /// Where it listens.
     pub fn address(&self) -> &Address {
-        &self.address
+        self.listening.address()
     }
 
     /// Clients at this moment.
     pub fn client_count(&self) -> usize {
-        self.shared.clients().len()
+        self.listening.client_count()
     }
 
     /// Hangs up on all clients and waits for their threads.
     pub fn stop(&mut self) {
-        let Some(accepting) = self.accepting.take() else {
-            return;
-        };
-        self.shared.is_stopping.store(true, Ordering::SeqCst);
-        // Wakes the thread that waits for clients.
-        let _ = Stream::connect(&self.address);
-        let _ = accepting.join();
-    }
-}
-
-impl Drop for NbdServer {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
-fn accept(shared: &Arc<Shared>, listener: &Listener) {
-    let mut threads: Vec<JoinHandle<()>> = Vec::new();
-    let mut number = 0;
-    while !shared.is_stopping.load(Ordering::SeqCst) {
-        let Ok(stream) = listener.accept() else {
-            // Out of descriptors, most likely: give clients time to go.
-            std::thread::sleep(Duration::from_millis(20));
-            continue;
-        };
-        threads.retain(|thread| !thread.is_finished());
-        if shared.clients().len() >= shared.options.clients_max {
-            continue;
-        }
-        let Ok(handle) = stream.try_clone() else {
-            continue;
-        };
-        number += 1;
-        shared.clients().insert(number, handle);
-        let thread = {
-            let shared = shared.clone();
-            let name = format!("nbd {number}");
-            std::thread::Builder::new().name(name).spawn(move || {
-                let _ = serve(&shared, stream, number);
-                shared.clients().remove(&number);
-            })
-        };
-        match thread {
-            Ok(thread) => threads.push(thread),
-            Err(_) => drop(shared.clients().remove(&number)),
-        }
-    }
-    shared.clients().values().for_each(Stream::hang_up);
-    for thread in threads {
-        let _ = thread.join();
+        self.listening.stop();
     }
 }
 

@@ -44,28 +44,6 @@ pub struct CountingDrive {
     kind: Box<Kind>,
 }
 
-macro_rules! each {
-    ($self:expr, $tally:ident => $do:expr) => {
-        match &*$self.kind {
-            Kind::Lean($tally) => $do,
-            Kind::Full($tally) => $do,
-            Kind::Block($tally) => $do,
-            Kind::Hybrid($tally) => $do,
-        }
-    };
-}
-
-macro_rules! each_mut {
-    ($self:expr, $tally:ident => $do:expr) => {
-        match &mut *$self.kind {
-            Kind::Lean($tally) => $do,
-            Kind::Full($tally) => $do,
-            Kind::Block($tally) => $do,
-            Kind::Hybrid($tally) => $do,
-        }
-    };
-}
-
 impl<F: Translation> Tally<F> {
     fn new(config: &DriveConfig, victim: Option<Box<dyn VictimPolicy>>) -> Tally<F> {
         Tally::around(config, F::new(config, victim))

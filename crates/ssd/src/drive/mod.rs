@@ -14,6 +14,9 @@
 //! Time is driven from outside: [`Drive::submit`] at times that never go back,
 //! [`Drive::pop_completion`] moves the drive's own work forward.
 
+#[macro_use]
+mod each;
+
 mod completions;
 mod counting;
 mod energy;
@@ -91,28 +94,6 @@ enum Kind {
 #[derive(Clone, Debug)]
 pub struct Drive {
     kind: Box<Kind>,
-}
-
-macro_rules! each {
-    ($self:expr, $engine:ident => $do:expr) => {
-        match &*$self.kind {
-            Kind::Lean($engine) => $do,
-            Kind::Full($engine) => $do,
-            Kind::Block($engine) => $do,
-            Kind::Hybrid($engine) => $do,
-        }
-    };
-}
-
-macro_rules! each_mut {
-    ($self:expr, $engine:ident => $do:expr) => {
-        match &mut *$self.kind {
-            Kind::Lean($engine) => $do,
-            Kind::Full($engine) => $do,
-            Kind::Block($engine) => $do,
-            Kind::Hybrid($engine) => $do,
-        }
-    };
 }
 
 impl Drive {

@@ -96,28 +96,6 @@ enum Kind {
     Hybrid(Engine<HybridFtl<Recorder>>),
 }
 
-macro_rules! each {
-    ($self:expr, $engine:ident => $do:expr) => {
-        match &*$self.kind {
-            Kind::Lean($engine) => $do,
-            Kind::Full($engine) => $do,
-            Kind::Block($engine) => $do,
-            Kind::Hybrid($engine) => $do,
-        }
-    };
-}
-
-macro_rules! each_mut {
-    ($self:expr, $engine:ident => $do:expr) => {
-        match &mut *$self.kind {
-            Kind::Lean($engine) => $do,
-            Kind::Full($engine) => $do,
-            Kind::Block($engine) => $do,
-            Kind::Hybrid($engine) => $do,
-        }
-    };
-}
-
 mod data;
 mod stored;
 

@@ -1,0 +1,23 @@
+//! One call on whichever translation layer a drive has: static dispatch within each arm.
+
+macro_rules! each {
+    ($self:expr, $engine:ident => $do:expr) => {
+        match &*$self.kind {
+            Kind::Lean($engine) => $do,
+            Kind::Full($engine) => $do,
+            Kind::Block($engine) => $do,
+            Kind::Hybrid($engine) => $do,
+        }
+    };
+}
+
+macro_rules! each_mut {
+    ($self:expr, $engine:ident => $do:expr) => {
+        match &mut *$self.kind {
+            Kind::Lean($engine) => $do,
+            Kind::Full($engine) => $do,
+            Kind::Block($engine) => $do,
+            Kind::Hybrid($engine) => $do,
+        }
+    };
+}
