@@ -195,17 +195,6 @@ fn impossible_wear_is_refused() {
     }
 }
 
-/// Canary: a block put into two places must be noticed.
-#[test]
-#[should_panic(expected = "cycles of blocks")]
-fn an_erase_that_is_no_cycle_is_noticed() {
-    let config = config(lasting);
-    let drive = filled(&config);
-    let cycles = drive.reliability().expect("wears").cycles_total();
-    let erases = drive.nand_work().erases + 1;
-    assert_eq!(cycles, erases, "cycles of blocks");
-}
-
 /// Saved in the middle of its life and loaded, a counting drive lives on as the original does; and
 /// in virtual time it has the same map and wear.
 #[test]

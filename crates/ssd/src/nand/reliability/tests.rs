@@ -144,3 +144,19 @@ fn the_same_seed_draws_the_same_blocks_and_another_does_not() {
     let other = media(|c| c.seed = 1);
     assert_ne!(a.lasts, other.lasts);
 }
+
+/// Canaries: what must never happen, made to happen, is noticed by the check.
+#[test]
+fn the_check_notices_each_contradiction() {
+    let said = |spoil: fn(&mut Reliability)| {
+        let mut media = media(|c| c.reserve_blocks = 2);
+        media.check().expect("consistent");
+        spoil(&mut media);
+        media.check().expect_err("a contradiction")
+    };
+    assert!(said(|m| m.backing[1] = m.backing[0]).contains("is in two places"));
+    assert!(said(|m| m.reserve[0].push(m.backing[0])).contains("is in two places"));
+    assert!(said(|m| m.lasts[m.backing[0] as usize] = 0).contains("retired and in use"));
+    assert!(said(|m| m.backing[0] = NOWHERE).contains("1 blocks are gone, 0 counted"));
+    assert!(said(|m| m.failing_count += 1).contains("blocks will fail"));
+}
