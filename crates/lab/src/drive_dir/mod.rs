@@ -18,9 +18,11 @@
 //! and survives the machine.
 
 mod frames;
+mod records;
 
 use crate::LabError;
-use frames::{Frames, Record};
+use frames::Frames;
+use records::{Record, Said};
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::{Cut, DataDrive, DataError, Power, PowerDrive, Recovery, Smart};
 use ssdlab_ssd::nand::media::{Content, Event};
@@ -30,7 +32,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Version of the directory's format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// A log shorter than this is not worth a new checkpoint.
 const LOG_BYTES_MIN: u64 = 64 << 20;
 
@@ -242,6 +244,10 @@ impl DriveDir {
     /// # Errors
     /// When the log cannot be written.
     pub fn close(mut self) -> Result<(), LabError> {
+        self.shut_down()
+    }
+
+    pub(crate) fn shut_down(&mut self) -> Result<(), LabError> {
         if self.data.drive().is_on() {
             self.data.flush().map_err(refused)?;
             self.data.drive_mut().shut_down();
@@ -284,7 +290,7 @@ impl DriveDir {
             self.log.sync()?;
         }
         if self.log.bytes() > LOG_BYTES_MIN.max(2 * self.checkpoint_bytes) {
-            self.checkpoint()?;
+            self.checkpoint(false)?;
         }
         Ok(())
     }
@@ -304,8 +310,14 @@ impl DriveDir {
 
     /// Logs a cut: what it left on media, and what the capacitor saved.
     pub(crate) fn keep_cut(&mut self) -> Result<(), LabError> {
-        self.log_events(false)?;
         let dump: BTreeMap<u32, Content> = self.data.drive().saved().iter().cloned().collect();
+        if self.data.drive().has_faults() {
+            // Faults change what is on media, and tell nobody.
+            self.data.drive_mut().take_events();
+            self.saved = dump;
+            return self.checkpoint(true);
+        }
+        self.log_events(false)?;
         let gone = self.saved.keys().filter(|lpn| !dump.contains_key(lpn));
         let mut records: Vec<(u32, Content)> = gone.map(|lpn| (*lpn, None)).collect();
         records.extend(dump.iter().map(|(lpn, content)| (*lpn, content.clone())));
@@ -360,10 +372,10 @@ impl DriveDir {
         self.log.append(&Record::Events(events))
     }
 
-    fn checkpoint(&mut self) -> Result<(), LabError> {
+    fn checkpoint(&mut self, closed: bool) -> Result<(), LabError> {
         let next = self.number + 1;
         let drive = self.data.drive_mut();
-        self.checkpoint_bytes = write_checkpoint(&self.path, next, drive, &self.saved, false)?;
+        self.checkpoint_bytes = write_checkpoint(&self.path, next, drive, &self.saved, closed)?;
         self.log = Frames::create(&log_path(&self.path, next))?;
         let old = [checkpoint_path, log_path].map(|path| path(&self.path, self.number));
         self.number = next;
@@ -470,7 +482,7 @@ fn write_checkpoint(
 fn read(path: &Path, number: u64) -> Result<(Stored, Frames), LabError> {
     let file = checkpoint_path(path, number);
     let mut records = Vec::new();
-    let whole = frames::read(&file, |record| records.push(record))?;
+    let (whole, _) = frames::read(&file, |record| records.push(record))?;
     let damaged = |what: &str| {
         let what = format!("{}: {what}", file.display());
         LabError::refused(what, "the drive directory is damaged")
@@ -496,12 +508,12 @@ fn read(path: &Path, number: u64) -> Result<(Stored, Frames), LabError> {
         closed: false,
     };
     let log = log_path(path, number);
-    let mut bytes = 0;
+    let (mut bytes, mut said) = (0, Said::default());
     records.into_iter().for_each(|record| stored.take(record));
     if log.exists() {
-        bytes = frames::read(&log, |record| stored.take(record))?;
+        (bytes, said) = frames::read(&log, |record| stored.take(record))?;
     }
-    let log = Frames::open(&log, bytes)?;
+    let log = Frames::open(&log, bytes, said)?;
     Ok((stored, log))
 }
 
@@ -545,7 +557,7 @@ impl Stored {
                     self.count(&spare.content);
                 }
             }
-            Event::Erased { .. } | Event::Noted(_) => {}
+            Event::Erased { .. } | Event::Lost { .. } | Event::Noted(_) => {}
         }
     }
 

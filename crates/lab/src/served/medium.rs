@@ -50,6 +50,19 @@ impl Medium {
         }
     }
 
+    /// Shuts the drive down, if it has power.
+    pub fn close(&mut self) -> Result<(), LabError> {
+        match self {
+            Medium::Memory(data) => {
+                if data.drive().is_on() && data.flush().is_ok() {
+                    data.drive_mut().shut_down();
+                }
+                Ok(())
+            }
+            Medium::Directory(dir) => dir.shut_down(),
+        }
+    }
+
     /// Switches power on; it may be off again, or the drive dead.
     pub fn power_on(&mut self) -> Result<Recovery, LabError> {
         match self {

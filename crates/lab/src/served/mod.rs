@@ -27,9 +27,15 @@
 //! way (drawn from a seed), inside a program or erase in its middle. Once that operation is
 //! booked, time passes until it is at work.
 
+mod fault;
+mod front;
 mod ledger;
 mod medium;
 mod state;
+pub mod switch;
+
+pub use fault::parse_fault;
+pub use front::{Places, Serving, parse_address};
 
 use crate::LabError;
 use crate::drive_dir::DriveDir;
@@ -120,19 +126,16 @@ impl ServedDrive {
         work(self.lock().medium.data())
     }
 
-    /// Shuts the drive down in order. A drive without power stays as it is.
+    /// Shuts the drive down in order; every command fails from then on. A drive without power
+    /// stays as it is.
     ///
     /// # Errors
     /// When a drive directory cannot be written.
-    pub fn close(self) -> Result<(), LabError> {
-        let state = self
-            .state
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        match state.medium {
-            Medium::Memory(_) => Ok(()),
-            Medium::Directory(dir) => dir.close(),
-        }
+    pub fn close(&self) -> Result<(), LabError> {
+        let mut state = self.lock();
+        let closed = state.close();
+        self.power_is(&state);
+        closed
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

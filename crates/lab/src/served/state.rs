@@ -281,6 +281,17 @@ impl State {
         self.kept(kept)
     }
 
+    /// Shuts the drive down in order, for good.
+    pub fn close(&mut self) -> Result<(), LabError> {
+        self.medium.data().aim_at(None);
+        self.status.powered = false;
+        let why = self.broken.replace("the drive is shut down".to_string());
+        if why.is_some() {
+            return Ok(());
+        }
+        self.medium.close()
+    }
+
     /// Gives power.
     pub fn on(&mut self) -> Result<(), PowerError> {
         if let Some(why) = &self.broken {

@@ -111,6 +111,13 @@ pub enum Event {
         /// What it holds.
         page: Arc<Page>,
     },
+    /// A page was lost to an interrupted program above it.
+    Lost {
+        /// Block: superblock times dies plus die.
+        block: u32,
+        /// Its row.
+        row: u32,
+    },
     /// The map was recorded beside the array.
     Noted(Arc<MapRecord>),
 }
@@ -334,6 +341,7 @@ impl Media {
         match event {
             Event::Erased { block } => self.erase_block(block),
             Event::Programmed { block, page } => self.put_page(block, page),
+            Event::Lost { block, row } => self.lose_page(block, row),
             Event::Noted(record) => self.fold(&record, true),
         }
     }

@@ -196,6 +196,11 @@ impl PowerDrive {
         self.before.take()
     }
 
+    /// Whether something is wrong with it: what a cut leaves on media may then be anything.
+    pub fn has_faults(&self) -> bool {
+        !self.power.faults.is_empty()
+    }
+
     /// What the capacitor saved at the last cut, oldest first.
     pub fn saved(&self) -> &[(u32, Content)] {
         &self.dump

@@ -311,6 +311,7 @@ impl Media {
     pub fn lose_page(&mut self, block: u32, row: u32) {
         let page = &mut self.blocks[block as usize].pages[row as usize];
         Arc::make_mut(page).torn = true;
+        self.happened(Event::Lost { block, row });
     }
 
     /// The buffer is gone.
