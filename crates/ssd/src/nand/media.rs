@@ -18,8 +18,11 @@
 //!
 //! Left out: partly readable torn pages, and ones that fade later (Tseng et al., DAC 2011).
 
+mod aim;
 mod booked;
 mod image;
+
+pub use aim::Aimed;
 
 use super::gear::Ticket;
 use super::{Mode, Purpose};
@@ -107,6 +110,13 @@ pub enum Event {
         block: u32,
         /// What it holds.
         page: Arc<Page>,
+    },
+    /// A page was lost to an interrupted program above it.
+    Lost {
+        /// Block: superblock times dies plus die.
+        block: u32,
+        /// Its row.
+        row: u32,
     },
     /// The map was recorded beside the array.
     Noted(Arc<MapRecord>),
@@ -204,6 +214,7 @@ pub struct Media {
     staged: BTreeMap<u32, Staged>,
     buffer: BTreeMap<u32, Content>,
     events: Option<Vec<Event>>,
+    aim: aim::Aim,
 }
 
 impl Media {
@@ -233,6 +244,7 @@ impl Media {
             staged: BTreeMap::new(),
             buffer: BTreeMap::new(),
             events: None,
+            aim: aim::Aim::default(),
         }
     }
 
@@ -329,6 +341,7 @@ impl Media {
         match event {
             Event::Erased { block } => self.erase_block(block),
             Event::Programmed { block, page } => self.put_page(block, page),
+            Event::Lost { block, row } => self.lose_page(block, row),
             Event::Noted(record) => self.fold(&record, true),
         }
     }

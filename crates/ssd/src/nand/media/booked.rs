@@ -12,6 +12,10 @@ impl Media {
     pub(in crate::nand) fn book_program(&mut self, op: &Program, ticket: Ticket) {
         let block = op.superblock * self.dies + op.die;
         let before = op.erase.then(|| self.before_erase(block));
+        if op.erase {
+            self.aim.count(op.die, ticket.id, true);
+        }
+        self.aim.count(op.die, ticket.id, false);
         self.rows[block as usize] += 1;
         let page = Page {
             seq: self.next_seq(),
@@ -40,6 +44,7 @@ impl Media {
     pub(in crate::nand) fn book_erase(&mut self, superblock: u32, die: u32, id: u32) {
         let block = superblock * self.dies + die;
         let before = Some(self.before_erase(block));
+        self.aim.count(die, id, true);
         self.pending[die as usize].push_back(Pending {
             id,
             block,
@@ -306,6 +311,7 @@ impl Media {
     pub fn lose_page(&mut self, block: u32, row: u32) {
         let page = &mut self.blocks[block as usize].pages[row as usize];
         Arc::make_mut(page).torn = true;
+        self.happened(Event::Lost { block, row });
     }
 
     /// The buffer is gone.
