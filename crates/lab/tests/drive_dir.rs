@@ -303,7 +303,11 @@ fn what_reclaim_moves_is_not_logged_again() {
     assert!(moved > host / 4, "{moved} of {host} units moved");
     let log = std::fs::metadata(path.join("log-0000000001")).expect("there");
     let most = (host + host / 8) * PAGE;
-    assert!(log.len() < most, "{} bytes of log for {host} units", log.len());
+    assert!(
+        log.len() < most,
+        "{} bytes of log for {host} units",
+        log.len()
+    );
 }
 
 #[test]

@@ -37,7 +37,11 @@ impl Witness {
         }
         // Half of the writes go to an eighth of the drive.
         let pages = self.pages.len() as u64;
-        let most = if self.rng.percent(50) { pages / 8 } else { pages };
+        let most = if self.rng.percent(50) {
+            pages / 8
+        } else {
+            pages
+        };
         let (at, n) = (self.rng.below(most), self.next);
         self.next += 1;
         let fua = self.rng.percent(10);
@@ -58,7 +62,10 @@ impl Witness {
             for (values, found) in pages.iter_mut().zip(bytes.chunks(PAGE as usize)) {
                 let number = u64::from_le_bytes(found[..8].try_into().expect("eight"));
                 assert_eq!(found, page(number), "kill {round}: torn");
-                assert!(values.contains(&number), "kill {round}: {number}, of {values:?}");
+                assert!(
+                    values.contains(&number),
+                    "kill {round}: {number}, of {values:?}"
+                );
                 *values = vec![number];
             }
         }
@@ -103,7 +110,10 @@ fn survives(drive: &str, protected: bool, kills: u64) {
     witness.look(&mut client, killed).expect("readable");
     client.goodbye();
     server.stop();
-    println!("{drive}: {killed} kills, {starting} of them while starting, {} writes", witness.next);
+    println!(
+        "{drive}: {killed} kills, {starting} of them while starting, {} writes",
+        witness.next
+    );
 }
 
 fn kills(few: u64) -> u64 {

@@ -16,7 +16,11 @@ fn text(bytes: &[u8]) -> String {
 /// Runs `ssdlab` and returns its exit code and what it said.
 fn say(arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = ssdlab().args(arguments).output().expect("runs");
-    (output.status.code(), text(&output.stdout), text(&output.stderr))
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
 }
 
 fn create(directory: &Path, drive: &str) {
@@ -47,10 +51,16 @@ fn a_drive_is_served_switched_and_closed() {
     client.write(4096, &[8; 4096], false).expect("written");
     assert!(client.flush().is_err(), "cut inside it");
     let (_, said, _) = power(&["status"]);
-    assert!(said.starts_with("power is off: cut 1, inside a flush"), "{said}");
+    assert!(
+        said.starts_with("power is off: cut 1, inside a flush"),
+        "{said}"
+    );
     let (code, said, errors) = power(&["on"]);
     assert_eq!(code, Some(0), "{errors}");
-    assert!(said.contains("recovered in") && said.contains("promises broken 0"), "{said}");
+    assert!(
+        said.contains("recovered in") && said.contains("promises broken 0"),
+        "{said}"
+    );
     let page = client.read(4096, 4096).expect("read");
     assert!(page == [7; 4096] || page == [8; 4096]);
     let (code, _, errors) = power(&["cut-when", "--nand-op", "0"]);
@@ -65,7 +75,11 @@ fn a_drive_is_served_switched_and_closed() {
     assert!(said.ends_with("closed\n"), "{said}");
     // Two cuts, and nothing unsafe about the end.
     let server = Server::start(folder.path(), &[]).expect("serves again");
-    assert!(server.greeting.contains(" 2 unsafe shutdowns"), "{}", server.greeting);
+    assert!(
+        server.greeting.contains(" 2 unsafe shutdowns"),
+        "{}",
+        server.greeting
+    );
     server.stop();
 }
 

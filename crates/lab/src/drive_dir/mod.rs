@@ -362,9 +362,11 @@ impl DriveDir {
         for event in &events {
             forget_saved(&mut self.saved, event);
         }
-        let map = self.data.drive().unsaved_map();
-        if with_map && !map.forgotten.is_empty() {
-            events.push(Event::Noted(map));
+        if with_map {
+            let map = self.data.drive().unsaved_map();
+            if !map.forgotten.is_empty() {
+                events.push(Event::Noted(map));
+            }
         }
         if events.is_empty() {
             return Ok(());
