@@ -38,12 +38,13 @@ one() { # name pid rw bs depth
   before=$(ticks "$2")
   taskset -c 1 fio --name=x --ioengine=nbd --uri="nbd+unix:///${6:-}?socket=$work/$1" --rw="$3" \
     --bs="$4" --iodepth="$5" --size=1G --time_based --runtime="$seconds" --randseed=1 \
-    --output-format=json >"$work/fio.json"
+    --output-format=json --output="$work/fio.json" >/dev/null
   after=$(ticks "$2")
   python3 - "$work/fio.json" "$1" "$3" "$4" "$5" "$((after - before))" <<'PY' >>"$work/all"
 import json, os, sys
 path, name, rw, bs, depth, ticks = sys.argv[1:]
-job = json.load(open(path))["jobs"][0]
+text = open(path).read()
+job = json.loads(text[text.index("{\n"):])["jobs"][0]
 side = max((job["read"], job["write"]), key=lambda s: s["total_ios"])
 cpu = int(ticks) / os.sysconf("SC_CLK_TCK") * 1e6 / max(side["total_ios"], 1)
 print(name, rw, bs, depth, side["iops"], side["bw_bytes"] / 1e6, cpu)

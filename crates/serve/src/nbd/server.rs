@@ -178,18 +178,18 @@ fn transmit<S: Read + Write>(
     let mut answers = 0;
     loop {
         let Some(head) = input.ready().first_chunk::<REQUEST_BYTES>() else {
-            send(stream, &mut out)?;
+            tell(executor, stream, &mut out)?;
             if input.fill(stream)? == 0 {
                 return Ok(());
             }
             continue;
         };
         let Some(request) = Request::parse(head) else {
-            return send(stream, &mut out);
+            return tell(executor, stream, &mut out);
         };
         if request.command == CMD_DISC {
             executor.notes.said_goodbye = true;
-            return send(stream, &mut out);
+            return tell(executor, stream, &mut out);
         }
         let bytes = request.payload() as usize;
         let whole = REQUEST_BYTES + bytes;
@@ -197,13 +197,13 @@ fn transmit<S: Read + Write>(
             executor.run(&request, from, &mut out);
             input.take(whole);
         } else if whole <= INPUT {
-            send(stream, &mut out)?;
+            tell(executor, stream, &mut out)?;
             if input.fill(stream)? == 0 {
                 return Ok(());
             }
         } else {
             input.take(REQUEST_BYTES);
-            send(stream, &mut out)?;
+            tell(executor, stream, &mut out)?;
             if request.length > PAYLOAD_MAX {
                 input.skip(stream, bytes)?;
                 let text = format!("more than {PAYLOAD_MAX} bytes in one write");
@@ -217,10 +217,19 @@ fn transmit<S: Read + Write>(
         }
         answers += 1;
         if out.len() >= OUTPUT || answers >= ANSWERS {
-            send(stream, &mut out)?;
+            tell(executor, stream, &mut out)?;
             answers = 0;
         }
     }
+}
+
+/// Sends replies, once what they tell is settled.
+fn tell<S: Write>(executor: &Executor<'_>, stream: &mut S, out: &mut Vec<u8>) -> io::Result<()> {
+    if !out.is_empty() {
+        let settled = executor.drive.settle();
+        settled.map_err(|error| io::Error::other(error.to_string()))?;
+    }
+    send(stream, out)
 }
 
 fn send<S: Write>(stream: &mut S, out: &mut Vec<u8>) -> io::Result<()> {
