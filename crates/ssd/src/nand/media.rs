@@ -20,6 +20,8 @@
 
 mod booked;
 mod image;
+#[cfg(test)]
+mod tests;
 
 use super::gear::Ticket;
 use super::{Mode, Purpose};
@@ -189,9 +191,9 @@ pub struct Media {
     pub always_saves_lower: bool,
     seq: u64,
     blocks: Vec<Block>,
-    /// Rows booked, per block.
+    /// Rows booked, per block, since the last erase booked.
     rows: Vec<u32>,
-    /// Rows below are saved elsewhere, per block.
+    /// Rows below are saved elsewhere, per block, in the life that was booked last.
     saved_rows: Vec<u32>,
     generation: Vec<u32>,
     pending: Vec<VecDeque<Pending>>,

@@ -292,8 +292,13 @@ impl Media {
     fn lose_lower_pages(&mut self, block: u32, damage: &mut CutDamage) {
         let b = block as usize;
         let row = self.blocks[b].pages.len() as u32;
+        // `saved_rows` is of the life that begins with the last erase booked. When that has not
+        // begun, all that was in the block when it was booked is saved.
+        let booked = &self.pending[(block % self.dies) as usize];
+        let before_erase = booked.iter().any(|op| op.erase && op.block == block);
+        let all_saved = self.always_saves_lower || before_erase;
         for lower in row - row % self.bits..row {
-            if self.always_saves_lower || lower < self.saved_rows[b] {
+            if all_saved || lower < self.saved_rows[b] {
                 damage.lower_pages_saved += 1;
             } else {
                 damage.lower_pages_lost += 1;
