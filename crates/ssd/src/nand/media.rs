@@ -154,6 +154,10 @@ pub struct Dropped {
 pub struct CutDamage {
     /// Programs at work: units torn.
     pub torn_programs: u64,
+    /// Of these, by what they were for; indexed by [`Purpose`].
+    pub torn_by_purpose: [u64; Purpose::COUNT],
+    /// Of these, pages that record the map (journal pages).
+    pub torn_records: u64,
     /// Erases at work.
     pub torn_erases: u64,
     /// Pages lost because the page above them was being programmed.

@@ -274,6 +274,8 @@ impl Media {
         let Some(mut page) = op.page else {
             return;
         };
+        damage.torn_by_purpose[page.purpose as usize] += 1;
+        damage.torn_records += u64::from(page.map.is_some());
         if page.mode == Mode::Native {
             self.lose_lower_pages(op.block, damage);
         }
