@@ -204,7 +204,7 @@ pub struct Media {
     map: MapRecord,
     forgotten: BTreeMap<u32, u64>,
     forgotten_since: Vec<(u32, u64)>,
-    notes: VecDeque<(u64, Arc<MapRecord>)>,
+    notes: Vec<(u64, Arc<MapRecord>)>,
     /// What must have ended before a superblock may be erased.
     wait_for: BTreeMap<u32, Vec<Ticket>>,
     staged: BTreeMap<u32, Staged>,
@@ -234,7 +234,7 @@ impl Media {
             map: MapRecord::default(),
             forgotten: BTreeMap::new(),
             forgotten_since: Vec::new(),
-            notes: VecDeque::new(),
+            notes: Vec::new(),
             wait_for: BTreeMap::new(),
             staged: BTreeMap::new(),
             buffer: BTreeMap::new(),

@@ -21,7 +21,11 @@ impl<G: Gear> Nand<G> {
 
     /// See [`Gear::cut`].
     pub fn cut(&mut self, hold: Option<u64>) -> media::CutDamage {
-        self.gear.cut(hold)
+        let damage = self.gear.cut(hold);
+        if let (Some(now), Some(before)) = (&mut self.wear, self.gear.worn_at_cut()) {
+            now.go_back(before);
+        }
+        damage
     }
 
     /// A superblock is taken into use: its erase waits for what is booked now.

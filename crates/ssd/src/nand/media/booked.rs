@@ -102,7 +102,18 @@ impl Media {
     /// The map is recorded beside the array at `time`, by a layer whose map costs nothing.
     pub fn note_map(&mut self, time: u64) {
         let record = self.record();
-        self.notes.push_back((time, record));
+        self.notes.push((time, record));
+    }
+
+    /// What was forgotten until now is recorded at `time`, and what lies in half-programmed word
+    /// lines is saved: a superblock is given up, which may take the older copies.
+    pub(in crate::nand) fn note_forgotten(&mut self, time: u64) {
+        self.save_lower_pages();
+        let record = MapRecord {
+            covers: 0,
+            forgotten: self.forgotten_since.clone(),
+        };
+        self.notes.push((time, Arc::new(record)));
     }
 
     /// An address is forgotten.
@@ -161,9 +172,13 @@ impl Media {
 
     /// Takes in what was recorded beside the array until `now`.
     pub(in crate::nand) fn settle_notes(&mut self, now: u64) {
-        while self.notes.front().is_some_and(|note| note.0 <= now) {
-            if let Some((_, record)) = self.notes.pop_front() {
+        // Not always noted in the order of their times.
+        let notes = std::mem::take(&mut self.notes);
+        for (time, record) in notes {
+            if time <= now {
                 self.fold(&record, true);
+            } else {
+                self.notes.push((time, record));
             }
         }
     }
