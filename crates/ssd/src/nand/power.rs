@@ -35,6 +35,14 @@ impl<G: Gear> Nand<G> {
 
     /// Power is back at `at`: blocks are as the media say.
     pub fn power_on(&mut self, at: u64) {
+        // Blocks of what was given up serve elsewhere, or are marked bad.
+        for superblock in 0..self.geometry.superblock_count {
+            if self.is_retired(superblock)
+                && let Some(media) = self.gear.media_mut()
+            {
+                media.drop_superblock(superblock);
+            }
+        }
         let rows = self.gear.power_on(at);
         for (next, rows) in self.next_row.iter_mut().zip(rows) {
             *next = rows.map_or(STALE, |rows| rows as u16);

@@ -209,6 +209,12 @@ impl Media {
         self.happened(Event::Erased { block });
     }
 
+    /// What a superblock that was given up holds cannot be read any more.
+    pub(in crate::nand) fn drop_superblock(&mut self, superblock: u32) {
+        let first = superblock * self.dies;
+        (first..first + self.dies).for_each(|block| self.erase_block(block));
+    }
+
     pub(super) fn put_page(&mut self, block: u32, page: Arc<Page>) {
         if let Some(record) = page.map.clone().filter(|_| !page.torn) {
             self.fold(&record, true);
