@@ -130,9 +130,14 @@ fn cut_kind(config: &DriveConfig, first_seed: u64, cuts: u64) -> (Found, Vec<Str
     while total.cuts < cuts && wrong.len() < 3 {
         let most = if seed % 7 == 3 { 160 } else { 40 };
         let run = || Rig::new(config, seed, &[]).run(most.min(cuts - total.cuts));
-        let found = std::panic::catch_unwind(run).unwrap_or_else(|_| Found {
-            first: Some(format!("{} seed {seed}: panicked", config.name)),
-            ..Found::default()
+        let found = std::panic::catch_unwind(run).unwrap_or_else(|_| {
+            let what = format!("{} seed {seed}: panicked", config.name);
+            eprintln!("{what}");
+            Found {
+                cuts: 1,
+                first: Some(what),
+                ..Found::default()
+            }
         });
         wrong.extend(found.first.clone());
         total.add(&found);
