@@ -1,6 +1,6 @@
 //! What can be run, and what a run gives.
 
-use super::{facts, myth, pattern, rw80, s2d, spare};
+use super::{contract, facts, myth, pattern, rw80, s2d, spare};
 use crate::LabError;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -25,6 +25,7 @@ enum Kind {
     Pattern(usize),
     Rw80(&'static str),
     X1Patterns,
+    Contract,
     Spare,
     Myth,
     Database,
@@ -96,7 +97,7 @@ const RW80: &str = "secure erase, 4 KiB random writes over the whole drive, 32 o
                     minutes; ten idle minutes; two minutes more";
 
 /// Everything that can be run.
-pub const ALL: [Experiment; 16] = [
+pub const ALL: [Experiment; 17] = [
     experiment(
         "facts",
         "arithmetic on published numbers and on the catalogue's; nothing is run",
@@ -144,6 +145,13 @@ pub const ALL: [Experiment; 16] = [
         Kind::X1Patterns,
     ),
     experiment(
+        "zil.contract",
+        "three synchronous writers on log devices of 64 MiB whose power is cut at random; after each \
+         recovery every log is replayed",
+        15,
+        Kind::Contract,
+    ),
+    experiment(
         "myth",
         "updates in place and in a log; a server's file system on drives of a 128th of their size \
          that differ in one thing each; reads beside TRIMs; 4 KiB over every block of the S3700",
@@ -186,6 +194,7 @@ impl Experiment {
             Kind::Myth => myth::run(setup),
             Kind::Database => myth::database(setup),
             Kind::Spare => spare::run(setup),
+            Kind::Contract => contract::run(setup),
             Kind::X1Patterns => rw80::x1_patterns(setup),
         }
     }

@@ -21,6 +21,8 @@
 mod aim;
 mod booked;
 mod image;
+#[cfg(test)]
+mod tests;
 
 pub use aim::Aimed;
 
@@ -162,6 +164,10 @@ pub struct Dropped {
 pub struct CutDamage {
     /// Programs at work: units torn.
     pub torn_programs: u64,
+    /// Of these, by what they were for; indexed by [`Purpose`].
+    pub torn_by_purpose: [u64; Purpose::COUNT],
+    /// Of these, pages that record the map (journal pages).
+    pub torn_records: u64,
     /// Erases at work.
     pub torn_erases: u64,
     /// Pages lost because the page above them was being programmed.
@@ -199,16 +205,16 @@ pub struct Media {
     pub always_saves_lower: bool,
     seq: u64,
     blocks: Vec<Block>,
-    /// Rows booked, per block.
+    /// Rows booked, per block, since the last erase booked.
     rows: Vec<u32>,
-    /// Rows below are saved elsewhere, per block.
+    /// Rows below are saved elsewhere, per block, in the life that was booked last.
     saved_rows: Vec<u32>,
     generation: Vec<u32>,
     pending: Vec<VecDeque<Pending>>,
     map: MapRecord,
     forgotten: BTreeMap<u32, u64>,
     forgotten_since: Vec<(u32, u64)>,
-    notes: VecDeque<(u64, Arc<MapRecord>)>,
+    notes: Vec<(u64, Arc<MapRecord>)>,
     /// What must have ended before a superblock may be erased.
     wait_for: BTreeMap<u32, Vec<Ticket>>,
     staged: BTreeMap<u32, Staged>,
@@ -239,7 +245,7 @@ impl Media {
             map: MapRecord::default(),
             forgotten: BTreeMap::new(),
             forgotten_since: Vec::new(),
-            notes: VecDeque::new(),
+            notes: Vec::new(),
             wait_for: BTreeMap::new(),
             staged: BTreeMap::new(),
             buffer: BTreeMap::new(),

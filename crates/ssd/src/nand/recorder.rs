@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::gear::{Gear, Program, Read, Ticket};
 use super::media::{CutDamage, Media, Progress};
-use super::{NandConfig, Purpose};
+use super::{NandConfig, Purpose, Reliability};
 use crate::geometry::Geometry;
 use crate::image::{Image, ImageError, Reader, Writer};
 
@@ -13,6 +13,8 @@ pub struct Recorder {
     clock: Clock,
     media: Media,
     now: u64,
+    /// Superblocks given up: when that comes about, and the wear before it.
+    given_up: Vec<(u64, Reliability)>,
 }
 
 impl Recorder {
@@ -51,6 +53,7 @@ impl Gear for Recorder {
             clock: Clock::new(geometry, config),
             media: Media::new(geometry),
             now: 0,
+            given_up: Vec::new(),
         }
     }
 
@@ -126,6 +129,36 @@ impl Gear for Recorder {
             self.settle(die);
         }
         self.media.freed(superblock);
+    }
+
+    /// Everything booked ends before anything else begins; with it, what was forgotten until now
+    /// is recorded. So a cut finds the superblock as it was, or nothing needed in it.
+    fn gave_up(&mut self, before: Reliability) {
+        let dies = self.media.die_count();
+        let mut end = self.now;
+        for die in 0..dies {
+            self.settle(die);
+            if let Some(last) = self.clock.dies[die as usize].booked.back() {
+                let ticket = Ticket {
+                    end: 0,
+                    die,
+                    id: last.id,
+                };
+                end = end.max(self.clock.make_firm(ticket));
+            }
+        }
+        for die in &mut self.clock.dies {
+            die.free_at = die.free_at.max(end);
+        }
+        self.media.note_forgotten(end);
+        self.given_up.retain(|(end, _)| *end > self.now);
+        self.given_up.push((end, before));
+    }
+
+    fn worn_at_cut(&mut self) -> Option<Reliability> {
+        let now = self.now;
+        let mut given_up = std::mem::take(&mut self.given_up).into_iter();
+        given_up.find(|(end, _)| *end > now).map(|found| found.1)
     }
 
     fn media(&self) -> Option<&Media> {
