@@ -94,16 +94,16 @@ fn print_spare(result: &SpareResult) {
     println!("per cent of new performance, {:?}", result.settings);
     for drive in &result.drives {
         println!(
-            "{} OP {:.1} % dirty WAF {:.2} free superblocks {:?}",
+            "{} OP {:.1} % WAF dirty, scattered {:.2?} free superblocks {:?}",
             drive.name,
             100.0 * drive.op,
             drive.dirty_waf,
             drive.free_superblocks
         );
-        for (kept, bare) in drive.kept.iter().zip(&drive.bare) {
+        for kept in &drive.kept {
             println!(
-                "  {:6} new {:7.0} IOPS full {:6.2} dirty {:6.2} ({:.1}-{:.1}) WAF {:.2?} \
-                 (against an empty drive: full {:.1} dirty {:.1}; saturated {:.1?} \
+                "  {:6} new {:7.0} IOPS full {:6.2} dirty {:6.2} ({:.1}-{:.1}) scattered {:6.2} \
+                 WAF {:.2?} (against an installed drive: {:.1?}; saturated {:.1?} \
                  with pauses {:.2?})",
                 kept.weight,
                 kept.new_iops,
@@ -111,9 +111,9 @@ fn print_spare(result: &SpareResult) {
                 kept.dirty_pct,
                 kept.dirty_range_pct.0,
                 kept.dirty_range_pct.1,
+                kept.scattered_pct,
                 kept.waf,
-                bare.full_pct,
-                bare.dirty_pct,
+                kept.of_installed_pct,
                 kept.saturated_pct,
                 kept.with_pauses_pct
             );

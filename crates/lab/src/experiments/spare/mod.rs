@@ -2,9 +2,10 @@
 //! full and dirty.
 //!
 //! ```text
-//! new   -> the recorded system is laid down -> trace                 = 100 %
+//! new   -> trace                                                     = 100 %
 //! new   -> every LBA written with random data -> trace               spare.full
-//!          -> 4 KiB random writes, one user capacity -> trace        spare.dirty
+//!          -> the same again with some random writes -> trace        spare.dirty
+//!          or random writes alone, one user capacity -> trace        (worse than the article)
 //! ```
 //! Each trace runs on a fork of the drive's state, so the light one does not spoil the heavy one.
 
@@ -14,7 +15,7 @@ mod rest;
 #[cfg(test)]
 mod tests;
 
-pub use protocol::{Bare, Compressed, DriveRuns, Kept};
+pub use protocol::{Compressed, DriveRuns, Kept};
 pub use rest::{IntelRuns, Rested, Round};
 
 use super::{Health, Scale};
@@ -83,6 +84,12 @@ impl SpareResult {
     /// Dirty, drive of 28 % less drive of 13 %, percentage points by weight (`spare.dirty`).
     pub fn dirty_28_less_13(&self) -> [f64; 2] {
         self.difference(|kept| kept.dirty_pct).map(|points| -points)
+    }
+
+    /// Written at random alone, drive of 28 % less drive of 13 %, percentage points by weight.
+    pub fn scattered_28_less_13(&self) -> [f64; 2] {
+        self.difference(|kept| kept.scattered_pct)
+            .map(|points| -points)
     }
 
     fn difference(&self, of: impl Fn(&Kept) -> f64) -> [f64; 2] {
