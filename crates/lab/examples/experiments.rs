@@ -127,9 +127,10 @@ fn print_spare(result: &SpareResult) {
         "dirty, 28 % less 13 %: {:.2?} points",
         result.dirty_28_less_13()
     );
+    let shares = result.drives.iter().flat_map(|drive| &drive.by_share);
     let dirt = result.drives.iter().flat_map(|drive| &drive.by_dirt);
     let rested = result.rested.kept.iter().chain(&result.rested.difference);
-    for curve in dirt.chain(rested) {
+    for curve in shares.chain(dirt).chain(rested) {
         println!("{}: {:.2?}", curve.name, curve.points);
     }
     println!("rests: {:?}", result.rested.assumed);

@@ -160,8 +160,8 @@ pub const ALL: [Experiment; 16] = [
     experiment(
         "spare",
         "traces of desktop use in bursts with pauses, light and heavy, on drives of a 32nd of \
-         their size: new with a system on it, full of random data, full and written at \
-         random all over",
+         their size: secure erased, full of random data, full after a second pass with some \
+         random writes, and after random writes alone",
         120,
         Kind::Spare,
     ),

@@ -128,6 +128,13 @@ fn whole_disk(outcome: &mut Outcome, disk: &WholeDisk) {
     outcome.value("disk_read_flatness", flat(&disk.read_full));
     outcome.value("disk_mixed_read_flatness", flat(&disk.mixed_read));
     let level = |c: &crate::experiments::Curve| c.level(10).unwrap_or(f64::NAN);
+    let tenth = disk.write_first.points.len().div_ceil(10);
+    let mean = |points: &[(f64, f64)]| {
+        points.iter().map(|(_, y)| y).sum::<f64>() / points.len().max(1) as f64
+    };
+    let begin = mean(&disk.write_first.points[..tenth]);
+    let end = disk.write_first.level(tenth).unwrap_or(f64::NAN);
+    outcome.value("disk_write_end_over_begin", end / begin);
     let steady = level(&disk.write_steady) / level(&disk.write_first);
     outcome.value("disk_steady_over_first", steady);
     for (name, line) in [

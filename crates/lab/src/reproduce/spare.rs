@@ -70,6 +70,11 @@ fn measure(outcome: &mut Outcome, short: &str, drive: &DriveRuns) {
     }
     let farthest = drive.kept.iter().map(|kept| (kept.full_pct - 100.0).abs());
     outcome.value(format!("{short}_full_change"), farthest.fold(0.0, f64::max));
+    let farthest = drive.kept.iter().map(|kept| (kept.dirty_pct - 100.0).abs());
+    outcome.value(
+        format!("{short}_dirty_change"),
+        farthest.fold(0.0, f64::max),
+    );
     outcome.value(format!("{short}_dirty_waf"), drive.dirty_waf[0]);
     outcome.value(format!("{short}_scattered_waf"), drive.dirty_waf[1]);
 }

@@ -58,7 +58,7 @@ fn filling_changes_only_a_drive_that_knows_what_is_free() {
 fn the_second_pass_covers_every_address_and_has_its_share_of_random_writes() {
     let states = protocol::States::some(DRIVES[1], &[], &small(), &[], &[]).unwrap();
     let user = states.full.config().user_bytes;
-    for share in [0, 10, 50] {
+    for share in [0, 8, 50] {
         let mut rng = ssdlab_ssd::rng::Rng::named(1, "test");
         let writes = protocol::second_pass(&states.full, share, &mut rng);
         let slot = states.full.config().shape.slot_bytes;

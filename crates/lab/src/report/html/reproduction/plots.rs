@@ -287,23 +287,32 @@ pub(super) fn dirty(found: &Reproduction, charts: &mut Charts) -> Markup {
     html! {
         (per_cent_of_new(found, "Full and dirty: per cent of new performance.", "dirty"))
         div .pair {
-            @for weight in ["light", "heavy"] {
-                (charts.add(by_dirt(found, weight)))
-            }
+            @for weight in ["light", "heavy"] { (charts.add(by(found, weight, "share"))) }
+        }
+        p {
+            "That is a pass in order with some random writes. Random writes and nothing else after \
+             the fill, which is worse than what the article did:"
+        }
+        div .pair {
+            @for weight in ["light", "heavy"] { (charts.add(by(found, weight, "dirt"))) }
         }
     }
 }
 
-/// What is left by how much was written at random after the fill.
-fn by_dirt(found: &Reproduction, weight: &str) -> Chart {
+/// What is left by the random share of the second pass, or by how much was written at random alone.
+fn by(found: &Reproduction, weight: &str, what: &str) -> Chart {
     let lines = SPARE.iter().enumerate().map(|(i, (short, title))| {
-        let points = curve(found, "spare", &format!("{short}_{weight}_by_dirt"));
+        let points = curve(found, "spare", &format!("{short}_{weight}_by_{what}"));
         line(title, i, points.0, points.1)
     });
-    let title = format!("Per cent of new, {weight} trace, by user capacities written at random");
+    let (by, axis) = match what {
+        "share" => ("random share of the second pass, %", Axis::Writers),
+        _ => ("user capacities written at random alone", Axis::Writes),
+    };
+    let title = format!("Per cent of new, {weight} trace, by {by}");
     Chart {
-        axis: Axis::Writes,
-        ..chart(&title, "dirt", lines.collect(), vec![])
+        axis,
+        ..chart(&title, what, lines.collect(), vec![])
     }
 }
 
