@@ -5,19 +5,21 @@ use ssdlab_lab::LabError;
 use ssdlab_lab::experiments::Curve;
 use ssdlab_lab::experiments::myth::{MythResult, MythSettings, Swept, WholeDisk, run_myth};
 use ssdlab_lab::experiments::spare::{SpareResult, SpareSettings, run_spare};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 fn main() -> Result<(), LabError> {
+    let go_on = AtomicBool::new(false);
     let asked = std::env::args().nth(1);
     let wanted = |name: &str| asked.as_deref().is_none_or(|asked| asked == name);
     if wanted("spare") {
         let begin = Instant::now();
-        print_spare(&run_spare(SpareSettings::default())?);
+        print_spare(&run_spare(SpareSettings::default(), &go_on)?);
         eprintln!("spare took {:.1} s", begin.elapsed().as_secs_f64());
     }
     if wanted("myth") {
         let begin = Instant::now();
-        print_myth(&run_myth(&MythSettings::default())?);
+        print_myth(&run_myth(&MythSettings::default(), &go_on)?);
         eprintln!("myth took {:.1} s", begin.elapsed().as_secs_f64());
     }
     Ok(())

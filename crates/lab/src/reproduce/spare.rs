@@ -1,10 +1,9 @@
 //! Article spare: what [`crate::experiments::spare`] found, as measures and curves.
 
-use super::experiment::{Outcome, Setup, stopped};
+use super::experiment::{Outcome, Setup};
 use crate::LabError;
 use crate::experiments::spare::{DriveRuns, SpareResult, SpareSettings, run_spare};
 use crate::experiments::{Curve, Health};
-use std::sync::atomic::Ordering;
 
 /// Short names of the drives, in the order of the result.
 pub const DRIVES: [&str; 4] = ["sf28", "sf13", "x25m", "barefoot"];
@@ -14,13 +13,11 @@ pub const DRIVES: [&str; 4] = ["sf28", "sf13", "x25m", "barefoot"];
 /// # Errors
 /// When a drive is not possible at the article's scale, or the run is stopped.
 pub fn run(setup: &Setup<'_>) -> Result<Outcome, LabError> {
-    let found = run_spare(SpareSettings {
+    let settings = SpareSettings {
         seed: setup.seed,
         ..SpareSettings::default()
-    })?;
-    if setup.stop.load(Ordering::Relaxed) {
-        return Err(stopped());
-    }
+    };
+    let found = run_spare(settings, setup.stop)?;
     let mut outcome = Outcome::default();
     health(&mut outcome, &found.health);
     for (short, drive) in DRIVES.iter().zip(&found.drives) {

@@ -18,9 +18,10 @@ mod tests;
 pub use protocol::{Compressed, DriveRuns, Kept};
 pub use rest::{IntelRuns, Rested, Round};
 
-use super::{Health, Scale};
+use super::{Health, Scale, go_on};
 use crate::LabError;
 use bench::{HEAVY, LIGHT, Weight};
+use std::sync::atomic::AtomicBool;
 
 /// What a run of the article may be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,17 +102,21 @@ impl SpareResult {
 /// Runs every experiment of the article.
 ///
 /// # Errors
-/// When a drive is not possible at the scale asked for.
-pub fn run_spare(settings: SpareSettings) -> Result<SpareResult, LabError> {
+/// When a drive is not possible at the scale asked for, or `stop` was set.
+pub fn run_spare(settings: SpareSettings, stop: &AtomicBool) -> Result<SpareResult, LabError> {
     let mut health = Health::default();
     let mut drives = Vec::new();
     for name in DRIVES {
+        go_on(stop)?;
         drives.push(protocol::drive_runs(name, &settings, &mut health)?);
     }
+    go_on(stop)?;
+    let intel = rest::intel(&settings, &mut health)?;
+    go_on(stop)?;
     Ok(SpareResult {
         settings,
         drives,
-        intel: rest::intel(&settings, &mut health)?,
+        intel,
         rested: rest::rested(&settings, &mut health)?,
         compress: protocol::compress(&settings, &mut health)?,
         health,
