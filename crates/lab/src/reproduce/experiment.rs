@@ -1,6 +1,6 @@
 //! What can be run, and what a run gives.
 
-use super::{contract, facts, myth, pattern, rw80, s2d, spare};
+use super::{contract, facts, hosts, myth, pattern, rw80, s2d, spare};
 use crate::LabError;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -29,6 +29,8 @@ enum Kind {
     Spare,
     Myth,
     Database,
+    Tiers,
+    HalfAYear,
 }
 
 /// What an experiment needs besides its name.
@@ -97,7 +99,7 @@ const RW80: &str = "secure erase, 4 KiB random writes over the whole drive, 32 o
                     minutes; ten idle minutes; two minutes more";
 
 /// Everything that can be run.
-pub const ALL: [Experiment; 17] = [
+pub const ALL: [Experiment; 19] = [
     experiment(
         "facts",
         "arithmetic on published numbers and on the catalogue's; nothing is run",
@@ -166,10 +168,24 @@ pub const ALL: [Experiment; 17] = [
         Kind::Database,
     ),
     experiment(
+        "s2d.tier",
+        "a cache tier of two copies on the drive and on its twin, each write durable on both \
+         cache devices (FUA), and buffered; drives scaled to 4 GiB, 20 s of the article's load",
+        40,
+        Kind::Tiers,
+    ),
+    experiment(
+        "myth.months",
+        "half a year of files, created, updated and deleted, 70 % used, on the earlier drive scaled \
+         to 2 GiB: never trimmed, and trimmed at once",
+        45,
+        Kind::HalfAYear,
+    ),
+    experiment(
         "spare",
         "traces of desktop use in bursts with pauses, light and heavy, on drives of a 32nd of \
-         their size: new with a system on it, full of random data, full and written at \
-         random all over",
+         their size: secure erased, full of random data, full after a second pass with some \
+         random writes, and after random writes alone",
         120,
         Kind::Spare,
     ),
@@ -195,6 +211,8 @@ impl Experiment {
             Kind::Database => myth::database(setup),
             Kind::Spare => spare::run(setup),
             Kind::Contract => contract::run(setup),
+            Kind::Tiers => hosts::tiers(setup),
+            Kind::HalfAYear => hosts::half_a_year(setup),
             Kind::X1Patterns => rw80::x1_patterns(setup),
         }
     }

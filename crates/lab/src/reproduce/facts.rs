@@ -65,6 +65,8 @@ pub fn facts() -> Result<Outcome, LabError> {
     let timing = &slc.config.nand.timing;
     outcome.value("slc_program_us", timing.program[0].0 as f64 / 1e3);
     outcome.value("slc_erase_ms", timing.erase.0 as f64 / 1e6);
+    let pages = slc.config.shape.pages_per_block;
+    outcome.value("pages_per_block_slc", f64::from(pages));
 
     let count = |models: &[&str], holds: bool| {
         let says = |model: &&&str| known(model, None).and_then(|known| known.plp) == Some(holds);

@@ -8,7 +8,7 @@
 //!
 //! * [`figures`]: the list of figures, what is asked of them, and how ours is judged.
 //! * [`experiment`]: what can be run; [`s2d`], [`pattern`], [`rw80`], [`contract`], [`spare`],
-//!   [`myth`], [`facts`] are the kinds.
+//!   [`myth`], [`hosts`], [`facts`] are the kinds.
 //! * [`run`]: the experiments that some figures need, over the cores.
 //! * [`table`]: rows as text and CSV. Pages are in `report::html`.
 //!
@@ -19,6 +19,7 @@ pub mod contract;
 pub mod experiment;
 pub mod facts;
 pub mod figures;
+pub mod hosts;
 pub mod myth;
 pub mod pattern;
 pub mod run;

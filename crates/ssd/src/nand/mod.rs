@@ -299,6 +299,23 @@ impl<G: Gear> Nand<G> {
         self.gear.read(from, channel, &read)
     }
 
+    /// Reads a page that holds nothing: it takes a die and its channel as long as any other, and
+    /// there is nothing in it to be worn or corrected.
+    pub fn read_blank(&mut self, from: u64, die: u32, row: u32, slots: u32) -> u64 {
+        let kind = self.kind(row, Mode::Native);
+        self.work.reads[kind] += 1;
+        self.work.slots_moved += u64::from(slots);
+        let read = Read {
+            die,
+            kind,
+            slots,
+            purpose: Purpose::Host,
+            retries: 0,
+            retry_ns: 0,
+        };
+        self.gear.read(from, self.geometry.channel_of(die), &read)
+    }
+
     /// Whether a page given to the array is not yet programmed, so that its data is still in the
     /// controller.
     #[inline]

@@ -24,6 +24,8 @@ pub(super) enum Unit {
     Throughput,
     /// Watts.
     Power,
+    /// Per cent.
+    Percent,
 }
 
 /// What the x axis is.
@@ -37,6 +39,10 @@ pub(super) enum Axis {
     Size,
     /// Written by the host, in user capacities.
     Writes,
+    /// Per cent of something, which the title names.
+    Percent,
+    /// Months.
+    Months,
 }
 
 /// One line with its look: the colour says which drive, run or kind; the dash says it again.
@@ -149,12 +155,15 @@ impl Chart {
             Unit::Time => "time",
             Unit::Throughput => "throughput",
             Unit::Power => "power",
+            Unit::Percent => "percent",
         };
         let axis = match self.axis {
             Axis::Time => "time",
             Axis::Writers => "writers",
             Axis::Size => "size",
             Axis::Writes => "writes",
+            Axis::Percent => "percent",
+            Axis::Months => "months",
         };
         let lines = self.lines.iter().map(|l| self.line_json(l, points_max));
         json!({

@@ -575,4 +575,12 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         };
         self.nand.read(from, at, slots, purpose)
     }
+
+    /// Reads the place that a controller keeps for an address that was never written: one that
+    /// uses no free space as spare area does not know that there is nothing to read.
+    pub(super) fn read_blank(&mut self, from: u64, ppn: u32, slots: u32) -> u64 {
+        self.counters.nand_reads_host += 1;
+        let place = self.nand.geometry.place(ppn);
+        self.nand.read_blank(from, place.die, place.row, slots)
+    }
 }
