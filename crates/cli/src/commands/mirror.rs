@@ -41,7 +41,8 @@ pub fn mirror(args: &MirrorArgs) -> Result<Exit, Failure> {
         pairs: args.seeds,
         seed: args.seed,
     };
-    let found = live(&settings, &stop_on_signal()?)?;
+    let stop = stop_on_signal()?;
+    let found = live(&settings, &stop)?;
     if args.json {
         print_json(&found)?;
         return Ok(Exit::Good);

@@ -24,9 +24,9 @@ use ssdlab_ssd::{Command, CountingDrive, DriveConfig};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Rated cycles of the smaller drives.
-const CYCLES: u32 = 60;
+const CYCLES: u32 = 100;
 /// Fewest superblocks of a smaller drive.
-const SUPERBLOCKS: u32 = 64;
+const SUPERBLOCKS: u32 = 128;
 /// SMART attribute E9h, the media wear indicator.
 const E9: u8 = 233;
 
@@ -192,7 +192,7 @@ impl Writes {
 
     fn give(&mut self, drive: &mut CountingDrive) {
         self.batch.clear();
-        for _ in 0..1024 {
+        for _ in 0..64 {
             let at = self.rng.below(self.blocks) * BLOCK;
             self.batch.push(Command::write(at, BLOCK as u32));
         }
