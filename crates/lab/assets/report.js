@@ -49,6 +49,9 @@
     size: { show: size, incrs: [1, 2, 4, 5, 10, 20] },
     writes: { show: (v) => tick("rate", v) + "x", incrs: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5,
       10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] },
+    depth: { show: (v) => String(Math.round(2 ** v)), incrs: [1, 2, 4] },
+    share: { show: (v) => tick("rate", v) + " %", incrs: [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50,
+      100, 200, 500] },
   };
 
   // ---- data -------------------------------------------------------------------------------------
@@ -88,7 +91,7 @@
     return [low, Math.max(low * 10, 10 ** Math.ceil(Math.log10(to)))];
   };
   // Lines over time or over what the host wrote; else points.
-  const over = (chart) => chart.axis === "time" || chart.axis === "writes";
+  const over = (chart) => ["time", "writes", "share"].includes(chart.axis);
   const xRange = (chart) => (_u, min, max) => {
     if (over(chart)) return min === max ? [min - 1, max + 1] : [min, max];
     const pad = (max - min) * 0.03 || 1;
@@ -111,7 +114,8 @@
   ];
   const series = (chart) => [
     {
-      label: { time: "at", writers: "writers", size: "dirty", writes: "at" }[chart.axis],
+      label: { time: "at", writers: "writers", size: "dirty", writes: "at", depth: "depth",
+        share: "at" }[chart.axis],
       value: (_u, v) => (v == null ? "-" : AXES[chart.axis].show(v)),
     },
     ...chart.lines.map((line) => ({

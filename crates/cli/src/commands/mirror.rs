@@ -43,9 +43,17 @@ pub fn mirror(args: &MirrorArgs) -> Result<Exit, Failure> {
     };
     let stop = stop_on_signal()?;
     let found = live(&settings, &stop)?;
+    let exit = if found.faults.is_empty() {
+        Exit::Good
+    } else {
+        Exit::Error
+    };
+    for fault in &found.faults {
+        eprintln!("error: self-check failed: {fault}");
+    }
     if args.json {
         print_json(&found)?;
-        return Ok(Exit::Good);
+        return Ok(exit);
     }
     print(&text(&found))?;
     say(
@@ -53,7 +61,7 @@ pub fn mirror(args: &MirrorArgs) -> Result<Exit, Failure> {
         "\nDrives are lived smaller, in size and in rated cycles; lives are given for the full\n\
          drive. With fewer blocks to average over, equal drives die further apart than full ones.",
     );
-    Ok(Exit::Good)
+    Ok(exit)
 }
 
 fn text(found: &Mirror) -> String {

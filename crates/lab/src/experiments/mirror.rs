@@ -59,6 +59,8 @@ pub struct Mirror {
     pub pairs: Vec<[Death; 2]>,
     /// By how much smaller the drives lived are than those named: bytes, and rated cycles.
     pub smaller: [[f64; 2]; 2],
+    /// What drives found wrong with themselves after their lives; empty when all is well.
+    pub faults: Vec<String>,
 }
 
 /// E9 over what a drive's host wrote, and the life that it tells of.
@@ -92,7 +94,11 @@ impl Mirror {
     /// Mean life of each side, bytes.
     pub fn mean_bytes(&self) -> [f64; 2] {
         [0, 1].map(|side| {
-            let each: Vec<f64> = self.pairs.iter().map(|pair| pair[side].dead_bytes).collect();
+            let each: Vec<f64> = self
+                .pairs
+                .iter()
+                .map(|pair| pair[side].dead_bytes)
+                .collect();
             stats::mean(&each)
         })
     }
@@ -101,7 +107,10 @@ impl Mirror {
 /// So many per cent of `sorted` values are not above the result; NaN of none.
 pub fn percentile(sorted: &[f64], percent: usize) -> f64 {
     let last = sorted.len().saturating_sub(1);
-    sorted.get(last * percent / 100).copied().unwrap_or(f64::NAN)
+    sorted
+        .get(last * percent / 100)
+        .copied()
+        .unwrap_or(f64::NAN)
 }
 
 /// A drive made smaller, with its wear.
@@ -141,7 +150,10 @@ impl Small {
             let roomy = config.effective_op() > 0.7 * full.effective_op();
             if (roomy && config.validate().is_ok()) || blocks == 1 {
                 let raw = |config: &DriveConfig| Geometry::new(config.shape).raw_bytes() as f64;
-                let smaller = [raw(full) / raw(&config), f64::from(rated) / f64::from(CYCLES)];
+                let smaller = [
+                    raw(full) / raw(&config),
+                    f64::from(rated) / f64::from(CYCLES),
+                ];
                 return Ok(Small {
                     config,
                     media,
@@ -201,7 +213,12 @@ impl Writes {
 }
 
 /// Lives one drive under writes to its first `bytes`.
-fn live(small: &Small, bytes: u64, seeds: (u64, u64)) -> Result<Death, LabError> {
+fn live(
+    small: &Small,
+    bytes: u64,
+    seeds: (u64, u64),
+    faults: &mut Vec<String>,
+) -> Result<Death, LabError> {
     let mut drive = small.drive(seeds.0)?;
     let mut writes = Writes::new(bytes, seeds.1);
     let mut rated_bytes = None;
@@ -213,9 +230,7 @@ fn live(small: &Small, bytes: u64, seeds: (u64, u64)) -> Result<Death, LabError>
             rated_bytes = Some(written(&drive));
         }
     }
-    drive
-        .check()
-        .map_err(|error| LabError::refused(format!("self-check failed: {error}"), ""))?;
+    faults.extend(drive.check().err());
     let dead_bytes = written(&drive);
     Ok(Death {
         rated_bytes: rated_bytes.unwrap_or(dead_bytes),
@@ -228,31 +243,38 @@ fn live(small: &Small, bytes: u64, seeds: (u64, u64)) -> Result<Death, LabError>
 /// # Errors
 /// When a drive is unknown or cannot wear, or `stop` is set.
 pub fn mirror(settings: &MirrorSettings, stop: &AtomicBool) -> Result<Mirror, LabError> {
-    let sides = settings.sides.each_ref().map(|name| -> Result<Small, LabError> {
-        Small::of(&catalogue::open(name)?)
-    });
+    let sides = settings
+        .sides
+        .each_ref()
+        .map(|name| -> Result<Small, LabError> { Small::of(&catalogue::open(name)?) });
     let [a, b] = sides;
     let (a, b) = (a?, b?);
     // A mirror is as large as its smaller side; each side's share of its own capacity.
     let full = |small: &Small| small.config.user_bytes as f64 * small.smaller[0];
     let common = full(&a).min(full(&b));
     let part = |small: &Small| (common / small.smaller[0]) as u64;
-    let mut pairs = Vec::new();
+    let (mut pairs, mut faults) = (Vec::new(), Vec::new());
     for pair in 0..u64::from(settings.pairs) {
         if stop.load(Ordering::Relaxed) {
             return Err(LabError::refused("stopped", ""));
         }
         // Every drive is one of its own; the writes are the pair's.
-        let seeds = |side| (settings.seed.wrapping_add(2 * pair + side), settings.seed ^ pair);
+        let seeds = |side| {
+            (
+                settings.seed.wrapping_add(2 * pair + side),
+                settings.seed ^ pair,
+            )
+        };
         pairs.push([
-            live(&a, part(&a), seeds(0))?,
-            live(&b, part(&b), seeds(1))?,
+            live(&a, part(&a), seeds(0), &mut faults)?,
+            live(&b, part(&b), seeds(1), &mut faults)?,
         ]);
     }
     Ok(Mirror {
         sides: settings.sides.clone(),
         pairs,
         smaller: [a.smaller, b.smaller],
+        faults,
     })
 }
 
@@ -325,14 +347,24 @@ mod tests {
         let apart = percentile(&unequal.gaps_pct(), 0);
         assert!(together < 10.0, "{equal:?}");
         assert!(apart > 50.0, "{unequal:?}");
-        assert!(equal.pairs.iter().all(|pair| pair[0] != pair[1]), "{equal:?}");
-        assert_eq!(equal, pairs(["intel-710-100gb"; 2], 3), "a seed is a result");
+        assert!(
+            equal.pairs.iter().all(|pair| pair[0] != pair[1]),
+            "{equal:?}"
+        );
+        assert_eq!(
+            equal,
+            pairs(["intel-710-100gb"; 2], 3),
+            "a seed is a result"
+        );
     }
 
     #[test]
     fn a_percentile_is_one_of_the_values() {
         let values = [1.0, 2.0, 3.0, 4.0, 5.0];
-        assert_eq!([0, 50, 100].map(|p| percentile(&values, p)), [1.0, 3.0, 5.0]);
+        assert_eq!(
+            [0, 50, 100].map(|p| percentile(&values, p)),
+            [1.0, 3.0, 5.0]
+        );
         assert!(percentile(&[], 50).is_nan());
     }
 

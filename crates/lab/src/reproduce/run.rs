@@ -80,9 +80,8 @@ impl Settings<'_> {
 
     /// The figure as it is judged: pending where it needs what is left out.
     fn judged(&self, figure: &Figure) -> Figure {
-        let left_out = |name: &&str| {
-            Experiment::named(name).is_some_and(|experiment| !self.runs(experiment))
-        };
+        let left_out =
+            |name: &&str| Experiment::named(name).is_some_and(|experiment| !self.runs(experiment));
         let mut figure = figure.clone();
         if figure.experiments().iter().any(left_out) {
             figure.pending = LEFT_OUT.into();

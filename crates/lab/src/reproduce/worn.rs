@@ -55,14 +55,19 @@ pub fn new(setup: &Setup<'_>) -> Result<Outcome, LabError> {
 }
 
 fn loads(outcome: &mut Outcome, all: &[Candidate]) {
-    let agrees = |c: &&Candidate| LIFE_LEFT_PCT.contains(&c.life_left_pct) && DAYS.contains(&c.days);
+    let agrees =
+        |c: &&Candidate| LIFE_LEFT_PCT.contains(&c.life_left_pct) && DAYS.contains(&c.days);
     let names: Vec<&str> = all.iter().filter(agrees).map(|c| c.name).collect();
     outcome.value("loads_that_agree", names.len() as f64);
     if !names.is_empty() {
-        outcome.texts.insert("loads_that_agree".into(), names.join("; "));
+        outcome
+            .texts
+            .insert("loads_that_agree".into(), names.join("; "));
     }
     for (n, candidate) in all.iter().enumerate() {
-        outcome.texts.insert(format!("load_{n}"), candidate.name.into());
+        outcome
+            .texts
+            .insert(format!("load_{n}"), candidate.name.into());
         outcome.value(format!("load_{n}_waf"), candidate.waf);
         outcome.value(format!("load_{n}_life_left_pct"), candidate.life_left_pct);
         outcome.value(format!("load_{n}_days"), candidate.days);
@@ -138,9 +143,11 @@ fn differences(outcome: &mut Outcome, found: &WornResult) {
             outcome.value(format!("gain_pct_{name}"), 100.0 * (worn / new - 1.0));
         }
     }
-    let slowest = TRACES
-        .iter()
-        .filter_map(|trace| outcome.values.get(&format!("gain_pct_trace_{}_ms", trace.name)));
+    let slowest = TRACES.iter().filter_map(|trace| {
+        outcome
+            .values
+            .get(&format!("gain_pct_trace_{}_ms", trace.name))
+    });
     let slowest = slowest.copied().fold(f64::MIN, f64::max);
     outcome.value("traces_gain_pct_most", slowest);
     for (data, _) in DATA {
@@ -164,5 +171,7 @@ fn gains(found: &WornResult, name: &str) -> Vec<f64> {
         return Vec::new();
     };
     let pairs = new.iter().zip(&worn).filter(|(new, _)| new.0 >= DEEP);
-    pairs.map(|(new, worn)| 100.0 * (worn.1 / new.1 - 1.0)).collect()
+    pairs
+        .map(|(new, worn)| 100.0 * (worn.1 / new.1 - 1.0))
+        .collect()
 }

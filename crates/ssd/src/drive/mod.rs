@@ -129,7 +129,10 @@ impl Drive {
             allowed: allowed.into(),
         };
         if config.shape != used.config().shape {
-            return Err(other("shape", "only an array of the same shape is taken over"));
+            return Err(other(
+                "shape",
+                "only an array of the same shape is taken over",
+            ));
         }
         if config.wear != used.config().wear {
             return Err(other("wear", "only media that wears alike is taken over"));

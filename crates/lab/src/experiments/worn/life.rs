@@ -3,8 +3,8 @@
 use crate::LabError;
 use crate::catalogue;
 use crate::life::live::Ageing;
-use crate::report::units::decimal_bytes;
 use crate::life::{Manner, Plan, Until};
+use crate::report::units::decimal_bytes;
 use crate::saved::About;
 use ssdlab_ssd::{Drive, DriveConfig};
 use std::sync::atomic::AtomicBool;

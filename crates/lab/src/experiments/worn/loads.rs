@@ -42,8 +42,14 @@ const LOADS: [(&str, Option<(&str, u32, u64)>); 6] = [
     ("in order, 1 MiB", Some(("sequential", 1 << 20, 1))),
     ("random, 128 KiB", Some(("uniform", 128 << 10, 1))),
     ("random, 4 KiB", Some(("uniform", 4096, 1))),
-    ("random, 4 KiB, 80 % to 20 %", Some(("hotcold:80/20", 4096, 1))),
-    ("random, 4 KiB, half of the drive", Some(("uniform", 4096, 2))),
+    (
+        "random, 4 KiB, 80 % to 20 %",
+        Some(("hotcold:80/20", 4096, 1)),
+    ),
+    (
+        "random, 4 KiB, half of the drive",
+        Some(("uniform", 4096, 2)),
+    ),
     ("JESD219 enterprise", None),
 ];
 
@@ -120,6 +126,8 @@ fn waf(
     drive
         .check()
         .map_err(|error| LabError::refused(format!("self-check failed: {error}"), ""))?;
-    let waf = drive.counters().waf_since(&then, config.geometry().slot_bytes);
+    let waf = drive
+        .counters()
+        .waf_since(&then, config.geometry().slot_bytes);
     waf.ok_or_else(|| LabError::refused("nothing was written", ""))
 }

@@ -1,8 +1,8 @@
 //! One measurement after another on one drive, kept by name.
 
+use super::super::Curve;
 use super::super::Health;
 use super::super::host::{Host, Span};
-use super::super::Curve;
 use super::bench::Benchmark;
 use crate::LabError;
 use ssdlab_ssd::rng::Rng;
@@ -51,13 +51,18 @@ impl<'a> Bench<'a> {
     }
 
     pub fn keep(&mut self, name: &str, value: f64) {
-        self.found.values.insert(format!("{}_{name}", self.data), value);
+        self.found
+            .values
+            .insert(format!("{}_{name}", self.data), value);
     }
 
     pub fn point(&mut self, name: &str, x: f64, y: f64) {
         let name = format!("{}_{name}", self.data);
         let curve = self.found.curves.entry(name.clone());
-        curve.or_insert_with(|| Curve::new(name)).points.push((x, y));
+        curve
+            .or_insert_with(|| Curve::new(name))
+            .points
+            .push((x, y));
     }
 
     /// Gives `commands`, always `depth` outstanding, and waits for all, after a pause. Also

@@ -13,9 +13,9 @@ pub mod bench;
 pub mod life;
 pub mod loads;
 mod measure;
-mod traces;
 #[cfg(test)]
 mod tests;
+mod traces;
 
 pub use bench::{Benchmark, benchmark};
 pub use life::{Aged, DRIVE, WRITTEN, age};

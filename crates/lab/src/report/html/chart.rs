@@ -37,6 +37,10 @@ pub(super) enum Axis {
     Size,
     /// Written by the host, in user capacities.
     Writes,
+    /// Commands outstanding, as logarithms to base 2.
+    Depth,
+    /// Per cent of something.
+    Share,
 }
 
 /// One line with its look: the colour says which drive, run or kind; the dash says it again.
@@ -155,6 +159,8 @@ impl Chart {
             Axis::Writers => "writers",
             Axis::Size => "size",
             Axis::Writes => "writes",
+            Axis::Depth => "depth",
+            Axis::Share => "share",
         };
         let lines = self.lines.iter().map(|l| self.line_json(l, points_max));
         json!({
