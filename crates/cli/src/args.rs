@@ -63,6 +63,8 @@ pub enum Command {
     Age(Box<crate::commands::age::Age>),
     /// What drives last for under JESD219's enterprise stream, against their ratings.
     Endurance(crate::commands::endurance::Endurance),
+    /// Do two mirrored drives wear out together? The gap between their deaths, over seeds.
+    Mirror(crate::commands::mirror::MirrorArgs),
     /// What a saved modelled drive tells of its health by SMART.
     Smart(crate::commands::smart::Smart),
     /// Every policy of reclaim and placement, with its parameter and its paper.
@@ -393,6 +395,8 @@ Examples:
   ssdlab reproduce                         everything
   ssdlab reproduce s2d zil.seek            an article, and some figures of another
   ssdlab reproduce zil.rw80.x1 --out x1
+  ssdlab reproduce worn                    with a life of 270 TB, every page
+                                           write played: minutes
 
 A figure that is missed is a row like any other. Exit code 2: a self-check
 failed, and the numbers must not be believed.")]
@@ -403,6 +407,12 @@ pub struct Reproduce {
     /// List the figures and what was published, and run nothing.
     #[arg(long)]
     pub list: bool,
+    /// Also what takes minutes when no figure is named: the life of article worn.
+    #[arg(long)]
+    pub full: bool,
+    /// A drive saved by `ssdlab age`, in the place of the life of article worn.
+    #[arg(long, value_name = "FILE")]
+    pub aged: Option<PathBuf>,
     /// Seed of every random stream.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         Command::Simulate(args) => commands::simulate::simulate(&args),
         Command::Age(args) => commands::age::age(&args),
         Command::Endurance(args) => commands::endurance::endurance(&args),
+        Command::Mirror(args) => commands::mirror::mirror(&args),
         Command::Smart(args) => commands::smart::smart(&args),
         Command::Policies { json } => commands::policies::policies(json),
         Command::Theory(args) => commands::theory::theory(&args),

@@ -283,3 +283,29 @@ fn a_leap_keeps_every_law() {
     write(&mut drive, &mut rng, 340, 1_000);
     drive.check().expect("consistent");
 }
+
+/// Other firmware on a worn array: the cycles stay, the data is gone, and superblocks that were
+/// given up stay so.
+#[test]
+fn a_used_array_goes_on_under_another_layer() {
+    let mut drive = filled(&config(|_| {}));
+    let mut rng = Rng::named(1, "wear");
+    while drive.ended().is_none() {
+        write(&mut drive, &mut rng, 340, 100);
+    }
+    let worn = drive.into_timed().expect("page-mapped");
+    let cycles = |drive: &Drive| -> u64 { drive.reliability().unwrap().cycles_total() };
+    let mut config = worn.config().clone();
+    config.ftl.compression_pack = 2;
+    let taken = Drive::on_used_array(config, &worn).unwrap();
+    taken.check().unwrap();
+    let retired = |drive: &Drive| drive.reliability().unwrap().counters().superblocks_retired;
+    assert!(retired(&worn) > 0, "the example wears out");
+    assert_eq!(retired(&taken), retired(&worn));
+    let usable = worn.reliability().unwrap().cycles_in_use().count() as u64;
+    assert_eq!(cycles(&taken), cycles(&worn) + usable, "one erase of each");
+    assert_eq!(taken.counters().host_bytes_written, 0);
+    let mut other = worn.config().clone();
+    other.shape.blocks_per_plane += 1;
+    assert!(Drive::on_used_array(other, &worn).is_err());
+}

@@ -7,6 +7,7 @@ pub mod endurance;
 pub mod generate;
 pub mod hosts;
 pub mod inspect;
+pub mod mirror;
 pub mod months;
 pub mod oltp;
 pub mod policies;

@@ -25,12 +25,17 @@ pub fn reproduce(args: &Reproduce) -> Result<Exit, Failure> {
     let stop = stop_on_signal()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.jobs.map_or(cores, |jobs| jobs as usize);
-    let bar = bar(run::needed(&chosen).len(), args.output.quiet);
+    let settings = run::Settings {
+        seed: args.seed,
+        full: args.full || !args.ids.is_empty(),
+        aged: args.aged.as_deref(),
+    };
+    let bar = bar(settings.experiments(&chosen).len(), args.output.quiet);
     let done = |experiment: &Experiment| {
         bar.set_message(experiment.name);
         bar.inc(1);
     };
-    let found = reproduce::reproduce(&chosen, args.seed, threads, &stop, done);
+    let found = reproduce::reproduce_with(&chosen, &settings, threads, &stop, done);
     bar.finish_and_clear();
     let found = found?;
     let json = serde_json::to_string_pretty(&found)

@@ -109,12 +109,22 @@ impl Host {
                 "choose a scale that leaves it more blocks",
             )
         })?;
-        Ok(Host {
+        Ok(Host::around(drive))
+    }
+
+    /// Of a drive that has not been given a command yet.
+    pub fn around(drive: Drive) -> Host {
+        Host {
             now: drive.now(),
             drive,
             given: 0,
             served: 0,
-        })
+        }
+    }
+
+    /// Energy used so far, nJ.
+    pub fn energy_nj(&self) -> u128 {
+        self.drive.energy().total_nj()
     }
 
     pub fn config(&self) -> &DriveConfig {

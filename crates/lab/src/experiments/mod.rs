@@ -6,9 +6,11 @@
 //! is in `docs/experiments.md`. Ids are those of the list of published figures.
 
 mod host;
+pub mod mirror;
 pub mod myth;
 mod scale;
 pub mod spare;
+pub mod worn;
 
 pub use host::{Health, Span};
 pub use scale::Scale;

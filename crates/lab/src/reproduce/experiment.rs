@@ -1,9 +1,10 @@
 //! What can be run, and what a run gives.
 
-use super::{contract, facts, hosts, myth, pattern, rw80, s2d, spare};
+use super::{contract, facts, hosts, mirror, myth, pattern, rw80, s2d, spare, worn};
 use crate::LabError;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// One of the articles' experiments on one modelled drive or host.
@@ -31,6 +32,9 @@ enum Kind {
     Database,
     Tiers,
     HalfAYear,
+    Mirror,
+    WornNew,
+    WornAged,
 }
 
 /// What an experiment needs besides its name.
@@ -40,6 +44,8 @@ pub struct Setup<'a> {
     pub seed: u64,
     /// Set to end early; what is not complete is then not a result.
     pub stop: &'a AtomicBool,
+    /// A drive that `ssdlab age` saved, in the place of the life of article worn.
+    pub aged: Option<&'a Path>,
 }
 
 /// A line to plot.
@@ -99,7 +105,7 @@ const RW80: &str = "secure erase, 4 KiB random writes over the whole drive, 32 o
                     minutes; ten idle minutes; two minutes more";
 
 /// Everything that can be run.
-pub const ALL: [Experiment; 19] = [
+pub const ALL: [Experiment; 22] = [
     experiment(
         "facts",
         "arithmetic on published numbers and on the catalogue's; nothing is run",
@@ -189,12 +195,40 @@ pub const ALL: [Experiment; 19] = [
         120,
         Kind::Spare,
     ),
+    experiment(
+        "mirror",
+        "mirrors of two drives, made smaller in size and rated cycles, 4 KiB random writes over \
+         the smaller side until both are dead, every page write played; each drive's blocks \
+         drawn from a seed of its own",
+        130,
+        Kind::Mirror,
+    ),
+    experiment(
+        "worn.new",
+        "the new drive's benchmark: a test file of 8 GiB, 2 MB and 4 KiB, four server profiles, \
+         CrystalDiskMark, three client traces; and six loads that the 270 TB may have been, on \
+         the drive a 32nd of its size",
+        110,
+        Kind::WornNew,
+    ),
+    experiment(
+        "worn.aged",
+        "270 TB written to the drive in order, 1 MiB each, incompressible, in 27 days at 40 C, \
+         every page write played; secure erase; the same benchmark as on the new drive",
+        1000,
+        Kind::WornAged,
+    ),
 ];
 
 impl Experiment {
     /// By name.
     pub fn named(name: &str) -> Option<&'static Experiment> {
         ALL.iter().find(|experiment| experiment.name == name)
+    }
+
+    /// Whether it takes minutes: it is run only when a figure of it is asked for by name.
+    pub fn is_long(&self) -> bool {
+        matches!(self.kind, Kind::WornAged)
     }
 
     /// Runs it.
@@ -213,6 +247,9 @@ impl Experiment {
             Kind::Contract => contract::run(setup),
             Kind::Tiers => hosts::tiers(setup),
             Kind::HalfAYear => hosts::half_a_year(setup),
+            Kind::Mirror => mirror::run(setup),
+            Kind::WornNew => worn::new(setup),
+            Kind::WornAged => worn::aged(setup),
             Kind::X1Patterns => rw80::x1_patterns(setup),
         }
     }

@@ -19,6 +19,9 @@ pub enum Kind {
     Arithmetic,
     /// A fact that the catalogue carries.
     Documented,
+    /// A difference that wear as the model knows it does not make: something else was changed
+    /// between the two measurements, too.
+    NotWear,
 }
 
 impl Kind {
@@ -30,6 +33,7 @@ impl Kind {
             Kind::Shape => "shape",
             Kind::Arithmetic => "arithmetic",
             Kind::Documented => "documented",
+            Kind::NotWear => "not wear",
         }
     }
 }

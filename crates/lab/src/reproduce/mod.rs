@@ -8,7 +8,7 @@
 //!
 //! * [`figures`]: the list of figures, what is asked of them, and how ours is judged.
 //! * [`experiment`]: what can be run; [`s2d`], [`pattern`], [`rw80`], [`contract`], [`spare`],
-//!   [`myth`], [`hosts`], [`facts`] are the kinds.
+//!   [`myth`], [`hosts`], [`mirror`], [`worn`], [`facts`] are the kinds.
 //! * [`run`]: the experiments that some figures need, over the cores.
 //! * [`table`]: rows as text and CSV. Pages are in `report::html`.
 //!
@@ -20,6 +20,7 @@ pub mod experiment;
 pub mod facts;
 pub mod figures;
 pub mod hosts;
+pub mod mirror;
 pub mod myth;
 pub mod pattern;
 pub mod run;
@@ -29,7 +30,8 @@ pub mod spare;
 pub mod table;
 #[cfg(test)]
 mod tests;
+pub mod worn;
 
 pub use experiment::{Experiment, Outcome};
 pub use figures::{Figure, Kind, Row, Verdict};
-pub use run::{Reproduction, reproduce};
+pub use run::{Reproduction, Settings, reproduce, reproduce_with};

@@ -5,6 +5,7 @@ use super::figures::{Figure, Row, Verdict, number};
 use crate::LabError;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -54,6 +55,44 @@ impl Reproduction {
     }
 }
 
+/// What a reproduction is told besides its figures.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'a> {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Also the experiments that take minutes.
+    pub full: bool,
+    /// A drive that `ssdlab age` saved, in the place of the life of article worn.
+    pub aged: Option<&'a Path>,
+}
+
+impl Settings<'_> {
+    fn runs(&self, experiment: &Experiment) -> bool {
+        self.full || self.aged.is_some() || !experiment.is_long()
+    }
+
+    /// What is run of all that `figures` need, the longest first.
+    pub fn experiments(&self, figures: &[&Figure]) -> Vec<&'static Experiment> {
+        let mut all = needed(figures);
+        all.retain(|experiment| self.runs(experiment));
+        all
+    }
+
+    /// The figure as it is judged: pending where it needs what is left out.
+    fn judged(&self, figure: &Figure) -> Figure {
+        let left_out =
+            |name: &&str| Experiment::named(name).is_some_and(|experiment| !self.runs(experiment));
+        let mut figure = figure.clone();
+        if figure.experiments().iter().any(left_out) {
+            figure.pending = LEFT_OUT.into();
+        }
+        figure
+    }
+}
+
+/// Said of figures that need an experiment that was left out.
+const LEFT_OUT: &str = "minutes long: run `ssdlab reproduce worn`";
+
 /// Experiments that `figures` need, the longest first.
 pub fn needed(figures: &[&Figure]) -> Vec<&'static Experiment> {
     let mut found: Vec<&Experiment> = ALL
@@ -68,12 +107,10 @@ pub fn needed(figures: &[&Figure]) -> Vec<&'static Experiment> {
     found
 }
 
-/// Runs what `figures` need on `threads` threads and judges each. `done` hears of each experiment
-/// that has ended, in no certain order; nothing else depends on the number of threads.
+/// Runs all that `figures` need; see [`reproduce_with`].
 ///
 /// # Errors
-/// When an experiment cannot be run. A figure that is missed, or a failed self-check, is not an
-/// error: see [`Reproduction::failures`].
+/// As there.
 pub fn reproduce(
     figures: &[&Figure],
     seed: u64,
@@ -81,11 +118,36 @@ pub fn reproduce(
     stop: &AtomicBool,
     done: impl Fn(&Experiment) + Sync,
 ) -> Result<Reproduction, LabError> {
-    let todo = needed(figures);
+    let settings = Settings {
+        seed,
+        full: true,
+        aged: None,
+    };
+    reproduce_with(figures, &settings, threads, stop, done)
+}
+
+/// Runs what `figures` need on `threads` threads and judges each. `done` hears of each experiment
+/// that has ended, in no certain order; nothing else depends on the number of threads.
+///
+/// # Errors
+/// When an experiment cannot be run. A figure that is missed, or a failed self-check, is not an
+/// error: see [`Reproduction::failures`].
+pub fn reproduce_with(
+    figures: &[&Figure],
+    settings: &Settings<'_>,
+    threads: usize,
+    stop: &AtomicBool,
+    done: impl Fn(&Experiment) + Sync,
+) -> Result<Reproduction, LabError> {
+    let todo = settings.experiments(figures);
     let next = AtomicUsize::new(0);
     let found = Mutex::new(BTreeMap::new());
     let failed: Mutex<Option<LabError>> = Mutex::new(None);
-    let setup = Setup { seed, stop };
+    let setup = Setup {
+        seed: settings.seed,
+        stop,
+        aged: settings.aged,
+    };
     let work = || {
         while !stop.load(Ordering::Relaxed) {
             let Some(experiment) = todo.get(next.fetch_add(1, Ordering::Relaxed)) else {
@@ -113,10 +175,13 @@ pub fn reproduce(
         return Err(error);
     }
     let experiments = std::mem::take(&mut *lock(&found));
-    let row = |figure: &&Figure| Row::new(figure, ours(figure, &experiments));
+    let row = |figure: &&Figure| {
+        let figure = settings.judged(figure);
+        Row::new(&figure, ours(&figure, &experiments))
+    };
     Ok(Reproduction {
         ssdlab: env!("CARGO_PKG_VERSION").to_owned(),
-        seed,
+        seed: settings.seed,
         stopped: stop.load(Ordering::Relaxed),
         rows: figures.iter().map(row).collect(),
         experiments,

@@ -178,6 +178,7 @@ fn a_stopped_run_has_rows_that_were_not_run() {
     let setup = Setup {
         seed: 1,
         stop: &AtomicBool::new(true),
+        aged: None,
     };
     assert!(Experiment::named("zil.one").unwrap().run(&setup).is_err());
 }

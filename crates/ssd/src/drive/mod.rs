@@ -116,6 +116,46 @@ impl Drive {
         Drive::build(config, Some(victim))
     }
 
+    /// A drive of `config` on the array that `used` has worn, secure erased: other firmware on the
+    /// same media. Its own counters begin at zero; those of the array go on.
+    ///
+    /// # Errors
+    /// When the configuration is impossible, or the array is of another kind or wears otherwise, or
+    /// one of both is block-mapped.
+    pub fn on_used_array(config: DriveConfig, used: &Drive) -> Result<Drive, ConfigError> {
+        let other = |what: &str, allowed: &str| ConfigError {
+            what: what.into(),
+            given: format!("that of {}", used.config().name),
+            allowed: allowed.into(),
+        };
+        if config.shape != used.config().shape {
+            return Err(other(
+                "shape",
+                "only an array of the same shape is taken over",
+            ));
+        }
+        if config.wear != used.config().wear {
+            return Err(other("wear", "only media that wears alike is taken over"));
+        }
+        let (array, retired) = match &*used.kind {
+            Kind::Lean(engine) => engine.ftl.used_array(),
+            Kind::Full(engine) => engine.ftl.used_array(),
+            Kind::Block(_) | Kind::Hybrid(_) => {
+                return Err(other("mapping", "only page-mapped drives are taken over"));
+            }
+        };
+        let mut drive = Drive::new(config)?;
+        match &mut *drive.kind {
+            Kind::Lean(engine) => engine.ftl.begin_on(array, retired),
+            Kind::Full(engine) => engine.ftl.begin_on(array, retired),
+            Kind::Block(_) | Kind::Hybrid(_) => {
+                return Err(other("mapping", "only page-mapped drives take over"));
+            }
+        }
+        drive.secure_erase(Nanos::ZERO);
+        Ok(drive)
+    }
+
     fn build(
         config: DriveConfig,
         victim: Option<Box<dyn VictimPolicy>>,

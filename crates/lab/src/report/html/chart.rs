@@ -43,6 +43,8 @@ pub(super) enum Axis {
     Percent,
     /// Months.
     Months,
+    /// Commands outstanding, as logarithms to base 2.
+    Depth,
 }
 
 /// One line with its look: the colour says which drive, run or kind; the dash says it again.
@@ -164,6 +166,7 @@ impl Chart {
             Axis::Writes => "writes",
             Axis::Percent => "percent",
             Axis::Months => "months",
+            Axis::Depth => "depth",
         };
         let lines = self.lines.iter().map(|l| self.line_json(l, points_max));
         json!({

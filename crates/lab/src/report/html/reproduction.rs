@@ -4,6 +4,7 @@ mod bars;
 mod figures;
 mod plots;
 mod story;
+mod worn;
 
 use super::chart::Charts;
 use crate::reproduce::figures::{ARTICLES, Row};

@@ -9,7 +9,7 @@ use super::{Entry, Gear, Layout, PageFtl, State};
 use crate::config::DriveConfig;
 use crate::image::image_of;
 use crate::nand::reliability::LevellingConfig;
-use crate::nand::{EndOfLife, Erased, Mode};
+use crate::nand::{EndOfLife, Erased, Mode, UsedArray};
 use std::collections::VecDeque;
 
 /// See the module's text.
@@ -125,6 +125,17 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             epoch: self.epoch,
             layout: self.layout,
         }
+    }
+
+    /// The array without its data, and how many superblocks of it are given up.
+    pub fn used_array(&self) -> (UsedArray, u32) {
+        (self.nand.used(), self.wear.native_retired)
+    }
+
+    /// Takes over an array that another layer has worn; a secure erase must follow.
+    pub fn begin_on(&mut self, array: UsedArray, native_retired: u32) {
+        self.nand.take_used(array);
+        self.wear.native_retired = native_retired;
     }
 
     /// Native superblocks that are in use or free.

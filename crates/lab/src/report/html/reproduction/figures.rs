@@ -34,6 +34,10 @@ pub(super) fn legend() -> Markup {
         Kind::Shape => "published without a number; ours is asked for the shape",
         Kind::Arithmetic => "follows from other published numbers",
         Kind::Documented => "a fact that the catalogue carries; nothing is run",
+        Kind::NotWear => {
+            "a difference not explained by wear: the firmware was changed between the two \
+             measurements, too"
+        }
     };
     let kinds = [
         Kind::Calibrated,
@@ -41,6 +45,7 @@ pub(super) fn legend() -> Markup {
         Kind::Shape,
         Kind::Arithmetic,
         Kind::Documented,
+        Kind::NotWear,
     ];
     html! {
         dl .facts { @for kind in kinds { dt { (kind.name()) } dd { (mean(kind)) } } }

@@ -2,6 +2,7 @@
 
 use super::super::chart::Charts;
 use super::plots;
+use super::worn;
 use crate::reproduce::Reproduction;
 use crate::reproduce::figures::Row;
 use maud::Markup;
@@ -145,8 +146,19 @@ const ZIL: Story = Story {
                      how long the rated writes last when the log device is written at this rate \
                      without a pause.",
             ],
-            ids: &["zil.endurance", "zil.mwi", "zil.mirror", "zil.x1.backups"],
+            ids: &["zil.endurance", "zil.x1.backups"],
             plots: plots::money,
+        },
+        Section {
+            anchor: "mirror",
+            title: "Mirrored log devices, and the wear indicator",
+            text: &[
+                "Both sides of a mirror are written alike. Equal drives use up their cells at the \
+                     same rate and differ only in which blocks fail when; a larger one has more \
+                     cells for the same writes, and more spare area.",
+            ],
+            ids: &["zil.mwi", "zil.mirror"],
+            plots: worn::mirror,
         },
         Section {
             anchor: "plp",
@@ -273,8 +285,68 @@ const MYTH: Story = Story {
 const WORN: Story = Story {
     source: "K. OBrien (StorageReview), SSD Performance Review - 270TB Written, 2011.",
     intro: "A drive is written until a fifth of its life is left, and measured again. Its firmware \
-            was changed between the two reviews (319A to 332A), so not every difference is wear.",
-    sections: &[],
+            was changed between the two reviews (319A to 332A), so not every difference is wear. The \
+            model changes nothing but the wear: rows that are called \"not wear\" are differences that \
+            it does not explain.",
+    sections: &[
+        Section {
+            anchor: "life",
+            title: "What 270 TB cost",
+            text: &[
+                "Every page write is played. The article says that the data was incompressible and \
+                     that it took the better part of a month, and not how it was written. Written \
+                     in order it costs its parity; other loads cost more of the life, and more days.",
+            ],
+            ids: &["worn.life", "worn.day"],
+            plots: worn::life,
+        },
+        Section {
+            anchor: "small",
+            title: "4 KiB at random",
+            text: &[
+                "Reads and writes over queue depth, on a test file of 8 GiB; writes one at a time for \
+                     the latency. Data that repeats compresses as far as it can, random data not at \
+                     all.",
+            ],
+            ids: &[
+                "worn.rr_peak",
+                "worn.w_lat_rep",
+                "worn.w_lat_rand",
+                "worn.w_lat_max",
+                "worn.4k_gain",
+            ],
+            plots: worn::small,
+        },
+        Section {
+            anchor: "large",
+            title: "Large transfers",
+            text: &[
+                "2 MB in order and at random, and CrystalDiskMark's writes. Incompressible data waits \
+                     for the array: worn cells are programmed faster.",
+            ],
+            ids: &["worn.seq", "worn.cdm"],
+            plots: worn::large,
+        },
+        Section {
+            anchor: "mixed",
+            title: "Server profiles",
+            text: &[
+                "Iometer's database, file server, web server and workstation, over queue depth.",
+            ],
+            ids: &["worn.mixed"],
+            plots: worn::mixed,
+        },
+        Section {
+            anchor: "traces",
+            title: "Client traces and power",
+            text: &[
+                "Home theatre, office and games, with the volumes that were published; then power by \
+                     activity.",
+            ],
+            ids: &["worn.traces", "worn.power"],
+            plots: worn::power,
+        },
+    ],
 };
 
 /// The story of an article.

@@ -1,0 +1,133 @@
+//! Which load was it? The article wrote 270 TB in "the better part of a month" and had 21 % of the
+//! life left, and does not say how it wrote. Both numbers follow from the write amplification:
+//!
+//! ```text
+//! life left = 1 - 270 TB x WAF / (rated cycles x raw capacity)
+//! days      = 270 TB x WAF / rate at which the array takes data
+//! ```
+//! Candidates are lived on the drive made smaller until their write amplification is steady.
+//! Nothing is fitted: this says which loads the two published facts agree with.
+
+use super::super::Scale;
+use super::life::WRITTEN;
+use crate::LabError;
+use crate::life::endurance::Jesd219;
+use crate::simulate::load::{Commands, Load, Pattern};
+use ssdlab_ssd::geometry::Geometry;
+use ssdlab_ssd::{Command, CountingDrive, DriveConfig};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Drive writes before the one over which write amplification is taken.
+const WARM: u64 = 3;
+const SCALE: Scale = Scale {
+    blocks: 2,
+    pages: 16,
+};
+
+/// A load that the 270 TB may have been.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// In words.
+    pub name: &'static str,
+    /// Write amplification factor in steady state.
+    pub waf: f64,
+    /// Life left after 270 TB, per cent of rated cycles; negative: beyond the rating.
+    pub life_left_pct: f64,
+    /// Days that 270 TB take at least, at the array's rate.
+    pub days: f64,
+}
+
+/// What is written, and where: `None` for JESD219.
+const LOADS: [(&str, Option<(&str, u32, u64)>); 6] = [
+    ("in order, 1 MiB", Some(("sequential", 1 << 20, 1))),
+    ("random, 128 KiB", Some(("uniform", 128 << 10, 1))),
+    ("random, 4 KiB", Some(("uniform", 4096, 1))),
+    (
+        "random, 4 KiB, 80 % to 20 %",
+        Some(("hotcold:80/20", 4096, 1)),
+    ),
+    (
+        "random, 4 KiB, half of the drive",
+        Some(("uniform", 4096, 2)),
+    ),
+    ("JESD219 enterprise", None),
+];
+
+/// Lives all candidates on drives like `config`, whose array takes `nand_bytes_s` and whose media
+/// is rated for `cycles`.
+///
+/// # Errors
+/// When the drive is not possible, or `stop` is set.
+pub fn candidates(
+    config: &DriveConfig,
+    cycles: u32,
+    nand_bytes_s: f64,
+    seed: u64,
+    stop: &AtomicBool,
+) -> Result<Vec<Candidate>, LabError> {
+    let mut small = SCALE.apply(config);
+    small.wear = None;
+    small.ftl.compression_pack = 1;
+    let raw = Geometry::new(config.shape).raw_bytes() as f64;
+    let each = LOADS.iter().map(|(name, load)| {
+        if stop.load(Ordering::Relaxed) {
+            return Err(LabError::refused("stopped", ""));
+        }
+        let waf = match load {
+            Some((pattern, block, part)) => {
+                let load = Load {
+                    pattern: Pattern::parse(pattern)?,
+                    block: *block,
+                    read_pct: 0,
+                    trim_pct: 0,
+                    seed,
+                };
+                let mut commands = Commands::new(&load, small.user_bytes / part)?;
+                waf(&small, small.user_bytes / part, || commands.command())?
+            }
+            None => {
+                let mut stream = Jesd219::new(small.user_bytes, seed)?;
+                let mut next = || stream.next().unwrap_or(Command::flush());
+                waf(&small, small.user_bytes, &mut next)?
+            }
+        };
+        let nand = WRITTEN as f64 * waf;
+        Ok(Candidate {
+            name,
+            waf,
+            life_left_pct: 100.0 * (1.0 - nand / (f64::from(cycles) * raw)),
+            days: nand / nand_bytes_s / 86_400.0,
+        })
+    });
+    each.collect()
+}
+
+/// Steady write amplification of a load on the first `part` bytes of a drive.
+fn waf(
+    config: &DriveConfig,
+    part: u64,
+    mut next: impl FnMut() -> Command,
+) -> Result<f64, LabError> {
+    let refused = |error: ssdlab_ssd::ConfigError| LabError::refused(error.to_string(), "");
+    let mut drive = CountingDrive::new(config.clone()).map_err(refused)?;
+    let slot = config.shape.slot_bytes;
+    let part = part / u64::from(slot) * u64::from(slot);
+    drive.write_run(0, part, slot);
+    let mut then = drive.counters().clone();
+    let mut batch = Vec::with_capacity(1024);
+    for _ in 0..=WARM {
+        then = drive.counters().clone();
+        while drive.counters().host_bytes_written - then.host_bytes_written < part {
+            batch.clear();
+            batch.extend((0..1024).map(|_| next()));
+            drive.apply_all(&batch);
+        }
+    }
+    drive
+        .check()
+        .map_err(|error| LabError::refused(format!("self-check failed: {error}"), ""))?;
+    let waf = drive
+        .counters()
+        .waf_since(&then, config.geometry().slot_bytes);
+    waf.ok_or_else(|| LabError::refused("nothing was written", ""))
+}

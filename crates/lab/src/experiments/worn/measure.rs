@@ -1,0 +1,129 @@
+//! One measurement after another on one drive, kept by name.
+
+use super::super::Curve;
+use super::super::Health;
+use super::super::host::{Host, Span};
+use super::bench::Benchmark;
+use crate::LabError;
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, Drive, Nanos, Op};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Between two measurements the drive is left alone for so long.
+const PAUSE: Nanos = Nanos::from_secs(10);
+
+/// A drive that is measured.
+pub(super) struct Bench<'a> {
+    host: Host,
+    found: &'a mut Benchmark,
+    /// Of what the data is, in names of measures.
+    data: &'static str,
+    /// Per cent that a compressor takes off what is written.
+    pub compress_pct: u8,
+    seed: u64,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> Bench<'a> {
+    pub fn new(
+        drive: Drive,
+        (data, compress_pct): (&'static str, u8),
+        found: &'a mut Benchmark,
+        seed: u64,
+        stop: &'a AtomicBool,
+    ) -> Bench<'a> {
+        Bench {
+            host: Host::around(drive),
+            found,
+            data,
+            compress_pct,
+            seed,
+            stop,
+        }
+    }
+
+    pub fn rng(&self, name: &str) -> Rng {
+        Rng::named(self.seed, &format!("article worn: {name}"))
+    }
+
+    pub fn user_bytes(&self) -> u64 {
+        self.host.config().user_bytes
+    }
+
+    pub fn keep(&mut self, name: &str, value: f64) {
+        self.found
+            .values
+            .insert(format!("{}_{name}", self.data), value);
+    }
+
+    pub fn point(&mut self, name: &str, x: f64, y: f64) {
+        let name = format!("{}_{name}", self.data);
+        let curve = self.found.curves.entry(name.clone());
+        curve
+            .or_insert_with(|| Curve::new(name))
+            .points
+            .push((x, y));
+    }
+
+    /// Gives `commands`, always `depth` outstanding, and waits for all, after a pause. Also
+    /// returns the mean power, W.
+    ///
+    /// # Errors
+    /// When told to stop.
+    pub fn run(
+        &mut self,
+        depth: u32,
+        commands: impl IntoIterator<Item = Command>,
+    ) -> Result<(Span, f64), LabError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(LabError::refused("stopped", ""));
+        }
+        self.host.rest(PAUSE);
+        let before = self.host.energy_nj();
+        let span = self.host.run(depth, commands);
+        let used = (self.host.energy_nj() - before) as f64;
+        let power_w = used / span.time.0.max(1) as f64;
+        Ok((span, power_w))
+    }
+
+    /// Mean power of a drive left alone, W.
+    pub fn idle_power(&mut self) -> f64 {
+        self.host.rest(PAUSE);
+        let before = self.host.energy_nj();
+        self.host.rest(PAUSE);
+        (self.host.energy_nj() - before) as f64 / PAUSE.0 as f64
+    }
+
+    /// In order, block after block, from `from` on.
+    pub fn in_order(&self, op: Op, from: u64, block: u32, count: u64) -> Vec<Command> {
+        let at = |n: u64| self.command(op, from + n * u64::from(block), block);
+        (0..count).map(at).collect()
+    }
+
+    /// At random blocks of the `bytes` from `from` on.
+    pub fn at_random(
+        &self,
+        op: Op,
+        (from, bytes): (u64, u64),
+        block: u32,
+        count: u64,
+    ) -> Vec<Command> {
+        let mut rng = self.rng(&format!("{} of {block}", op.name()));
+        let blocks = (bytes / u64::from(block)).max(1);
+        let mut at = || from + rng.below(blocks) * u64::from(block);
+        (0..count).map(|_| self.command(op, at(), block)).collect()
+    }
+
+    fn command(&self, op: Op, offset: u64, len: u32) -> Command {
+        let write = op == Op::Write;
+        Command {
+            compress_pct: if write { self.compress_pct } else { 0 },
+            op,
+            ..Command::read(offset, len)
+        }
+    }
+
+    pub fn finish(self, name: &str, health: &mut Health) {
+        health.add(&format!("{name}, {}", self.data), &self.host);
+    }
+}

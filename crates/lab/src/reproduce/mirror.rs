@@ -1,0 +1,75 @@
+//! Article zil: mirrored log devices, and the media wear indicator.
+
+use super::experiment::{Outcome, Setup};
+use crate::LabError;
+use crate::analysis::stats;
+use crate::experiments::mirror::{Mirror, MirrorSettings, indicator, mirror, percentile};
+
+/// Pairs of each kind of mirror.
+const PAIRS: u32 = 24;
+/// Short name, and the two sides.
+pub const MIRRORS: [(&str, [&str; 2]); 3] = [
+    ("equal", ["intel-710-100gb", "intel-710-100gb"]),
+    ("with_200", ["intel-710-100gb", "intel-710-200gb"]),
+    ("with_300", ["intel-710-100gb", "intel-710-300gb"]),
+];
+
+/// Lives the mirrors.
+///
+/// # Errors
+/// When a drive is not possible, or the run was stopped.
+pub fn run(setup: &Setup<'_>) -> Result<Outcome, LabError> {
+    let mut outcome = Outcome::default();
+    for (short, sides) in MIRRORS {
+        let settings = MirrorSettings {
+            sides: sides.map(str::to_owned),
+            // Unequal ones need no more than a look at how little they vary.
+            pairs: if short == "equal" { PAIRS } else { PAIRS / 4 },
+            seed: setup.seed,
+        };
+        measure(&mut outcome, short, &mirror(&settings, setup.stop)?);
+    }
+    let e9 = indicator("intel-710-100gb", setup.seed, setup.stop)?;
+    let first = e9.points.first().map_or(f64::NAN, |point| point.1);
+    let at_rating = e9.points.iter().find(|point| point.0 >= 1.0);
+    outcome.value("e9_new", first);
+    outcome.value("e9_at_rating", at_rating.map_or(f64::NAN, |point| point.1));
+    let rises = e9.points.windows(2).filter(|two| two[1].1 > two[0].1);
+    outcome.value("e9_rises", rises.count() as f64);
+    outcome.curves.insert("e9".into(), e9.points);
+    Ok(outcome)
+}
+
+fn measure(outcome: &mut Outcome, short: &str, found: &Mirror) {
+    let faults = found.faults.join("; ");
+    let whole = if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults)
+    };
+    let drives = 2 * found.pairs.len();
+    outcome.check(format!("{drives} dead drives, {}", found.sides[1]), whole);
+    let (gaps, rated) = (found.gaps_pct(), found.rated_gaps_pct());
+    for (name, percent) in [
+        ("least", 0),
+        ("p10", 10),
+        ("median", 50),
+        ("p90", 90),
+        ("most", 100),
+    ] {
+        outcome.value(
+            format!("{short}_gap_pct_{name}"),
+            percentile(&gaps, percent),
+        );
+    }
+    outcome.value(format!("{short}_rated_gap_pct"), stats::mean(&rated));
+    for (side, bytes) in found.mean_bytes().iter().enumerate() {
+        outcome.value(format!("{short}_life_tb_{side}"), bytes / 1e12);
+    }
+    let count = gaps.len() as f64;
+    let share = |n: usize| 100.0 * (n as f64 + 1.0) / count;
+    let points = gaps.iter().enumerate().map(|(n, gap)| (*gap, share(n)));
+    outcome
+        .curves
+        .insert(format!("{short}_gaps"), points.collect());
+}
