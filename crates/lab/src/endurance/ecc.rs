@@ -6,9 +6,11 @@
 //! (BCH) figure.
 
 use crate::LabError;
+use serde::{Deserialize, Serialize};
 
 /// A code word and what it corrects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Codeword {
     /// User data in it, bytes.
     pub data_bytes: u32,

@@ -17,6 +17,7 @@ use super::jesd218::Class;
 use super::{Codeword, PowerLaw, Stress, retention};
 use crate::LabError;
 use crate::catalogue::CatalogueDrive;
+use serde::{Deserialize, Serialize};
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::nand::reliability::{Curve, LevellingConfig, RBER_UNITY, UNITY};
 use ssdlab_ssd::nand::{EndOfLife, WearConfig};
@@ -37,7 +38,8 @@ const QUANTILES: usize = 1000;
 const CYCLES_USUAL: [u32; 4] = [100_000, 3_000, 3_000, 1_000];
 
 /// What a drive's media is taken to be.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Media {
     /// Bits of a cell.
     pub bits_per_cell: u32,
