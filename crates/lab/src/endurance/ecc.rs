@@ -38,6 +38,15 @@ impl Codeword {
         }
     }
 
+    /// A binary BCH code over the smallest field that holds it.
+    pub const fn bch_of(data_bytes: u32, t: u32) -> Codeword {
+        let mut m = 4;
+        while (1_u64 << m) - 1 < 8 * data_bytes as u64 + t as u64 * m {
+            m += 1;
+        }
+        Codeword::bch(data_bytes, t, m as u32)
+    }
+
     /// Bits in all.
     pub fn bits(&self) -> u32 {
         8 * (self.data_bytes + self.parity_bytes)
