@@ -100,7 +100,10 @@ pub fn age(args: &Age) -> Result<Exit, Failure> {
     } else {
         Over::Refuse
     };
-    let path = args.save.clone().unwrap_or_else(|| dir.join(left::DRIVE_FILE));
+    let path = args
+        .save
+        .clone()
+        .unwrap_or_else(|| dir.join(left::DRIVE_FILE));
     let place = Place::reserve(&path, over)?;
     let stop = stop_on_signal()?;
     let start = Instant::now();
@@ -141,7 +144,10 @@ pub fn age(args: &Age) -> Result<Exit, Failure> {
     );
     if lived.life.stopped {
         let path = keep.path.display();
-        say(quiet, &format!("stopped; go on with `ssdlab age --resume {path} --until ...`"));
+        say(
+            quiet,
+            &format!("stopped; go on with `ssdlab age --resume {path} --until ...`"),
+        );
     }
     finish(lived, &plan, place, quiet)
 }
@@ -209,7 +215,15 @@ fn fresh(args: &Age, until: Until) -> Result<Plan, LabError> {
         temperature_c: args.temperature,
         fast: args.fast,
     };
-    Plan::new(&drive, manner, until)
+    Plan::new(&drive, manner, until).map_err(|mut error| {
+        // Patterns are called loads elsewhere.
+        if let LabError::BadValue { option, .. } = &mut error
+            && option == "--load"
+        {
+            *option = "--workload".into();
+        }
+        error
+    })
 }
 
 /// Saves the drive and says how it went.

@@ -233,6 +233,38 @@ impl Media {
         })
     }
 
+    /// Cycles after which data kept as JESD218 asks is beyond the last try of a read; infinite when
+    /// it is not within a hundred times the rating.
+    ///
+    /// # Errors
+    /// Never for a law made here.
+    pub fn cycles_to_uber(&self) -> Result<f64, LabError> {
+        let first = self.code.rber_max(self.class.limits().uber_max)?;
+        let last = first * self.retry_gain.powf(f64::from(self.retries));
+        let lost = |cycles: f64| Ok(self.law.rber(self.kept_after(cycles)?)? > last * (1.0 + 1e-9));
+        let (mut low, mut high) = (0.0, 100.0 * f64::from(self.cycles_rated));
+        if !lost(high)? {
+            return Ok(f64::INFINITY);
+        }
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            if lost(middle)? {
+                high = middle
+            } else {
+                low = middle
+            }
+        }
+        Ok(low)
+    }
+
+    /// Cycles after which as many blocks have failed as are in reserve.
+    pub fn cycles_to_reserve(&self) -> f64 {
+        let mut failures = self.failures();
+        failures.sort_unstable();
+        let spare = (failures.len() as f64 * self.reserve) as usize;
+        f64::from(failures[spare.min(failures.len() - 1)])
+    }
+
     /// UBER of reads at `stress`: of the try that corrects them, or the last.
     ///
     /// # Errors
@@ -267,8 +299,7 @@ impl Media {
         let factor = |f: f64| (f * UNITY as f64).round() as u64;
         let x = |n: u64| n as f64;
         let limit = self.code.rber_max(self.class.limits().uber_max)?;
-        let tries =
-            (0..=self.retries).map(|n| parts(limit * self.retry_gain.powf(f64::from(n))));
+        let tries = (0..=self.retries).map(|n| parts(limit * self.retry_gain.powf(f64::from(n))));
         let correctable: Vec<u64> = tries.collect();
         let worn = |n: u64| (x(n) / rated).min(2.0);
         let highest = correctable[correctable.len() - 1];
@@ -310,7 +341,8 @@ impl Media {
     fn faded(&self, correctable: &[u64]) -> u64 {
         let last = correctable.len() - 1;
         let at = |share: f64| ((correctable.len() as f64 * share) as usize).min(last);
-        self.refresh_above.map_or(u64::MAX, |share| correctable[at(share)])
+        self.refresh_above
+            .map_or(u64::MAX, |share| correctable[at(share)])
     }
 
     /// Cycles at which blocks fail, as a table of quantiles: of the early ones, evenly spread, and

@@ -76,7 +76,7 @@ impl std::fmt::Display for Until {
     }
 }
 
-fn command_line() -> Place {
+pub(crate) fn command_line() -> Place {
     Place {
         source: "command line".into(),
         line: None,

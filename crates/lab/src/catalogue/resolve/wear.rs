@@ -145,14 +145,14 @@ fn time(r: &Reader<'_>, t: &WearTable) -> Result<Option<u64>, LabError> {
     Err(r.bad(&key("retry_time"), &given.value, allowed))
 }
 
-/// A code that would correct a fifth of its bits is none.
+/// A code with more check bits than data is none.
 fn check_code(r: &Reader<'_>, t: &WearTable, given: &Given) -> Result<(), LabError> {
     let (Some(bits), Some(sourced)) = (given.ecc_bits, &t.ecc_bits) else {
         return Ok(());
     };
     let data = given.ecc_data_bytes.unwrap_or(1024);
     let code = Codeword::bch_of(data, bits);
-    if 5 * code.t <= code.bits() && code.parity_bytes <= 2 * data {
+    if code.parity_bytes <= data {
         return Ok(());
     }
     let allowed = format!("fewer bits of {data} B of data are allowed");

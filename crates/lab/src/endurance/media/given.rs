@@ -148,7 +148,10 @@ impl Media {
             p,
             q,
         } = &mut self.law;
-        for (value, given) in [eps, alpha, k, beta, m, n, gamma, p, q].into_iter().zip(given.law) {
+        for (value, given) in [eps, alpha, k, beta, m, n, gamma, p, q]
+            .into_iter()
+            .zip(given.law)
+        {
             set(value, given);
         }
         Ok(())
@@ -178,7 +181,10 @@ fn assumed(given: &Given) -> Vec<String> {
         "programs 10 % faster, erases 50 % slower at rated cycles",
     );
     say(
-        &[given.failure_median.is_some(), given.failure_early.is_some()],
+        &[
+            given.failure_median.is_some(),
+            given.failure_early.is_some(),
+        ],
         "blocks fail at 3 times the rated cycles, 1 % of them before",
     );
     say(&[given.reserve.is_some()], "2 % of the blocks in reserve");
