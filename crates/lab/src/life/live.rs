@@ -5,7 +5,7 @@ use super::result::{Life, Row};
 use super::{Plan, Until};
 use crate::LabError;
 use crate::simulate::load::Commands;
-use ssdlab_ssd::nand::NandWork;
+use ssdlab_ssd::nand::{NandWork, Reliability};
 use ssdlab_ssd::{Command, CountingDrive, DriveCounters};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +20,8 @@ const RUN: u64 = 64 << 20;
 const ALIKE: f64 = 0.01;
 /// A leap is at most so much of the rated cycles.
 const LEAP_SHARE: f64 = 0.02;
+/// Within a leap at most one in so many of the reserve's blocks' worth may fail: failures are played.
+const LEAP_FAILURES: u32 = 20;
 
 /// Where to leave checkpoints, and how often.
 #[derive(Clone, Debug)]
@@ -278,6 +280,15 @@ impl<'a> Ageing<'a> {
         self.drive.counters().waf_since(then, slot)
     }
 
+    /// Cycles more until so many blocks fail that they must not be leapt over.
+    fn cycles_to_failures(&self) -> f64 {
+        let wear = self.drive.reliability();
+        let many = |wear: &Reliability| (wear.reserve_left() / LEAP_FAILURES).max(1) as usize;
+        wear.map_or(0.0, |wear| {
+            f64::from(wear.cycles_until_failures(many(wear)))
+        })
+    }
+
     /// Plays one more span; when it is like the one before, as many more are added unplayed.
     fn try_leap(&mut self, first: &(DriveCounters, NandWork), stop: &AtomicBool) {
         let capacity = self.plan.config.user_bytes;
@@ -303,7 +314,8 @@ impl<'a> Ageing<'a> {
         let geometry = self.plan.config.geometry();
         let blocks = u64::from(geometry.die_count) * u64::from(geometry.superblock_count);
         let each = erases as f64 / blocks as f64;
-        let most = LEAP_SHARE * f64::from(self.plan.media.cycles_rated) / each.max(1e-9);
+        let share = LEAP_SHARE * f64::from(self.plan.media.cycles_rated);
+        let most = share.min(self.cycles_to_failures()) / each.max(1e-9);
         let room = self.left().saturating_sub(capacity) / written.max(1);
         let times = (most as u64).min(room);
         if times == 0 {
