@@ -13,6 +13,7 @@ use std::path::PathBuf;
 Targets:
   drive:NAME   a modelled drive of the catalogue, in virtual time (drives list)
   drive:X.toml a modelled drive of your own
+  drive:PATH   one that `age` or `simulate --save` left, or a checkpoint
   null:SIZE    completes everything at once: measures ssdlab itself
   PATH         a file (created, or overwritten with --overwrite) or a block
                device (writes need its serial number: --serial)
