@@ -11,7 +11,7 @@ from witness import Witness
 # More than any aim needs: a cut that does not come is a fault of the test.
 TRANSACTIONS_MAX = 4000
 # Flushes from when the cut is armed.
-FLUSHES_MAX = 60
+FLUSHES_MAX = 100
 # Every so many cuts one is armed before mounting: it falls in the recovery of somebody above.
 EARLY_EVERY = 5
 
@@ -68,7 +68,6 @@ class Campaign:
             for number in range(1, cuts + 1):
                 self.one_cut(number)
             self.guard(self.look)
-            self.stack.detach()
         finally:
             self.database.kill()
             self.stack.detach()
