@@ -29,6 +29,7 @@ impl Media {
         };
         self.pending[op.die as usize].push_back(Pending {
             id: ticket.id,
+            end: ticket.end,
             block,
             erase: op.erase,
             before,
@@ -37,11 +38,13 @@ impl Media {
     }
 
     /// An erase of its own was booked.
-    pub(in crate::nand) fn book_erase(&mut self, superblock: u32, die: u32, id: u32) {
+    pub(in crate::nand) fn book_erase(&mut self, superblock: u32, ticket: Ticket) {
+        let die = ticket.die;
         let block = superblock * self.dies + die;
         let before = Some(self.before_erase(block));
         self.pending[die as usize].push_back(Pending {
-            id,
+            id: ticket.id,
+            end: ticket.end,
             block,
             erase: true,
             before,
