@@ -343,7 +343,8 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    fn look(&self, after: &Aftermath) -> Look {
+    /// Looks at every sector after a cut.
+    pub fn look(&self, after: &Aftermath) -> Look {
         if after.recovery.dead {
             return Look::default();
         }
