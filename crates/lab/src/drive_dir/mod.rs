@@ -22,7 +22,7 @@ mod frames;
 use crate::LabError;
 use frames::{Frames, Record};
 use ssdlab_ssd::DriveConfig;
-use ssdlab_ssd::drive::power::{DataDrive, DataError, Power, PowerDrive, Recovery, Smart};
+use ssdlab_ssd::drive::power::{Cut, DataDrive, DataError, Power, PowerDrive, Recovery, Smart};
 use ssdlab_ssd::nand::media::{Content, Event};
 use ssdlab_ssd::units::Nanos;
 use std::collections::BTreeMap;
@@ -166,15 +166,19 @@ impl DriveDir {
             saved: stored.saved,
             _lock: lock,
         };
-        // From here on the log does not end with a clean shutdown.
-        let smart = dir.data.drive().smart();
-        dir.log.append(&Record::Smart(Box::new(smart)))?;
+        dir.log_on()?;
         Ok((dir, recovery))
     }
 
     /// The drive, to look at.
     pub fn drive(&self) -> &PowerDrive {
         self.data.drive()
+    }
+
+    /// The drive, to work on: what that changes must be kept by one of the calls below, before
+    /// anybody is told of it.
+    pub(crate) fn data(&mut self) -> &mut DataDrive {
+        &mut self.data
     }
 
     /// Bytes that it offers.
@@ -198,7 +202,7 @@ impl DriveDir {
     /// As [`DriveDir::read`].
     pub fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<Nanos, LabError> {
         let took = self.data.write(offset, bytes, fua).map_err(refused)?;
-        self.save_slots(offset, bytes.len() as u64, fua)?;
+        self.keep_change(offset, bytes.len() as u64, fua)?;
         Ok(took)
     }
 
@@ -218,7 +222,7 @@ impl DriveDir {
     /// As [`DriveDir::read`].
     pub fn trim(&mut self, offset: u64, len: u64) -> Result<Nanos, LabError> {
         let took = self.data.trim(offset, len).map_err(refused)?;
-        self.save_slots(offset, len, false)?;
+        self.keep_change(offset, len, false)?;
         Ok(took)
     }
 
@@ -229,7 +233,7 @@ impl DriveDir {
     pub fn write_zeroes(&mut self, offset: u64, len: u64, fua: bool) -> Result<Nanos, LabError> {
         let took = self.data.write_zeroes(offset, len, fua);
         let took = took.map_err(refused)?;
-        self.save_slots(offset, len, fua)?;
+        self.keep_change(offset, len, fua)?;
         Ok(took)
     }
 
@@ -238,18 +242,23 @@ impl DriveDir {
     /// # Errors
     /// When the log cannot be written.
     pub fn close(mut self) -> Result<(), LabError> {
-        self.data.flush().map_err(refused)?;
-        self.data.drive_mut().shut_down();
-        self.log_events(false)?;
-        let smart = self.data.drive().smart();
-        self.log.append(&Record::Smart(Box::new(smart)))?;
-        self.log.append(&Record::Closed)?;
+        if self.data.drive().is_on() {
+            self.data.flush().map_err(refused)?;
+            self.data.drive_mut().shut_down();
+            self.log_events(false)?;
+            self.log_off()?;
+        }
         self.log.sync()
     }
 
-    /// On a protected drive what a command left in the buffer is logged: the capacitor would have
-    /// saved it.
-    fn save_slots(&mut self, offset: u64, len: u64, durable: bool) -> Result<(), LabError> {
+    /// Logs a command that changed bytes. On a protected drive what it left in the buffer is
+    /// logged too: the capacitor would have saved it.
+    pub(crate) fn keep_change(
+        &mut self,
+        offset: u64,
+        len: u64,
+        durable: bool,
+    ) -> Result<(), LabError> {
         if self.data.drive().config().buffer.protected && len > 0 {
             let slot = u64::from(self.data.drive().config().shape.slot_bytes);
             let mut records = Vec::new();
@@ -269,7 +278,7 @@ impl DriveDir {
     }
 
     /// Logs what has happened; a long log makes way for a checkpoint.
-    fn keep(&mut self, durable: bool) -> Result<(), LabError> {
+    pub(crate) fn keep(&mut self, durable: bool) -> Result<(), LabError> {
         self.log_events(false)?;
         if durable && self.safety == Safety::Host {
             self.log.sync()?;
@@ -278,6 +287,62 @@ impl DriveDir {
             self.checkpoint()?;
         }
         Ok(())
+    }
+
+    /// Cuts the power now.
+    ///
+    /// # Errors
+    /// When power is off, or the log cannot be written.
+    pub fn cut(&mut self) -> Result<Cut, LabError> {
+        if !self.data.drive().is_on() {
+            return Err(refused(DataError::Off));
+        }
+        let cut = self.data.cut();
+        self.keep_cut()?;
+        Ok(cut)
+    }
+
+    /// Logs a cut: what it left on media, and what the capacitor saved.
+    pub(crate) fn keep_cut(&mut self) -> Result<(), LabError> {
+        self.log_events(false)?;
+        let dump: BTreeMap<u32, Content> = self.data.drive().saved().iter().cloned().collect();
+        let gone = self.saved.keys().filter(|lpn| !dump.contains_key(lpn));
+        let mut records: Vec<(u32, Content)> = gone.map(|lpn| (*lpn, None)).collect();
+        records.extend(dump.iter().map(|(lpn, content)| (*lpn, content.clone())));
+        self.saved = dump;
+        if !records.is_empty() {
+            self.log.append(&Record::Saved(records))?;
+        }
+        self.log_off()
+    }
+
+    /// Power is off, and SMART says how it went.
+    fn log_off(&mut self) -> Result<(), LabError> {
+        let smart = self.data.drive().smart();
+        self.log.append(&Record::Smart(Box::new(smart)))?;
+        self.log.append(&Record::Closed)
+    }
+
+    /// Switches power on and recovers. The drive may be dead, or off again where a cut was aimed.
+    ///
+    /// # Errors
+    /// When power is on, or the log cannot be written.
+    pub fn power_on(&mut self) -> Result<Recovery, LabError> {
+        if self.data.drive().is_on() {
+            return Err(LabError::refused("the drive has power", ""));
+        }
+        let recovery = self.data.power_on();
+        if self.data.drive().is_on() {
+            self.log_on()?;
+        }
+        Ok(recovery)
+    }
+
+    /// From here on the log does not end with power off.
+    fn log_on(&mut self) -> Result<(), LabError> {
+        let smart = self.data.drive().smart();
+        self.log.append(&Record::Smart(Box::new(smart)))?;
+        self.keep(false)
     }
 
     fn log_events(&mut self, with_map: bool) -> Result<(), LabError> {

@@ -18,8 +18,11 @@
 //!
 //! Left out: partly readable torn pages, and ones that fade later (Tseng et al., DAC 2011).
 
+mod aim;
 mod booked;
 mod image;
+
+pub use aim::Aimed;
 
 use super::gear::Ticket;
 use super::{Mode, Purpose};
@@ -206,6 +209,7 @@ pub struct Media {
     staged: BTreeMap<u32, Staged>,
     buffer: BTreeMap<u32, Content>,
     events: Option<Vec<Event>>,
+    aim: aim::Aim,
 }
 
 impl Media {
@@ -235,6 +239,7 @@ impl Media {
             staged: BTreeMap::new(),
             buffer: BTreeMap::new(),
             events: None,
+            aim: aim::Aim::default(),
         }
     }
 

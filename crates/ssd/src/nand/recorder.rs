@@ -21,6 +21,17 @@ impl Recorder {
         self.media.settle(die, first);
     }
 
+    /// What a cut is aimed at may just have been booked, or put off by a read.
+    #[inline(always)]
+    fn place_aimed(&mut self) {
+        let Some(aimed) = self.media.aimed() else {
+            return;
+        };
+        if let Some((start, end)) = self.clock.span_of(aimed.ticket, aimed.erase) {
+            self.media.aimed_lies(start, end);
+        }
+    }
+
     /// When a superblock may be erased; what that hangs on is not put off any more.
     fn may_erase(&mut self, from: u64, superblock: u32) -> u64 {
         let mut from = from;
@@ -49,7 +60,9 @@ impl Gear for Recorder {
     }
 
     fn read(&mut self, from: u64, channel: u32, op: &Read) -> u64 {
-        self.clock.read(from, channel, op)
+        let end = self.clock.read(from, channel, op);
+        self.place_aimed();
+        end
     }
 
     fn program(&mut self, from: u64, channel: u32, op: &Program) -> Ticket {
@@ -61,6 +74,7 @@ impl Gear for Recorder {
         };
         let ticket = self.clock.program(from, channel, op);
         self.media.book_program(op, ticket);
+        self.place_aimed();
         ticket
     }
 
@@ -74,6 +88,7 @@ impl Gear for Recorder {
             let id = self.clock.last_id(die);
             self.media.book_erase(superblock, Ticket { end, die, id });
         }
+        self.place_aimed();
         end
     }
 
@@ -153,6 +168,24 @@ impl Clock {
 
     fn last_id(&self, die: u32) -> u32 {
         self.dies[die as usize].next_id.wrapping_sub(1)
+    }
+
+    /// When a booked operation begins and ends: its erase, or what it programs. `None`: it is over.
+    fn span_of(&self, ticket: Ticket, erase: bool) -> Option<(u64, u64)> {
+        let die = &self.dies[ticket.die as usize];
+        let op = &die.booked[die.find(ticket.id)?];
+        let erased = if op.row == u16::MAX {
+            op.end
+        } else if op.erases {
+            op.end.min(op.start + self.erase_ns)
+        } else {
+            op.start
+        };
+        Some(if erase {
+            (op.start, erased)
+        } else {
+            (erased, op.end)
+        })
     }
 
     /// How far an operation is at `now`, when what ends by `until` still ends.

@@ -12,6 +12,10 @@ impl Media {
     pub(in crate::nand) fn book_program(&mut self, op: &Program, ticket: Ticket) {
         let block = op.superblock * self.dies + op.die;
         let before = op.erase.then(|| self.before_erase(block));
+        if op.erase {
+            self.aim.count(op.die, ticket.id, true);
+        }
+        self.aim.count(op.die, ticket.id, false);
         self.rows[block as usize] += 1;
         let page = Page {
             seq: self.next_seq(),
@@ -42,6 +46,7 @@ impl Media {
         let die = ticket.die;
         let block = superblock * self.dies + die;
         let before = Some(self.before_erase(block));
+        self.aim.count(die, id, true);
         self.pending[die as usize].push_back(Pending {
             id: ticket.id,
             end: ticket.end,
