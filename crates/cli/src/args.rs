@@ -35,6 +35,10 @@ pub enum Command {
     Run(Box<Run>),
     /// Make a directory with a modelled drive that holds data.
     Create(crate::commands::create::Create),
+    /// Cut the power of a drive under your program at many instants, and ask who lost what.
+    Crashtest(Box<crate::commands::crashtest::Crashtest>),
+    /// In a workload of crashtest: say what is acknowledged by now.
+    Mark(crate::commands::crashtest::MarkArgs),
     /// The catalogue of modelled drives.
     Drives(Drives),
     /// Read what a real drive tells of its health, and when it will be worn out.

@@ -29,18 +29,26 @@ pub enum Cuts {
     Exhaustive,
 }
 
-/// The instants, in order. There may be fewer than asked for in a short stream.
-pub fn choose(cuts: Cuts, stream: &Stream, base: &PowerDrive, spans: &[Span]) -> Vec<CutPoint> {
+/// The instants not before the command `from`, in order. There may be fewer than asked for in a
+/// short stream.
+pub fn choose(
+    cuts: Cuts,
+    from: usize,
+    stream: &Stream,
+    base: &PowerDrive,
+    spans: &[Span],
+) -> Vec<CutPoint> {
+    let from = from.min(spans.len());
     match cuts {
-        Cuts::Random { count, seed } => random(count, seed, spans),
-        Cuts::Exhaustive => exhaustive(stream, base),
+        Cuts::Random { count, seed } => random(count, seed, from, spans),
+        Cuts::Exhaustive => exhaustive(from, stream, base),
     }
 }
 
-fn random(count: usize, seed: u64, spans: &[Span]) -> Vec<CutPoint> {
+fn random(count: usize, seed: u64, from: usize, spans: &[Span]) -> Vec<CutPoint> {
     let mut rng = Rng::named(seed, "crashtest");
     let mut found = BTreeSet::new();
-    let first = spans.first().map_or(0, |span| span.start.0);
+    let first = spans.get(from).map_or(0, |span| span.start.0);
     let last = spans.last().map_or(0, |span| span.end.0);
     for draw in 0..count.saturating_mul(8) {
         if found.len() == count {
@@ -51,7 +59,7 @@ fn random(count: usize, seed: u64, spans: &[Span]) -> Vec<CutPoint> {
             let command = spans.partition_point(|span| span.end.0 <= at);
             inside(command, at - spans[command].start.0)
         } else {
-            let command = rng.below(spans.len() as u64 + 1) as usize;
+            let command = from + rng.below((spans.len() - from) as u64 + 1) as usize;
             let length = spans.get(command).map(|span| span.end.0 - span.start.0);
             inside(command, rng.below(length.unwrap_or(REST_MAX).max(1)))
         };
@@ -68,10 +76,11 @@ fn inside(command: usize, ns: u64) -> CutPoint {
     }
 }
 
-fn exhaustive(stream: &Stream, base: &PowerDrive) -> Vec<CutPoint> {
+fn exhaustive(from: usize, stream: &Stream, base: &PowerDrive) -> Vec<CutPoint> {
     let mut player = Player::new(stream, base.clone());
+    player.seek(from);
     let mut found = Vec::new();
-    for command in 0..=stream.commands.len() {
+    for command in from..=stream.commands.len() {
         let instants = player.instants();
         found.push(CutPoint::before(command));
         found.extend(instants.into_iter().map(|ns| CutPoint {

@@ -101,7 +101,13 @@ fn an_honest_drive_and_a_careful_application_pass() {
 fn victim_of(kind: FaultKind) -> DriveConfig {
     let mut config = tiny(kind == FaultKind::CapacitorFailed);
     if kind == FaultKind::PairedPageLoss {
+        // Commits leave word lines half full, and no map is in the way.
+        config.shape.planes_per_die = 1;
+        config.user_bytes = 300 * PAGE;
         config.ftl.slc.superblocks = 0;
+        config.ftl.journal.entry_bytes = 0;
+        config.ftl.journal.commit_map_programs = 0;
+        config.ftl.journal.checkpoint_pages = 0;
         config.ftl.journal.commit_closes_word_lines = false;
     }
     config

@@ -46,7 +46,7 @@ impl Media {
         let die = ticket.die;
         let block = superblock * self.dies + die;
         let before = Some(self.before_erase(block));
-        self.aim.count(die, id, true);
+        self.aim.count(die, ticket.id, true);
         self.pending[die as usize].push_back(Pending {
             id: ticket.id,
             end: ticket.end,
