@@ -29,8 +29,11 @@ Examples:
 Exit codes: 0 every cut passed, 1 some did not, 2 an error.")]
 pub struct Crashtest {
     /// Run once, on a device that records what it does.
-    #[arg(long, value_name = "SCRIPT", required_unless_present_any = ["resume", "replay"])]
+    #[arg(long, value_name = "SCRIPT", required_unless_present_any = ["resume", "replay", "stream"])]
     pub workload: Option<String>,
+    /// In place of a workload: what the kernel's dm-log-writes or qemu's blklogwrites has logged.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "resume", "replay"])]
+    pub stream: Option<PathBuf>,
     /// Run after each cut, on the drive as it recovered; exit code 0: nothing is missing.
     #[arg(long, value_name = "SCRIPT", required_unless_present_any = ["resume", "replay"])]
     pub check: Option<String>,
@@ -130,9 +133,6 @@ fn record(args: &Crashtest) -> Result<ScriptCampaign, Failure> {
         )
         .into());
     }
-    let (Some(workload), Some(check)) = (&args.workload, &args.check) else {
-        return Err(LabError::refused("no --workload or no --check", "").into());
-    };
     let settings = Settings {
         drive: args.drive.clone(),
         size: Some(parse_size(&args.size)?),
@@ -140,12 +140,15 @@ fn record(args: &Crashtest) -> Result<ScriptCampaign, Failure> {
         seed: args.seed,
         cuts: (!args.exhaustive).then_some(args.cuts),
         after_mark: args.after_mark.clone(),
-        workload: workload.clone(),
-        check: check.clone(),
+        workload: args.workload.clone().unwrap_or_default(),
+        check: args.check.clone().unwrap_or_default(),
         file: !args.no_file && Path::new("/dev/fuse").exists(),
         timeout_s: args.timeout,
         checks_max: args.minimise,
     };
+    if let Some(log) = &args.stream {
+        return Ok(ScriptCampaign::from_log(&args.out, settings, log)?);
+    }
     let (campaign, lint) = ScriptCampaign::record(&args.out, settings)?;
     say(
         args.quiet,

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! sector 0      super: magic, version, number of entries, bytes of a sector
-//! then, each    entry: first sector, sectors, flags, bytes of data   (one sector, little-endian)
-//!               the data of a write, whole sectors; a mark's text lies in the entry's sector
+//! then, each    entry: first sector, sectors, flags, bytes of text   (one sector, little-endian)
+//!               the data of a write, so many sectors; a mark's text lies in the entry's sector
 //! ```
 //! Source: the kernel's documentation of the log-writes target and the structures that qemu's
 //! `blklogwrites` shares with it. `replay-log` of xfstests reads what is written here, and logs
@@ -81,7 +81,7 @@ fn write_command(recorded: &Recorded, dialect: Dialect, out: &mut impl Write) ->
         }
         (Op::Write | Op::WriteZeroes, _) => {
             let len = u64::from(command.len);
-            out.write_all(&entry(first, count, fua, len, &[]))?;
+            out.write_all(&entry(first, count, fua, 0, &[]))?;
             match &recorded.bytes {
                 Some(bytes) => out.write_all(bytes),
                 None => io::copy(&mut io::Read::take(io::repeat(0), len), out).map(drop),
@@ -90,9 +90,9 @@ fn write_command(recorded: &Recorded, dialect: Dialect, out: &mut impl Write) ->
     }
 }
 
-fn entry(first: u64, count: u64, flags: u64, data: u64, text: &[u8]) -> [u8; SECTOR] {
+fn entry(first: u64, count: u64, flags: u64, length: u64, text: &[u8]) -> [u8; SECTOR] {
     let mut bytes = [0; SECTOR];
-    for (at, value) in [first, count, flags, data].iter().enumerate() {
+    for (at, value) in [first, count, flags, length].iter().enumerate() {
         bytes[at * 8..at * 8 + 8].copy_from_slice(&value.to_le_bytes());
     }
     bytes[ENTRY..ENTRY + text.len()].copy_from_slice(text);
@@ -149,9 +149,9 @@ impl<'a> Reader<'a> {
 
     fn entry(&mut self) -> Option<()> {
         let head = self.take(self.sector)?;
-        let [first, count, flags, data] = [0, 1, 2, 3].map(|at| word(head, at));
+        let [first, count, flags, text] = [0, 1, 2, 3].map(|at| word(head, at));
         if flags & MARK != 0 {
-            let text = head.get(ENTRY..ENTRY.checked_add(data as usize)?)?;
+            let text = head.get(ENTRY..ENTRY.checked_add(text as usize)?)?;
             self.stream.marks.push(Mark {
                 after: self.stream.commands.len(),
                 text: String::from_utf8_lossy(text).into_owned(),
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         if flags & DISCARD != 0 {
             self.discard(offset, len, flags);
         } else if count > 0 {
-            if data != len || len > WRITE_MAX {
+            if len > WRITE_MAX {
                 return None;
             }
             let bytes = self.take(len as usize)?;
@@ -251,8 +251,9 @@ mod tests {
         let (mut at, mut found) = (512, Vec::new());
         while at < bytes.len() {
             let fields = [u64_at(at), u64_at(at + 8), u64_at(at + 16), u64_at(at + 24)];
-            let data = if fields[2] & 8 == 0 {
-                fields[3] as usize
+            let has_data = fields[2] & 12 == 0;
+            let data = if has_data {
+                fields[1] as usize * 512
             } else {
                 0
             };
@@ -261,10 +262,10 @@ mod tests {
         }
         let expected = [
             [0, 0, 8, 5],
-            [1, 2, 0, 1024],
-            [16, 1, 2, 512],
+            [1, 2, 0, 0],
+            [16, 1, 2, 0],
             [8, 16, 4, 0],
-            [0, 8, 2, 4096],
+            [0, 8, 2, 0],
             [0, 0, 1, 0],
             [0, 0, 8, 479],
         ];

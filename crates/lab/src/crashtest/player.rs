@@ -99,7 +99,7 @@ impl<'a> Player<'a> {
     }
 
     /// Plays on to `point`, cuts the power there and gives it back a second after the drive is
-    /// dark.
+    /// dark. Faults strike as the instant has it.
     pub fn cut_at(mut self, point: CutPoint) -> Aftermath {
         self.seek(point.command);
         let mut reached = Reached {
@@ -122,6 +122,7 @@ impl<'a> Player<'a> {
             while drive.pop_completion(at).is_some() {}
         }
         let at = at.max(drive.now());
+        drive.stir_faults(at.0);
         let cut = drive.cut(at);
         let on = at.0 + cut.held_up.0 + 1_000_000_000;
         let recovery = drive.power_on(Nanos(on));

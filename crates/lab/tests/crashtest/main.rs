@@ -291,3 +291,42 @@ fn a_check_that_always_fails_is_heard_even_by_panic() {
     let report = campaign.run(&stream, |_| panic!("no {}", 1)).unwrap();
     assert_eq!(report.cuts[0].message.as_deref(), Some("no 1"));
 }
+
+/// Not a test but a measurement: `cargo test --release -p ssdlab-lab --test crashtest fork --
+/// --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn what_a_fork_and_a_cut_cost() {
+    let consumer = ssdlab_lab::catalogue::open("consumer-sata-1tb")
+        .unwrap()
+        .config;
+    let config = ssdlab_lab::drive_dir::sized(&consumer, 64 << 20).unwrap();
+    let campaign = Campaign::new(config.clone());
+    let mut disk = campaign.disk();
+    for page in 0..(64 << 20) / PAGE {
+        disk.write(page * PAGE, &[page as u8; PAGE as usize], false)
+            .unwrap();
+    }
+    disk.flush().unwrap();
+    let stream = disk.into_stream();
+    let drive = PowerDrive::new(config, Power::default()).unwrap();
+    let mut player = Player::new(&stream, drive);
+    player.seek(stream.commands.len());
+    let per = |begun: std::time::Instant, count: u32| begun.elapsed() / count;
+    let begun = std::time::Instant::now();
+    let forks: Vec<_> = (0..100).map(|_| player.fork()).collect();
+    println!("a fork of a full drive of 64 MiB: {:?}", per(begun, 100));
+    let begun = std::time::Instant::now();
+    let point = ssdlab_lab::crashtest::CutPoint::before(stream.commands.len());
+    let after: Vec<_> = forks
+        .into_iter()
+        .take(20)
+        .map(|fork| fork.cut_at(point))
+        .collect();
+    println!("cut and recovery: {:?}", per(begun, 20));
+    let run = campaign.prepare(&stream).unwrap();
+    let begun = std::time::Instant::now();
+    let broken: u64 = after.iter().map(|after| run.look(after).broken_count).sum();
+    println!("a look at all of it: {:?}", per(begun, 20));
+    assert_eq!(broken, 0);
+}

@@ -1,6 +1,6 @@
 //! A drive that a script can use: an NBD socket, a file if the system lets us, and a folder.
 
-use super::run::{Outcome, run_script, tidy_loops};
+use super::run::{Outcome, run_script, tidy_loops, unmount_later};
 use crate::LabError;
 use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
@@ -148,7 +148,12 @@ impl Attached {
             folder,
             lint,
         } = self;
-        drop(file);
+        if let Some(file) = file {
+            let at = file.path().parent().map(Path::to_path_buf);
+            drop(file);
+            // Somebody may have it open for a moment longer.
+            at.iter().for_each(|at| unmount_later(at));
+        }
         drop(nbd);
         drop(folder);
         lint.render()

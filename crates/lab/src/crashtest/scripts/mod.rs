@@ -66,9 +66,7 @@ impl ScriptCampaign {
     /// When the drive is impossible, or the workload fails.
     pub fn record(out: &Path, settings: Settings) -> Result<(ScriptCampaign, String), LabError> {
         let config = settings.config()?;
-        for text in &settings.faults {
-            parse_fault(text, 0)?;
-        }
+        settings.check_faults()?;
         std::fs::create_dir_all(out.join("checks")).map_err(file_error("creating", out))?;
         let output = out.join("workload.txt");
         let recording = record(&config, &settings.workload, &settings.options(), &output)?;
@@ -78,20 +76,52 @@ impl ScriptCampaign {
                 format!("its output is in {}", output.display()),
             ));
         }
+        let campaign = ScriptCampaign::keep(out, settings, recording.stream)?;
+        Ok((campaign, recording.lint))
+    }
+
+    /// Takes a log in the format of dm-log-writes in place of a workload.
+    ///
+    /// # Errors
+    /// When the drive is impossible or too small, or the file is no log.
+    pub fn from_log(
+        out: &Path,
+        settings: Settings,
+        log: &Path,
+    ) -> Result<ScriptCampaign, LabError> {
+        let capacity = settings.config()?.user_bytes;
+        settings.check_faults()?;
+        let bytes = std::fs::read(log).map_err(file_error("reading", log))?;
+        let stream = log_writes::read(&bytes)?;
+        let ends = stream.commands.iter().map(|recorded| {
+            let command = &recorded.command;
+            command.offset + u64::from(command.len)
+        });
+        let end = ends.max().unwrap_or(0);
+        if end > capacity {
+            return Err(LabError::refused(
+                format!("the stream goes to byte {end}, the drive has {capacity}"),
+                "choose a larger --size",
+            ));
+        }
+        std::fs::create_dir_all(out.join("checks")).map_err(file_error("creating", out))?;
+        ScriptCampaign::keep(out, settings, stream)
+    }
+
+    fn keep(out: &Path, settings: Settings, stream: Stream) -> Result<ScriptCampaign, LabError> {
         write_whole(&out.join("stream.log"), |file| {
-            log_writes::write(&recording.stream, Dialect::Own, file)
+            log_writes::write(&stream, Dialect::Own, file)
         })?;
         // Last: a directory that has it can be resumed.
         write_whole(&out.join("campaign.json"), |file| {
             serde_json::to_writer_pretty(&mut *file, &settings)?;
             writeln!(file)
         })?;
-        let campaign = ScriptCampaign {
+        Ok(ScriptCampaign {
             out: out.to_owned(),
             settings,
-            stream: recording.stream,
-        };
-        Ok((campaign, recording.lint))
+            stream,
+        })
     }
 
     /// Opens what was recorded earlier.

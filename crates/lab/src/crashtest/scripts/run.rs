@@ -4,7 +4,7 @@ use crate::LabError;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::File;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -77,22 +77,51 @@ fn wait(child: &mut Child, timeout: Duration) -> Option<ExitStatus> {
     }
 }
 
-/// Unmounts and detaches loop devices that a script has left on files in `folder`: otherwise the
-/// file of the drive would never be free again.
+/// How long the kernel gets to let go of a loop device.
+const LET_GO: Duration = Duration::from_secs(5);
+
+/// Unmounts and detaches loop devices that a script has left on files in `folder`, and waits until
+/// the kernel has let go of them: it does so some time after `losetup -d`, and until then the file
+/// of the drive is busy.
 pub fn tidy_loops(folder: &Path) {
-    let Ok(devices) = std::fs::read_dir("/sys/block") else {
-        return;
-    };
-    for device in devices.flatten() {
-        let backing = device.path().join("loop/backing_file");
-        let Ok(file) = std::fs::read_to_string(backing) else {
-            continue;
-        };
-        if Path::new(file.trim()).starts_with(folder) {
-            let device = Path::new("/dev").join(device.file_name());
+    let until = Instant::now() + LET_GO;
+    loop {
+        let left = loops_on(folder);
+        if left.is_empty() || Instant::now() > until {
+            return;
+        }
+        for device in left {
             unmount(&device);
             let _ = quietly("losetup", &["-d", &device.display().to_string()]);
         }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Loop devices on files in `folder`.
+fn loops_on(folder: &Path) -> Vec<PathBuf> {
+    let Ok(devices) = std::fs::read_dir("/sys/block") else {
+        return Vec::new();
+    };
+    let devices = devices.flatten().filter(|device| {
+        let backing = device.path().join("loop/backing_file");
+        let file = std::fs::read_to_string(backing);
+        file.is_ok_and(|file| Path::new(file.trim()).starts_with(folder))
+    });
+    devices
+        .map(|device| Path::new("/dev").join(device.file_name()))
+        .collect()
+}
+
+/// Unmounts `at` if it is still mounted, as soon as nobody uses it any more.
+pub fn unmount_later(at: &Path) {
+    let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
+    let name = at.display().to_string();
+    if mounts
+        .lines()
+        .any(|mount| mount.split(' ').nth(1) == Some(&name))
+    {
+        let _ = quietly("umount", &["-l", &name]);
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Settings {
     pub cuts: Option<usize>,
     /// Only cuts after this mark.
     pub after_mark: Option<String>,
-    /// The workload, for `sh -c`.
+    /// The workload, for `sh -c`; empty: the stream came from a log.
     pub workload: String,
     /// The check, for `sh -c`.
     pub check: String,
@@ -86,6 +86,12 @@ impl Settings {
             Some(bytes) => sized(&found.config, bytes),
             None => Ok(found.config),
         }
+    }
+
+    /// Refuses what is no fault before anything runs.
+    pub(super) fn check_faults(&self) -> Result<(), LabError> {
+        let mut faults = self.faults.iter();
+        faults.try_for_each(|text| parse_fault(text, 0).map(drop))
     }
 
     pub(super) fn campaign(&self, stream: &Stream, jobs: usize) -> Result<Campaign, LabError> {
