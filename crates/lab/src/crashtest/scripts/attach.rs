@@ -98,7 +98,8 @@ impl Attached {
             };
             std::fs::create_dir(&at).map_err(failed)?;
             let lint = attached.lint.clone();
-            attached.file = Some(FuseFile::mount(shared, lint, &at).map_err(failed)?);
+            let mounted = FuseFile::mount(shared, lint, &at, "drive");
+            attached.file = Some(mounted.map_err(failed)?);
         }
         Ok(attached)
     }
