@@ -283,4 +283,20 @@ mod tests {
         assert!(found.lost > 0 && found.bad_cuts > 0, "{found:?}");
         assert!(found.broken > 0, "the oracle sees it too: {found:?}");
     }
+
+    #[test]
+    fn the_article_is_right_about_every_drive() {
+        let setup = Setup {
+            seed: 1,
+            stop: &AtomicBool::new(false),
+        };
+        let found = run(&setup).unwrap();
+        println!("{:#?} {:#?}", found.texts, found.values);
+        let failed = found.checks.iter().find(|check| check.1.is_some());
+        assert!(failed.is_none(), "{failed:?}");
+        assert!(found.values["honest_lost"] == 0.0 && found.values["honest_broken"] == 0.0);
+        for fault in ["ignores-flush", "capacitor-failed"] {
+            assert!(found.values[&format!("{fault}_lost")] > 0.0, "{fault}");
+        }
+    }
 }

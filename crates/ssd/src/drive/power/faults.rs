@@ -33,6 +33,9 @@ pub enum FaultKind {
     CapacitorFailed,
     /// Of two copies recovery takes the older.
     RecoveryPicksOlder,
+    /// Recovery takes a page whose program was interrupted for a good one; by the next cut it
+    /// has faded.
+    TrustsTornPages,
     /// After so many cuts the drive does not come back.
     DiesAfterCuts(u64),
 }
@@ -67,7 +70,7 @@ pub struct FaultInfo {
 const CUTS_UNTIL_DEATH: u64 = 136;
 
 /// Every fault.
-pub const FAULTS: [FaultInfo; 11] = [
+pub const FAULTS: [FaultInfo; 12] = [
     FaultInfo {
         name: "ignores-flush",
         kind: FaultKind::IgnoresFlush,
@@ -139,6 +142,13 @@ pub const FAULTS: [FaultInfo; 11] = [
         source: "FAST'13: unserializable writes",
     },
     FaultInfo {
+        name: "trusts-torn-pages",
+        kind: FaultKind::TrustsTornPages,
+        text: "a page whose program was cut short is read as good, and has faded by the next cut",
+        occasion: "each unit of host data torn by a cut",
+        source: "Tseng, Grupp, Swanson, DAC 2011: it may seem intact, and is not to be relied on",
+    },
+    FaultInfo {
         name: "dies-after-cuts",
         kind: FaultKind::DiesAfterCuts(CUTS_UNTIL_DEATH),
         text: "the drive does not come back; 136 cuts unless told otherwise",
@@ -166,6 +176,10 @@ impl FaultKind {
 #[derive(Clone, Debug)]
 pub(super) struct Faults {
     list: Vec<(Fault, Rng)>,
+    /// Torn pages taken for good ones at the last cut: block, row, sequence number.
+    trusted: Vec<(usize, usize, u64)>,
+    /// The last sequence number at the last cut.
+    seen: u64,
 }
 
 impl Faults {
@@ -173,6 +187,8 @@ impl Faults {
         let named = |fault: &Fault| Rng::named(fault.seed, fault.kind.info().name);
         Faults {
             list: list.iter().map(|fault| (*fault, named(fault))).collect(),
+            trusted: Vec::new(),
+            seen: 0,
         }
     }
 
@@ -228,6 +244,7 @@ impl Faults {
                 FaultKind::BitCorruption => self.each_recent(media, kind, 8, true, corrupt),
                 FaultKind::FlyingWrites => self.fly(media),
                 FaultKind::PairedPageLoss => self.lose_pairs(media),
+                FaultKind::TrustsTornPages => self.trust_torn(media),
                 FaultKind::IgnoresFlush
                 | FaultKind::IgnoresFua
                 | FaultKind::CapacitorFailed
@@ -291,6 +308,29 @@ impl Faults {
             let two = page_of(media, other, other_row).slots[0].content.clone();
             page_of(media, block, row).slots[0].content = two;
             page_of(media, other, other_row).slots[0].content = one;
+        }
+    }
+
+    /// What was trusted at the last cut has faded; what this one tore is trusted.
+    fn trust_torn(&mut self, media: &mut Media) {
+        for (block, row, seq) in std::mem::take(&mut self.trusted) {
+            let page = media.blocks()[block].pages.get(row);
+            if page.is_some_and(|page| page.seq == seq) {
+                media.lose_page(block as u32, row as u32);
+            }
+        }
+        let seen = std::mem::replace(&mut self.seen, media.last_seq());
+        for block in 0..media.blocks().len() {
+            let pages = &media.blocks()[block].pages;
+            let torn = pages.last().filter(|page| page.torn && page.seq > seen);
+            let Some(seq) = torn.filter(|p| p.purpose == Purpose::Host).map(|p| p.seq) else {
+                continue;
+            };
+            let row = pages.len() - 1;
+            if self.strikes(FaultKind::TrustsTornPages) {
+                page_of(media, block, row).torn = false;
+                self.trusted.push((block, row, seq));
+            }
         }
     }
 
