@@ -35,6 +35,10 @@ pub enum Command {
     Run(Box<Run>),
     /// Make a directory with a modelled drive that holds data.
     Create(crate::commands::create::Create),
+    /// Serve a drive directory to other programs: over NBD, or as a file for losetup.
+    Serve(crate::commands::serve::Serve),
+    /// The power switch of a drive that is served: off, on, or at a moment to come.
+    Power(crate::commands::power::PowerArgs),
     /// The catalogue of modelled drives.
     Drives(Drives),
     /// Read what a real drive tells of its health, and when it will be worn out.

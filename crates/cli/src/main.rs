@@ -35,6 +35,8 @@ fn main() -> ExitCode {
         Command::Qualify(args) => commands::qualify::qualify(&args),
         Command::Run(args) => commands::run::run(&args),
         Command::Create(args) => commands::create::create(&args),
+        Command::Serve(args) => commands::serve::serve(&args),
+        Command::Power(args) => commands::power::power(&args),
         Command::Drives(args) => commands::drives::drives(&args.action),
         Command::Inspect(args) => commands::inspect::inspect(&args),
         Command::Report(args) => commands::report::report(&args),

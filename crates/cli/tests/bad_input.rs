@@ -193,6 +193,39 @@ fn drives_that_cannot_be() {
     );
 }
 
+/// A file that is no text at all is refused like any other, wherever a file is taken.
+#[test]
+fn files_that_are_not_text() {
+    for (name, args) in [
+        ("x.toml", &["drives", "show", "x.toml"][..]),
+        ("x.toml", &["drives", "check", "x.toml"]),
+        ("x.toml", &["qualify", "drive:x.toml"]),
+        ("x.toml", &["months", "x.toml"]),
+        ("x.fio", &["run", "x.fio", "--target", "t"]),
+    ] {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::write(
+            dir.path().join(name),
+            [0x7f, b'E', b'L', b'F', 0xff, 0xfe, 0],
+        )
+        .expect("written");
+        let outcome = ssdlab(dir.path(), args);
+        assert_eq!(outcome.code, Some(2), "{args:?}: {}", outcome.stderr);
+        for text in [name, "hint: ", "not text"] {
+            assert!(
+                outcome.stderr.contains(text),
+                "{args:?}: {}",
+                outcome.stderr
+            );
+        }
+        assert_eq!(
+            fs::read_dir(dir.path()).expect("readable").count(),
+            1,
+            "{args:?}"
+        );
+    }
+}
+
 #[test]
 fn roles_and_run_directories_that_are_none() {
     refused(

@@ -184,3 +184,55 @@ fn results_are_not_written_over() {
     let left = fs::read_dir(dir.path().join("mine")).expect("a directory");
     assert_eq!(left.count(), 1);
 }
+
+/// Ctrl-C ends a run of any length; what was done by then is kept, checked and said to be short.
+#[test]
+fn an_interrupted_run_keeps_what_it_has() {
+    let small = format!(
+        "{}/../../examples/drives/small.toml",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    for (model, words) in [
+        ("months", "--days 3650 --daily 1000"),
+        ("oltp", "--months 240 --monthly 10000 --tps 2000"),
+        ("tier", "--duration 48h --interval 1h"),
+    ] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("ssdlab"));
+        command.current_dir(dir.path()).args([model, &small]);
+        command
+            .args(words.split_whitespace())
+            .args(["--out", "kept"]);
+        let child = command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("runs");
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        let id = child.id().to_string();
+        let kill = std::process::Command::new("kill")
+            .args(["-INT", &id])
+            .status();
+        assert!(kill.expect("runs").success());
+        let output = child.wait_with_output().expect("ends");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{model}: {stderr}");
+        assert!(stderr.contains("stopped early"), "{model}: {stderr}");
+        assert!(!output.stdout.is_empty(), "{model}");
+        let text = fs::read_to_string(dir.path().join("kept/result.json")).expect("kept");
+        let result: Value = serde_json::from_str(&text).expect("JSON");
+        let runs = &result["runs"];
+        let first = if model == "tier" {
+            &runs["tiers"][0]
+        } else {
+            &runs[0]
+        };
+        assert_eq!(first["stopped"], true, "{model}: {runs}");
+        let checks = first["checks"].as_array().expect("checks");
+        assert!(!checks.is_empty(), "{model}");
+        assert!(
+            checks.iter().all(|check| check["failure"].is_null()),
+            "{model}: {checks:?}"
+        );
+    }
+}

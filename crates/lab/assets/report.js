@@ -29,7 +29,8 @@
   const TIME = [[1e9, " s"], [1e6, " ms"], [1e3, " us"], [1, " ns"]];
   const THROUGHPUT = [[1e9, " GB/s"], [1e6, " MB/s"], [1e3, " kB/s"], [1, " B/s"]];
   const POWER = [[1, " W"], [1e-3, " mW"]];
-  const UNITS = { rate: RATE, time: TIME, throughput: THROUGHPUT, power: POWER };
+  const PERCENT = [[1, " %"]];
+  const UNITS = { rate: RATE, time: TIME, throughput: THROUGHPUT, power: POWER, percent: PERCENT };
   const show = (unit, v) => (v == null ? "-" : v === 0 ? "0" : scaled(v, UNITS[unit]));
   const tick = (unit, v) => show(unit, v).replace(/\.0+(?=\D|$)|(\.\d*?)0+(?=\D|$)/, "$1");
   const clock = (s) => {
@@ -50,7 +51,8 @@
     writes: { show: (v) => tick("rate", v) + "x", incrs: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5,
       10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] },
     depth: { show: (v) => String(Math.round(2 ** v)), incrs: [1, 2, 4] },
-    share: { show: (v) => tick("rate", v) + " %", incrs: [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50,
+    months: { show: (v) => v + (v === 1 ? " month" : " months"), incrs: [1, 2, 3, 6, 12, 24] },
+    percent: { show: (v) => tick("rate", v) + " %", incrs: [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50,
       100, 200, 500] },
   };
 
@@ -90,8 +92,8 @@
     const low = 10 ** Math.floor(Math.log10(from));
     return [low, Math.max(low * 10, 10 ** Math.ceil(Math.log10(to)))];
   };
-  // Lines over time or over what the host wrote; else points.
-  const over = (chart) => ["time", "writes", "share"].includes(chart.axis);
+  // Points over writers, sizes and queue depths, which were chosen; else lines.
+  const over = (chart) => !["writers", "size", "depth"].includes(chart.axis);
   const xRange = (chart) => (_u, min, max) => {
     if (over(chart)) return min === max ? [min - 1, max + 1] : [min, max];
     const pad = (max - min) * 0.03 || 1;
@@ -114,8 +116,7 @@
   ];
   const series = (chart) => [
     {
-      label: { time: "at", writers: "writers", size: "dirty", writes: "at", depth: "depth",
-        share: "at" }[chart.axis],
+      label: { writers: "writers", size: "dirty", depth: "depth" }[chart.axis] || "at",
       value: (_u, v) => (v == null ? "-" : AXES[chart.axis].show(v)),
     },
     ...chart.lines.map((line) => ({

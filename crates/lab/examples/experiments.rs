@@ -5,19 +5,21 @@ use ssdlab_lab::LabError;
 use ssdlab_lab::experiments::Curve;
 use ssdlab_lab::experiments::myth::{MythResult, MythSettings, Swept, WholeDisk, run_myth};
 use ssdlab_lab::experiments::spare::{SpareResult, SpareSettings, run_spare};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 fn main() -> Result<(), LabError> {
+    let go_on = AtomicBool::new(false);
     let asked = std::env::args().nth(1);
     let wanted = |name: &str| asked.as_deref().is_none_or(|asked| asked == name);
     if wanted("spare") {
         let begin = Instant::now();
-        print_spare(&run_spare(SpareSettings::default())?);
+        print_spare(&run_spare(SpareSettings::default(), &go_on)?);
         eprintln!("spare took {:.1} s", begin.elapsed().as_secs_f64());
     }
     if wanted("myth") {
         let begin = Instant::now();
-        print_myth(&run_myth(&MythSettings::default())?);
+        print_myth(&run_myth(&MythSettings::default(), &go_on)?);
         eprintln!("myth took {:.1} s", begin.elapsed().as_secs_f64());
     }
     Ok(())
@@ -94,16 +96,16 @@ fn print_spare(result: &SpareResult) {
     println!("per cent of new performance, {:?}", result.settings);
     for drive in &result.drives {
         println!(
-            "{} OP {:.1} % dirty WAF {:.2} free superblocks {:?}",
+            "{} OP {:.1} % WAF dirty, scattered {:.2?} free superblocks {:?}",
             drive.name,
             100.0 * drive.op,
             drive.dirty_waf,
             drive.free_superblocks
         );
-        for (kept, bare) in drive.kept.iter().zip(&drive.bare) {
+        for kept in &drive.kept {
             println!(
-                "  {:6} new {:7.0} IOPS full {:6.2} dirty {:6.2} ({:.1}-{:.1}) WAF {:.2?} \
-                 (against an empty drive: full {:.1} dirty {:.1}; saturated {:.1?} \
+                "  {:6} new {:7.0} IOPS full {:6.2} dirty {:6.2} ({:.1}-{:.1}) scattered {:6.2} \
+                 WAF {:.2?} (against an installed drive: {:.1?}; saturated {:.1?} \
                  with pauses {:.2?})",
                 kept.weight,
                 kept.new_iops,
@@ -111,9 +113,9 @@ fn print_spare(result: &SpareResult) {
                 kept.dirty_pct,
                 kept.dirty_range_pct.0,
                 kept.dirty_range_pct.1,
+                kept.scattered_pct,
                 kept.waf,
-                bare.full_pct,
-                bare.dirty_pct,
+                kept.of_installed_pct,
                 kept.saturated_pct,
                 kept.with_pauses_pct
             );
@@ -127,9 +129,10 @@ fn print_spare(result: &SpareResult) {
         "dirty, 28 % less 13 %: {:.2?} points",
         result.dirty_28_less_13()
     );
+    let shares = result.drives.iter().flat_map(|drive| &drive.by_share);
     let dirt = result.drives.iter().flat_map(|drive| &drive.by_dirt);
     let rested = result.rested.kept.iter().chain(&result.rested.difference);
-    for curve in dirt.chain(rested) {
+    for curve in shares.chain(dirt).chain(rested) {
         println!("{}: {:.2?}", curve.name, curve.points);
     }
     println!("rests: {:?}", result.rested.assumed);

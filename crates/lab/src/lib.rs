@@ -21,6 +21,7 @@ pub mod record;
 pub mod report;
 pub mod reproduce;
 pub mod saved;
+pub mod served;
 pub mod simulate;
 pub mod smart;
 pub mod target;

@@ -37,6 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 shared,
                 lint.clone(),
                 folder,
+                "drive",
             )?)
         }
         None => None,

@@ -1,4 +1,4 @@
-//! The drive as one file, `drive`, in a folder of its own, served by this process.
+//! The drive as one file in a folder of its own, served by this process.
 //!
 //! With `losetup --direct-io=on` the file becomes a block device without the nbd module. The
 //! file has the drive's size and cannot be resized; fsync is a flush, punching a hole a trim,
@@ -17,8 +17,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The file's name.
-pub const FILE_NAME: &str = "drive";
 const FILE: INodeNo = INodeNo(2);
 /// How long the kernel may remember names and sizes: they never change.
 const REMEMBER: Duration = Duration::from_secs(3600);
@@ -39,11 +37,18 @@ pub struct FuseFile {
 }
 
 impl FuseFile {
-    /// Mounts the drive at the empty folder `folder`. Needs `/dev/fuse` and the right to mount.
-    pub fn mount(drive: Arc<Sectors>, lint: Arc<Lint>, folder: &Path) -> io::Result<Self> {
+    /// Mounts the drive as the file `name` at the empty folder `folder`. Needs `/dev/fuse` and
+    /// the right to mount.
+    pub fn mount(
+        drive: Arc<Sectors>,
+        lint: Arc<Lint>,
+        folder: &Path,
+        name: &str,
+    ) -> io::Result<Self> {
         let notes = SessionNotes::new(format!("fuse {}", folder.display()), false);
         let notes = Arc::new(Mutex::new(notes));
         let file = File {
+            name: name.to_string(),
             drive,
             lint: lint.clone(),
             notes: notes.clone(),
@@ -60,7 +65,7 @@ impl FuseFile {
         let session = Some(fuser::spawn_mount(file, folder, &config)?);
         Ok(Self {
             session,
-            path: folder.join(FILE_NAME),
+            path: folder.join(name),
             lint,
             notes,
         })
@@ -89,6 +94,7 @@ impl Drop for FuseFile {
 }
 
 struct File {
+    name: String,
     drive: Arc<Sectors>,
     lint: Arc<Lint>,
     notes: Arc<Mutex<SessionNotes>>,
@@ -126,6 +132,7 @@ impl File {
         result: Result<T, StoreError>,
         add: impl FnOnce(&mut SessionNotes),
     ) -> Result<T, Errno> {
+        let result = result.and_then(|value| self.drive.settle().map(|()| value));
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         match result {
             Ok(value) => {
@@ -201,7 +208,7 @@ fn answer(reply: ReplyEmpty, result: Result<(), Errno>) {
 
 impl Filesystem for File {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        if parent == INodeNo::ROOT && name == FILE_NAME {
+        if parent == INodeNo::ROOT && name == self.name.as_str() {
             reply.entry(&REMEMBER, &self.attributes(FILE), Generation(0));
         } else {
             reply.error(Errno::ENOENT);
@@ -334,7 +341,7 @@ impl Filesystem for File {
         let entries = [
             (INodeNo::ROOT, FileType::Directory, "."),
             (INodeNo::ROOT, FileType::Directory, ".."),
-            (FILE, FileType::RegularFile, FILE_NAME),
+            (FILE, FileType::RegularFile, self.name.as_str()),
         ];
         for (next, (inode, kind, name)) in (1..).zip(entries).skip(offset.min(3) as usize) {
             if reply.add(inode, next, kind, name) {

@@ -72,9 +72,64 @@ pub struct PowerStatus {
     /// What caused the last cut.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_cut: Option<String>,
+    /// What the last cut did in the drive.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cut: Option<CutNote>,
     /// Virtual time of the last recovery in ns.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub recovery_ns: Option<u64>,
+    /// The steps of the last recovery, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub recovery_steps: Vec<StepNote>,
+    /// What the last recovery found of the data.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub found: Option<FoundNote>,
+}
+
+/// What a cut did in the drive.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutNote {
+    /// Virtual time in ns.
+    pub at_ns: u64,
+    /// Mapping units that were only in the controller.
+    pub buffered: u64,
+    /// Of these, how many a capacitor saved.
+    pub saved: u64,
+    /// Programs at work.
+    pub torn_programs: u64,
+    /// Erases at work.
+    pub torn_erases: u64,
+    /// Pages lost because the page above them was being programmed.
+    pub lower_pages_lost: u64,
+    /// Programs and erases booked that had not begun.
+    pub not_begun: u64,
+}
+
+/// One step of a recovery.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepNote {
+    /// What it does.
+    pub name: String,
+    /// Reads, or mapping units moved.
+    pub operations: u64,
+    /// Virtual time in ns.
+    pub ns: u64,
+}
+
+/// Sectors that read otherwise after a recovery than just before the cut.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundNote {
+    /// They hold a value that they held before.
+    pub older: u64,
+    /// They hold a value that was never written there.
+    pub torn: u64,
+    /// They hold nothing, though they held something durable.
+    pub lost: u64,
+    /// Of all these, how many the drive had promised to keep.
+    pub broken: u64,
+    /// The first of those, at most eight: sectors of 512 bytes.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub broken_sectors: Vec<u64>,
 }
 
 /// Why the switch did not do what it was asked.
@@ -89,6 +144,9 @@ pub enum PowerError {
     /// The drive does not come back.
     #[error("the drive does not come back: {0}")]
     Dead(String),
+    /// What holds the drive's data failed.
+    #[error("{0}")]
+    Broken(String),
 }
 
 /// A drive with a switch. Every call returns when it has happened.

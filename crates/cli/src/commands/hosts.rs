@@ -88,6 +88,8 @@ pub struct Outcome<'a> {
     pub text: String,
     /// Self-checks of all runs.
     pub checks: Vec<Check>,
+    /// Ended by the user: what was done by then is the result.
+    pub stopped: bool,
 }
 
 /// Writes and prints the results.
@@ -118,9 +120,15 @@ pub fn finish(outcome: &Outcome<'_>, place: &Place, output: &OutputArgs) -> Resu
     for failure in &failed {
         eprintln!("error: self-check failed: {failure}");
     }
-    Ok(if failed.is_empty() {
-        Exit::Good
-    } else {
-        Exit::Error
+    if outcome.stopped {
+        say(
+            output.quiet,
+            "stopped early: these are the results up to then",
+        );
+    }
+    Ok(match (failed.is_empty(), outcome.stopped) {
+        (false, _) => Exit::Error,
+        (true, true) => Exit::Unknown,
+        (true, false) => Exit::Good,
     })
 }

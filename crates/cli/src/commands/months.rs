@@ -4,10 +4,12 @@ use super::hosts::{DriveArgs, Outcome, finish, place, trims};
 use crate::Exit;
 use crate::args::OutputArgs;
 use crate::failure::Failure;
+use crate::progress::stop_on_signal;
 use clap::Args;
 use ssdlab_lab::LabError;
-use ssdlab_lab::hosts::months::{Months, MonthsSpec, Trim, run, show};
+use ssdlab_lab::hosts::months::{Months, MonthsSpec, Trim, run_until, show};
 use ssdlab_lab::workload::quantity::parse_size;
+use std::sync::atomic::Ordering;
 
 /// So much of the drive is aged unless told otherwise.
 const CAPACITY: u64 = 2 << 30;
@@ -94,13 +96,18 @@ pub fn months(args: &MonthsArgs) -> Result<Exit, Failure> {
     let spec = spec(args, block)?;
     spec.validate(drive.user_bytes)?;
     let place = place(&args.output, &drive.name)?;
+    let stop = stop_on_signal()?;
+    let stopped = || stop.load(Ordering::Relaxed);
     let mut runs: Vec<Months> = Vec::new();
     for trim in trims {
+        if stopped() {
+            break;
+        }
         let spec = MonthsSpec {
             trim,
             ..spec.clone()
         };
-        runs.push(run(&spec, &drive.config)?);
+        runs.push(run_until(&spec, &drive.config, &stop)?);
     }
     let outcome = Outcome {
         model: "months",
@@ -109,6 +116,7 @@ pub fn months(args: &MonthsArgs) -> Result<Exit, Failure> {
         series: show::csv(&runs),
         text: show::text(&runs),
         checks: runs.iter().flat_map(|run| run.checks.clone()).collect(),
+        stopped: stopped(),
     };
     finish(&outcome, &place, &args.output)
 }

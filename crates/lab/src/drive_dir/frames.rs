@@ -1,10 +1,8 @@
 //! Files of frames: each a length, a checksum and a record, appended in one write.
 
+use super::records::{Record, Said};
 use crate::LabError;
-use ssdlab_ssd::DriveConfig;
-use ssdlab_ssd::drive::power::Smart;
-use ssdlab_ssd::image::{IMAGE_VERSION, Image, ImageError, Reader, Writer};
-use ssdlab_ssd::nand::media::{Content, Event};
+use ssdlab_ssd::image::{Reader, Writer};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -15,71 +13,6 @@ const HEAD: usize = 12;
 /// Longest payload: a whole buffer of a large drive fits.
 const PAYLOAD_MAX: u32 = 1 << 30;
 
-/// What a frame holds.
-#[derive(Clone, Debug)]
-pub enum Record {
-    /// Format and configuration: the first of a checkpoint.
-    Header(u32, Box<DriveConfig>),
-    /// What the drive knows beside its media.
-    Smart(Box<Smart>),
-    /// What has happened to the media.
-    Events(Vec<Event>),
-    /// Mapping units acknowledged and not on media; `None`: forgotten.
-    Saved(Vec<(u32, Content)>),
-    /// A checkpoint is whole.
-    End,
-    /// The drive was shut down cleanly.
-    Closed,
-}
-
-impl Record {
-    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
-        match self {
-            Record::Header(version, config) => {
-                (0_u8, *version).save(out)?;
-                IMAGE_VERSION.save(out)?;
-                config.save(out)
-            }
-            Record::Smart(smart) => {
-                1_u8.save(out)?;
-                smart.save(out)
-            }
-            Record::Events(events) => {
-                2_u8.save(out)?;
-                events.save(out)
-            }
-            Record::Saved(slots) => {
-                3_u8.save(out)?;
-                slots.save(out)
-            }
-            Record::End => 4_u8.save(out),
-            Record::Closed => 5_u8.save(out),
-        }
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Record, ImageError> {
-        match u8::load(from)? {
-            0 => {
-                let version = u32::load(from)?;
-                let image = u32::load(from)?;
-                if image != IMAGE_VERSION {
-                    return Err(ImageError::Unknown(format!(
-                        "it was made by a build of image format {image}, this is {IMAGE_VERSION}"
-                    )));
-                }
-                let config = Box::new(DriveConfig::load(from)?);
-                Ok(Record::Header(version, config))
-            }
-            1 => Smart::load(from).map(|smart| Record::Smart(Box::new(smart))),
-            2 => Image::load(from).map(Record::Events),
-            3 => Image::load(from).map(Record::Saved),
-            4 => Ok(Record::End),
-            5 => Ok(Record::Closed),
-            other => Err(ImageError::Unknown(format!("a record of kind {other}"))),
-        }
-    }
-}
-
 /// A file of frames that grows.
 #[derive(Debug)]
 pub struct Frames {
@@ -87,20 +20,24 @@ pub struct Frames {
     file: File,
     bytes: u64,
     frame: Vec<u8>,
+    said: Said,
+    /// Why nothing can be appended any more: what follows a broken frame is not read.
+    broken: Option<String>,
 }
 
 impl Frames {
     /// A new, empty file; an old one of that name is gone.
     pub fn create(path: &Path) -> Result<Frames, LabError> {
-        Frames::at(path, 0)
+        Frames::at(path, 0, Said::default())
     }
 
-    /// A file that holds `bytes` bytes of whole frames; what follows them is cut off.
-    pub fn open(path: &Path, bytes: u64) -> Result<Frames, LabError> {
-        Frames::at(path, bytes)
+    /// A file that holds `bytes` bytes of whole frames, in which `said` was said; what follows
+    /// them is cut off.
+    pub fn open(path: &Path, bytes: u64, said: Said) -> Result<Frames, LabError> {
+        Frames::at(path, bytes, said)
     }
 
-    fn at(path: &Path, bytes: u64) -> Result<Frames, LabError> {
+    fn at(path: &Path, bytes: u64, said: Said) -> Result<Frames, LabError> {
         let failed = |error| LabError::file("opening", path, error);
         let mut options = File::options();
         options.create(true).truncate(false).write(true);
@@ -112,6 +49,8 @@ impl Frames {
             file,
             bytes,
             frame: Vec::new(),
+            said,
+            broken: None,
         })
     }
 
@@ -121,11 +60,27 @@ impl Frames {
     }
 
     /// Appends a record, in one write.
+    ///
+    /// # Errors
+    /// When it cannot be written; nothing can be appended then any more.
     pub fn append(&mut self, record: &Record) -> Result<(), LabError> {
+        if let Some(why) = &self.broken {
+            let hint = "what was acknowledged is kept: make room, and open the directory again";
+            return Err(LabError::refused(why.clone(), hint));
+        }
+        let done = self.try_append(record);
+        if let Err(error) = &done {
+            self.broken = Some(error.to_string());
+        }
+        done
+    }
+
+    fn try_append(&mut self, record: &Record) -> Result<(), LabError> {
         self.frame.clear();
         self.frame.resize(HEAD, 0);
         let mut out = Writer::new(&mut self.frame);
-        let saved = record.save(&mut out).and_then(|()| out.flush());
+        let saved = record.save(&mut out, &mut self.said);
+        let saved = saved.and_then(|()| out.flush());
         saved.map_err(|error| LabError::refused(error.to_string(), ""))?;
         let payload = &self.frame[HEAD..];
         let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
@@ -151,12 +106,14 @@ impl Frames {
     }
 }
 
-/// Reads whole frames until the end or the first that is none; returns how many bytes they take.
-pub fn read(path: &Path, mut each: impl FnMut(Record)) -> Result<u64, LabError> {
+/// Reads whole frames until the end or the first that is none; returns how many bytes they take,
+/// and what was said in them.
+pub fn read(path: &Path, mut each: impl FnMut(Record)) -> Result<(u64, Said), LabError> {
     let failed = |error| LabError::file("reading", path, error);
     let file = File::open(path).map_err(failed)?;
     let all = file.metadata().map_err(failed)?.len();
     let mut input = std::io::BufReader::new(file);
+    let mut said = Said::default();
     let mut bytes = 0;
     let mut payload = Vec::new();
     while all - bytes >= HEAD as u64 {
@@ -179,11 +136,12 @@ pub fn read(path: &Path, mut each: impl FnMut(Record)) -> Result<u64, LabError> 
         if XxHash3_64::oneshot(&payload) != sum {
             break;
         }
-        let record = Record::load(&mut Reader::new(&mut payload.as_slice(), length));
+        let mut from = payload.as_slice();
+        let record = Record::load(&mut Reader::new(&mut from, length), &mut said);
         let record = record
             .map_err(|error| LabError::refused(format!("{}: {error}", path.display()), ""))?;
         each(record);
         bytes += HEAD as u64 + length;
     }
-    Ok(bytes)
+    Ok((bytes, said))
 }

@@ -14,15 +14,17 @@
 //! at the log's end has not happened. On a protected drive, what an acknowledged command left in
 //! the buffer is logged too: that is what the capacitor would have saved.
 //!
-//! [`Safety::Process`] survives the process; [`Safety::Host`] also syncs to disk on FLUSH and FUA,
-//! and survives the machine.
+//! [`Safety::Process`] survives the process; [`Safety::Host`] also syncs to disk on FLUSH and FUA
+//! and at checkpoints, and survives the machine.
 
 mod frames;
+mod records;
 
 use crate::LabError;
-use frames::{Frames, Record};
+use frames::Frames;
+use records::{Record, Said};
 use ssdlab_ssd::DriveConfig;
-use ssdlab_ssd::drive::power::{DataDrive, DataError, Power, PowerDrive, Recovery, Smart};
+use ssdlab_ssd::drive::power::{Cut, DataDrive, DataError, Power, PowerDrive, Recovery, Smart};
 use ssdlab_ssd::nand::media::{Content, Event};
 use ssdlab_ssd::units::Nanos;
 use std::collections::BTreeMap;
@@ -30,7 +32,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Version of the directory's format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// A log shorter than this is not worth a new checkpoint.
 const LOG_BYTES_MIN: u64 = 64 << 20;
 
@@ -92,6 +94,8 @@ pub struct DriveDir {
     checkpoint_bytes: u64,
     /// On a protected drive: acknowledged and not yet on media.
     saved: BTreeMap<u32, Content>,
+    /// Changes of that which are not logged yet.
+    unlogged: Vec<(u32, Content)>,
     _lock: File,
 }
 
@@ -131,7 +135,7 @@ impl DriveDir {
         let mut drive = PowerDrive::new(config.clone(), Power::default())
             .map_err(|error| LabError::refused(error.to_string(), ""))?;
         drive.shut_down();
-        write_checkpoint(path, 1, &mut drive, &BTreeMap::new(), true)?;
+        write_checkpoint(path, 1, &mut drive, &BTreeMap::new(), (true, true))?;
         Ok(())
     }
 
@@ -164,17 +168,22 @@ impl DriveDir {
             checkpoint_bytes: file_bytes(&checkpoint_path(path, number)),
             log,
             saved: stored.saved,
+            unlogged: Vec::new(),
             _lock: lock,
         };
-        // From here on the log does not end with a clean shutdown.
-        let smart = dir.data.drive().smart();
-        dir.log.append(&Record::Smart(Box::new(smart)))?;
+        dir.log_on()?;
         Ok((dir, recovery))
     }
 
     /// The drive, to look at.
     pub fn drive(&self) -> &PowerDrive {
         self.data.drive()
+    }
+
+    /// The drive, to work on: what that changes must be kept by one of the calls below, before
+    /// anybody is told of it.
+    pub(crate) fn data(&mut self) -> &mut DataDrive {
+        &mut self.data
     }
 
     /// Bytes that it offers.
@@ -188,7 +197,7 @@ impl DriveDir {
     /// When the request is refused, or the log cannot be written.
     pub fn read(&mut self, offset: u64, bytes: &mut [u8]) -> Result<Nanos, LabError> {
         let took = self.data.read(offset, bytes).map_err(refused)?;
-        self.keep(false)?;
+        self.settle()?;
         Ok(took)
     }
 
@@ -198,7 +207,8 @@ impl DriveDir {
     /// As [`DriveDir::read`].
     pub fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<Nanos, LabError> {
         let took = self.data.write(offset, bytes, fua).map_err(refused)?;
-        self.save_slots(offset, bytes.len() as u64, fua)?;
+        self.keep_change(offset, bytes.len() as u64, fua)?;
+        self.settle()?;
         Ok(took)
     }
 
@@ -209,6 +219,7 @@ impl DriveDir {
     pub fn flush(&mut self) -> Result<Nanos, LabError> {
         let took = self.data.flush().map_err(refused)?;
         self.keep(true)?;
+        self.settle()?;
         Ok(took)
     }
 
@@ -218,7 +229,8 @@ impl DriveDir {
     /// As [`DriveDir::read`].
     pub fn trim(&mut self, offset: u64, len: u64) -> Result<Nanos, LabError> {
         let took = self.data.trim(offset, len).map_err(refused)?;
-        self.save_slots(offset, len, false)?;
+        self.keep_change(offset, len, false)?;
+        self.settle()?;
         Ok(took)
     }
 
@@ -229,7 +241,8 @@ impl DriveDir {
     pub fn write_zeroes(&mut self, offset: u64, len: u64, fua: bool) -> Result<Nanos, LabError> {
         let took = self.data.write_zeroes(offset, len, fua);
         let took = took.map_err(refused)?;
-        self.save_slots(offset, len, fua)?;
+        self.keep_change(offset, len, fua)?;
+        self.settle()?;
         Ok(took)
     }
 
@@ -238,21 +251,30 @@ impl DriveDir {
     /// # Errors
     /// When the log cannot be written.
     pub fn close(mut self) -> Result<(), LabError> {
-        self.data.flush().map_err(refused)?;
-        self.data.drive_mut().shut_down();
-        self.log_events(false)?;
-        let smart = self.data.drive().smart();
-        self.log.append(&Record::Smart(Box::new(smart)))?;
-        self.log.append(&Record::Closed)?;
+        self.shut_down()
+    }
+
+    pub(crate) fn shut_down(&mut self) -> Result<(), LabError> {
+        if self.data.drive().is_on() {
+            self.settle()?;
+            self.data.flush().map_err(refused)?;
+            self.data.drive_mut().shut_down();
+            self.log_events(false)?;
+            self.log_off()?;
+        }
         self.log.sync()
     }
 
-    /// On a protected drive what a command left in the buffer is logged: the capacitor would have
-    /// saved it.
-    fn save_slots(&mut self, offset: u64, len: u64, durable: bool) -> Result<(), LabError> {
+    /// A command changed bytes. On a protected drive what it left in the buffer will be logged
+    /// too: the capacitor would have saved it.
+    pub(crate) fn keep_change(
+        &mut self,
+        offset: u64,
+        len: u64,
+        durable: bool,
+    ) -> Result<(), LabError> {
         if self.data.drive().config().buffer.protected && len > 0 {
             let slot = u64::from(self.data.drive().config().shape.slot_bytes);
-            let mut records = Vec::new();
             for lpn in offset / slot..(offset + len).div_ceil(slot) {
                 let lpn = lpn as u32;
                 let content = self.data.drive().content(lpn);
@@ -260,24 +282,100 @@ impl DriveDir {
                     Some(_) => drop(self.saved.insert(lpn, content.clone())),
                     None => drop(self.saved.remove(&lpn)),
                 }
-                records.push((lpn, content));
+                self.unlogged.push((lpn, content));
             }
-            self.log.append(&Record::Saved(records))?;
-            self.log_events(true)?;
         }
         self.keep(durable)
     }
 
-    /// Logs what has happened; a long log makes way for a checkpoint.
-    fn keep(&mut self, durable: bool) -> Result<(), LabError> {
-        self.log_events(false)?;
+    /// A command was done; with `durable` its files are on disk now, if they are to be.
+    pub(crate) fn keep(&mut self, durable: bool) -> Result<(), LabError> {
         if durable && self.safety == Safety::Host {
+            self.settle()?;
             self.log.sync()?;
         }
+        Ok(())
+    }
+
+    /// Logs what has happened, before anybody is told of it; a long log makes way for a
+    /// checkpoint.
+    pub(crate) fn settle(&mut self) -> Result<(), LabError> {
+        if !self.data.drive().is_on() {
+            return Ok(());
+        }
+        let with_map = !self.unlogged.is_empty();
+        if with_map {
+            let unlogged = std::mem::take(&mut self.unlogged);
+            self.log.append(&Record::Saved(unlogged))?;
+        }
+        self.log_events(with_map)?;
         if self.log.bytes() > LOG_BYTES_MIN.max(2 * self.checkpoint_bytes) {
-            self.checkpoint()?;
+            self.checkpoint(false)?;
         }
         Ok(())
+    }
+
+    /// Cuts the power now.
+    ///
+    /// # Errors
+    /// When power is off, or the log cannot be written.
+    pub fn cut(&mut self) -> Result<Cut, LabError> {
+        if !self.data.drive().is_on() {
+            return Err(refused(DataError::Off));
+        }
+        let cut = self.data.cut();
+        self.keep_cut()?;
+        Ok(cut)
+    }
+
+    /// Logs a cut: what it left on media, and what the capacitor saved.
+    pub(crate) fn keep_cut(&mut self) -> Result<(), LabError> {
+        let dump: BTreeMap<u32, Content> = self.data.drive().saved().iter().cloned().collect();
+        self.unlogged.clear();
+        if self.data.drive().has_faults() {
+            // Faults change what is on media, and tell nobody.
+            self.data.drive_mut().take_events();
+            self.saved = dump;
+            return self.checkpoint(true);
+        }
+        self.log_events(false)?;
+        let gone = self.saved.keys().filter(|lpn| !dump.contains_key(lpn));
+        let mut records: Vec<(u32, Content)> = gone.map(|lpn| (*lpn, None)).collect();
+        records.extend(dump.iter().map(|(lpn, content)| (*lpn, content.clone())));
+        self.saved = dump;
+        if !records.is_empty() {
+            self.log.append(&Record::Saved(records))?;
+        }
+        self.log_off()
+    }
+
+    /// Power is off, and SMART says how it went.
+    fn log_off(&mut self) -> Result<(), LabError> {
+        let smart = self.data.drive().smart();
+        self.log.append(&Record::Smart(Box::new(smart)))?;
+        self.log.append(&Record::Closed)
+    }
+
+    /// Switches power on and recovers. The drive may be dead, or off again where a cut was aimed.
+    ///
+    /// # Errors
+    /// When power is on, or the log cannot be written.
+    pub fn power_on(&mut self) -> Result<Recovery, LabError> {
+        if self.data.drive().is_on() {
+            return Err(LabError::refused("the drive has power", ""));
+        }
+        let recovery = self.data.power_on();
+        if self.data.drive().is_on() {
+            self.log_on()?;
+        }
+        Ok(recovery)
+    }
+
+    /// From here on the log does not end with power off.
+    fn log_on(&mut self) -> Result<(), LabError> {
+        let smart = self.data.drive().smart();
+        self.log.append(&Record::Smart(Box::new(smart)))?;
+        self.settle()
     }
 
     fn log_events(&mut self, with_map: bool) -> Result<(), LabError> {
@@ -285,9 +383,11 @@ impl DriveDir {
         for event in &events {
             forget_saved(&mut self.saved, event);
         }
-        let map = self.data.drive().unsaved_map();
-        if with_map && !map.forgotten.is_empty() {
-            events.push(Event::Noted(map));
+        if with_map {
+            let map = self.data.drive().unsaved_map();
+            if !map.forgotten.is_empty() {
+                events.push(Event::Noted(map));
+            }
         }
         if events.is_empty() {
             return Ok(());
@@ -295,10 +395,12 @@ impl DriveDir {
         self.log.append(&Record::Events(events))
     }
 
-    fn checkpoint(&mut self) -> Result<(), LabError> {
+    fn checkpoint(&mut self, closed: bool) -> Result<(), LabError> {
         let next = self.number + 1;
         let drive = self.data.drive_mut();
-        self.checkpoint_bytes = write_checkpoint(&self.path, next, drive, &self.saved, false)?;
+        let sync = self.safety == Safety::Host;
+        let written = write_checkpoint(&self.path, next, drive, &self.saved, (closed, sync));
+        self.checkpoint_bytes = written?;
         self.log = Frames::create(&log_path(&self.path, next))?;
         let old = [checkpoint_path, log_path].map(|path| path(&self.path, self.number));
         self.number = next;
@@ -373,7 +475,7 @@ fn write_checkpoint(
     number: u64,
     drive: &mut PowerDrive,
     saved: &BTreeMap<u32, Content>,
-    closed: bool,
+    (closed, sync): (bool, bool),
 ) -> Result<u64, LabError> {
     let file = checkpoint_path(path, number);
     let part = file.with_extension("part");
@@ -392,12 +494,15 @@ fn write_checkpoint(
     } else {
         &Record::End
     })?;
-    frames.sync()?;
+    if sync {
+        frames.sync()?;
+    }
     let renamed = std::fs::rename(&part, &file);
     renamed.map_err(|e| LabError::file("writing", &file, e))?;
-    File::open(path)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|e| LabError::file("syncing", path, e))?;
+    if sync {
+        let synced = File::open(path).and_then(|folder| folder.sync_all());
+        synced.map_err(|e| LabError::file("syncing", path, e))?;
+    }
     Ok(frames.bytes())
 }
 
@@ -405,7 +510,7 @@ fn write_checkpoint(
 fn read(path: &Path, number: u64) -> Result<(Stored, Frames), LabError> {
     let file = checkpoint_path(path, number);
     let mut records = Vec::new();
-    let whole = frames::read(&file, |record| records.push(record))?;
+    let (whole, _) = frames::read(&file, |record| records.push(record))?;
     let damaged = |what: &str| {
         let what = format!("{}: {what}", file.display());
         LabError::refused(what, "the drive directory is damaged")
@@ -431,12 +536,12 @@ fn read(path: &Path, number: u64) -> Result<(Stored, Frames), LabError> {
         closed: false,
     };
     let log = log_path(path, number);
-    let mut bytes = 0;
+    let (mut bytes, mut said) = (0, Said::default());
     records.into_iter().for_each(|record| stored.take(record));
     if log.exists() {
-        bytes = frames::read(&log, |record| stored.take(record))?;
+        (bytes, said) = frames::read(&log, |record| stored.take(record))?;
     }
-    let log = Frames::open(&log, bytes)?;
+    let log = Frames::open(&log, bytes, said)?;
     Ok((stored, log))
 }
 
@@ -480,7 +585,7 @@ impl Stored {
                     self.count(&spare.content);
                 }
             }
-            Event::Erased { .. } | Event::Noted(_) => {}
+            Event::Erased { .. } | Event::Lost { .. } | Event::Noted(_) => {}
         }
     }
 

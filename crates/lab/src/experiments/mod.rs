@@ -16,6 +16,17 @@ pub mod worn;
 pub use host::{Health, Span};
 pub use scale::Scale;
 
+use crate::LabError;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Between two drives: goes on unless `stop` is set.
+fn go_on(stop: &AtomicBool) -> Result<(), LabError> {
+    if stop.load(Ordering::Relaxed) {
+        return Err(LabError::refused("stopped", ""));
+    }
+    Ok(())
+}
+
 /// A curve of a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {

@@ -51,6 +51,9 @@ pub(super) struct Pace {
     think: Nanos,
     think_blocks: u32,
     since_pause: u32,
+    /// Time at work between pauses; zero: `think_blocks` count.
+    think_after: Nanos,
+    /// When work goes on, or went on, after the last pause.
     resume: Nanos,
     /// Of a replay: when the next command is due, since the lane's start.
     due: Nanos,
@@ -90,6 +93,7 @@ impl Pace {
             schedules,
             think: pace.think,
             think_blocks: pace.think_blocks.max(1),
+            think_after: pace.think_after,
             since_pause: 0,
             resume: Nanos::ZERO,
             due: Nanos::ZERO,
@@ -104,6 +108,7 @@ impl Pace {
             schedules: [Schedule::default(); 3],
             think: Nanos::ZERO,
             think_blocks: 1,
+            think_after: Nanos::ZERO,
             since_pause: 0,
             resume: Nanos::ZERO,
             due: Nanos::ZERO,
@@ -124,11 +129,23 @@ impl Pace {
     /// Schedules count from `now`.
     pub fn begin(&mut self, now: Nanos) {
         self.start = now;
+        self.resume = now;
+    }
+
+    /// Whether it is time for a pause.
+    fn pauses(&self, now: Nanos) -> bool {
+        if self.think == Nanos::ZERO {
+            return false;
+        }
+        if self.think_after > Nanos::ZERO {
+            return now.saturating_sub(self.resume) >= self.think_after;
+        }
+        self.since_pause >= self.think_blocks
     }
 
     /// Whether `command` may go at `now`, with `outstanding` commands of this lane under way.
     pub fn leave(&mut self, command: &Command, now: Nanos, outstanding: u32) -> Leave {
-        if self.think > Nanos::ZERO && self.since_pause >= self.think_blocks {
+        if self.pauses(now) {
             if outstanding > 0 {
                 return Leave::WhenIdle;
             }
@@ -186,6 +203,27 @@ mod tests {
     #[test]
     fn nothing_limited_is_no_pace() {
         assert!(Pace::new(&workload::Pace::default()).is_none());
+    }
+
+    #[test]
+    fn a_pause_comes_after_so_much_time_at_work() {
+        let mut pace = pace(|p| {
+            p.think = Nanos(500);
+            p.think_after = Nanos(1_000);
+        });
+        let write = Command::write(0, 4096);
+        pace.begin(Nanos(100));
+        for now in [100, 600, 1_099] {
+            assert_eq!(pace.leave(&write, Nanos(now), 3), Leave::Now);
+            pace.issued(&write);
+        }
+        assert_eq!(pace.leave(&write, Nanos(1_100), 3), Leave::WhenIdle);
+        let resume = Leave::At(Nanos(1_650));
+        assert_eq!(pace.leave(&write, Nanos(1_150), 0), resume);
+        assert_eq!(pace.leave(&write, Nanos(1_649), 0), resume);
+        assert_eq!(pace.leave(&write, Nanos(1_650), 0), Leave::Now);
+        assert_eq!(pace.leave(&write, Nanos(2_649), 0), Leave::Now);
+        assert_eq!(pace.leave(&write, Nanos(2_650), 1), Leave::WhenIdle);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What can be run, and what a run gives.
 
-use super::{facts, mirror, myth, pattern, rw80, s2d, spare, worn};
+use super::{contract, facts, hosts, mirror, myth, pattern, rw80, s2d, spare, worn};
 use crate::LabError;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -26,9 +26,12 @@ enum Kind {
     Pattern(usize),
     Rw80(&'static str),
     X1Patterns,
+    Contract,
     Spare,
     Myth,
     Database,
+    Tiers,
+    HalfAYear,
     Mirror,
     Endurance,
     WornNew,
@@ -103,7 +106,7 @@ const RW80: &str = "secure erase, 4 KiB random writes over the whole drive, 32 o
                     minutes; ten idle minutes; two minutes more";
 
 /// Everything that can be run.
-pub const ALL: [Experiment; 20] = [
+pub const ALL: [Experiment; 23] = [
     experiment(
         "facts",
         "arithmetic on published numbers and on the catalogue's; nothing is run",
@@ -151,6 +154,13 @@ pub const ALL: [Experiment; 20] = [
         Kind::X1Patterns,
     ),
     experiment(
+        "zil.contract",
+        "three synchronous writers on log devices of 64 MiB whose power is cut at random; after each \
+         recovery every log is replayed",
+        15,
+        Kind::Contract,
+    ),
+    experiment(
         "myth",
         "updates in place and in a log; a server's file system on drives of a 128th of their size \
          that differ in one thing each; reads beside TRIMs; 4 KiB over every block of the S3700",
@@ -165,10 +175,24 @@ pub const ALL: [Experiment; 20] = [
         Kind::Database,
     ),
     experiment(
+        "s2d.tier",
+        "a cache tier of two copies on the drive and on its twin, each write durable on both \
+         cache devices (FUA), and buffered; drives scaled to 4 GiB, 20 s of the article's load",
+        40,
+        Kind::Tiers,
+    ),
+    experiment(
+        "myth.months",
+        "half a year of files, created, updated and deleted, 70 % used, on the earlier drive scaled \
+         to 2 GiB: never trimmed, and trimmed at once",
+        45,
+        Kind::HalfAYear,
+    ),
+    experiment(
         "spare",
         "traces of desktop use in bursts with pauses, light and heavy, on drives of a 32nd of \
-         their size: new with a system on it, full of random data, full and written at \
-         random all over",
+         their size: secure erased, full of random data, full after a second pass with some \
+         random writes, and after random writes alone",
         120,
         Kind::Spare,
     ),
@@ -228,6 +252,9 @@ impl Experiment {
             Kind::Myth => myth::run(setup),
             Kind::Database => myth::database(setup),
             Kind::Spare => spare::run(setup),
+            Kind::Contract => contract::run(setup),
+            Kind::Tiers => hosts::tiers(setup),
+            Kind::HalfAYear => hosts::half_a_year(setup),
             Kind::Mirror => mirror::run(setup),
             Kind::Endurance => mirror::endurance(setup),
             Kind::WornNew => worn::new(setup),

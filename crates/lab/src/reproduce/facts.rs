@@ -12,7 +12,7 @@ const UNPROTECTED: [&str; 7] = [
     "INTEL SSDSA2VP020G2",
     "INTEL SSDSC2MH250A2",
     "INTEL SSDSC2CW120A3",
-    "INTEL SSD 310",
+    "INTEL SSDMAEMC040G2",
     "INTEL SSDSA2SH032G1GN",
     "INTEL SSDSA2M160G2GC",
     "INTEL SSDSA2M040G2GC",
@@ -65,6 +65,8 @@ pub fn facts() -> Result<Outcome, LabError> {
     let timing = &slc.config.nand.timing;
     outcome.value("slc_program_us", timing.program[0].0 as f64 / 1e3);
     outcome.value("slc_erase_ms", timing.erase.0 as f64 / 1e6);
+    let pages = slc.config.shape.pages_per_block;
+    outcome.value("pages_per_block_slc", f64::from(pages));
 
     let count = |models: &[&str], holds: bool| {
         let says = |model: &&&str| known(model, None).and_then(|known| known.plp) == Some(holds);

@@ -10,7 +10,6 @@ use crate::hosts::HostDrive;
 use crate::hosts::oltp::{self, OltpSpec};
 use crate::simulate::settings::Setting;
 use ssdlab_ssd::geometry::Geometry;
-use std::sync::atomic::Ordering;
 
 /// The drive that the article's authors bought, and whose flash all drives here have.
 const BOUGHT: &str = "intel-dc-s3700-200gb";
@@ -29,13 +28,11 @@ pub const REMEDIES: [(&str, &str); 6] = [
 /// # Errors
 /// When a drive is not possible at the article's scale, or the run is stopped.
 pub fn run(setup: &Setup<'_>) -> Result<Outcome, LabError> {
-    let found = run_myth(&MythSettings {
+    let settings = MythSettings {
         seed: setup.seed,
         ..MythSettings::default()
-    })?;
-    if setup.stop.load(Ordering::Relaxed) {
-        return Err(stopped());
-    }
+    };
+    let found = run_myth(&settings, setup.stop)?;
     let mut outcome = Outcome::default();
     health(&mut outcome, &found.health);
     in_place(&mut outcome, &found);
@@ -128,6 +125,13 @@ fn whole_disk(outcome: &mut Outcome, disk: &WholeDisk) {
     outcome.value("disk_read_flatness", flat(&disk.read_full));
     outcome.value("disk_mixed_read_flatness", flat(&disk.mixed_read));
     let level = |c: &crate::experiments::Curve| c.level(10).unwrap_or(f64::NAN);
+    let tenth = disk.write_first.points.len().div_ceil(10);
+    let mean = |points: &[(f64, f64)]| {
+        points.iter().map(|(_, y)| y).sum::<f64>() / points.len().max(1) as f64
+    };
+    let begin = mean(&disk.write_first.points[..tenth]);
+    let end = disk.write_first.level(tenth).unwrap_or(f64::NAN);
+    outcome.value("disk_write_end_over_begin", end / begin);
     let steady = level(&disk.write_steady) / level(&disk.write_first);
     outcome.value("disk_steady_over_first", steady);
     for (name, line) in [
@@ -152,8 +156,8 @@ pub fn database(setup: &Setup<'_>) -> Result<Outcome, LabError> {
         seed: setup.seed,
         ..OltpSpec::default()
     };
-    let found = oltp::run(&spec, &drive.config)?;
-    if setup.stop.load(Ordering::Relaxed) {
+    let found = oltp::run_until(&spec, &drive.config, setup.stop)?;
+    if found.stopped {
         return Err(stopped());
     }
     let mut outcome = Outcome::default();

@@ -1,10 +1,9 @@
 //! Article spare: what [`crate::experiments::spare`] found, as measures and curves.
 
-use super::experiment::{Outcome, Setup, stopped};
+use super::experiment::{Outcome, Setup};
 use crate::LabError;
 use crate::experiments::spare::{DriveRuns, SpareResult, SpareSettings, run_spare};
 use crate::experiments::{Curve, Health};
-use std::sync::atomic::Ordering;
 
 /// Short names of the drives, in the order of the result.
 pub const DRIVES: [&str; 4] = ["sf28", "sf13", "x25m", "barefoot"];
@@ -14,13 +13,11 @@ pub const DRIVES: [&str; 4] = ["sf28", "sf13", "x25m", "barefoot"];
 /// # Errors
 /// When a drive is not possible at the article's scale, or the run is stopped.
 pub fn run(setup: &Setup<'_>) -> Result<Outcome, LabError> {
-    let found = run_spare(SpareSettings {
+    let settings = SpareSettings {
         seed: setup.seed,
         ..SpareSettings::default()
-    })?;
-    if setup.stop.load(Ordering::Relaxed) {
-        return Err(stopped());
-    }
+    };
+    let found = run_spare(settings, setup.stop)?;
     let mut outcome = Outcome::default();
     health(&mut outcome, &found.health);
     for (short, drive) in DRIVES.iter().zip(&found.drives) {
@@ -51,13 +48,32 @@ fn measure(outcome: &mut Outcome, short: &str, drive: &DriveRuns) {
         let weight = kept.weight;
         outcome.value(format!("{short}_{weight}_full"), kept.full_pct);
         outcome.value(format!("{short}_{weight}_dirty"), kept.dirty_pct);
-        if let Some(by_dirt) = drive.by_dirt.get(i) {
-            curve(outcome, format!("{short}_{weight}_by_dirt"), by_dirt);
-        }
+        outcome.value(format!("{short}_{weight}_scattered"), kept.scattered_pct);
+        let of_installed = kept.of_installed_pct;
+        outcome.value(
+            format!("{short}_{weight}_full_of_installed"),
+            of_installed.0,
+        );
+        curve(
+            outcome,
+            format!("{short}_{weight}_by_dirt"),
+            &drive.by_dirt[i],
+        );
+        curve(
+            outcome,
+            format!("{short}_{weight}_by_share"),
+            &drive.by_share[i],
+        );
     }
     let farthest = drive.kept.iter().map(|kept| (kept.full_pct - 100.0).abs());
     outcome.value(format!("{short}_full_change"), farthest.fold(0.0, f64::max));
-    outcome.value(format!("{short}_dirty_waf"), drive.dirty_waf);
+    let farthest = drive.kept.iter().map(|kept| (kept.dirty_pct - 100.0).abs());
+    outcome.value(
+        format!("{short}_dirty_change"),
+        farthest.fold(0.0, f64::max),
+    );
+    outcome.value(format!("{short}_dirty_waf"), drive.dirty_waf[0]);
+    outcome.value(format!("{short}_scattered_waf"), drive.dirty_waf[1]);
 }
 
 fn compare(outcome: &mut Outcome, found: &SpareResult) {
@@ -66,18 +82,38 @@ fn compare(outcome: &mut Outcome, found: &SpareResult) {
     let dirty = found.dirty_28_less_13();
     outcome.value("dirty_light_difference", dirty[0]);
     outcome.value("dirty_heavy_difference", dirty[1]);
-    let of = |after: &str| found.intel.rounds.iter().find(|round| round.after == after);
-    if let (Some(full), Some(dirty), Some(rested)) = (of("full"), of("dirty at once"), of("a rest"))
-    {
-        outcome.value("intel_dirty_less_full", dirty.with_pct - full.with_pct);
-        outcome.value("intel_rested_less_full", rested.with_pct - full.with_pct);
-        outcome.value("intel_rested_less_dirty", rested.with_pct - dirty.with_pct);
-        outcome.value(
-            "intel_rested_less_full_without",
-            rested.without_pct - full.without_pct,
-        );
+    let scattered = found.scattered_28_less_13();
+    outcome.value("scattered_light_difference", scattered[0]);
+    outcome.value("scattered_heavy_difference", scattered[1]);
+    for (weight, difference) in ["light", "heavy"].iter().zip(&found.rested.difference) {
+        curve(outcome, format!("rested_{weight}_difference"), difference);
     }
+    intel(outcome, found);
     for (name, fill) in ["random", "system", "empty"].iter().zip(&found.compress) {
         outcome.value(format!("flash_used_{name}"), 100.0 * fill.flash_used);
+    }
+}
+
+/// The X25-M between its two runs, both at once after the preparation and both rested.
+fn intel(outcome: &mut Outcome, found: &SpareResult) {
+    let of = |after: &str| found.intel.rounds.iter().find(|round| round.after == after);
+    for (name, from, to) in [
+        ("intel_dirty_less_full", "full", "dirty"),
+        (
+            "intel_rested_dirty_less_full",
+            "full, rested",
+            "dirty, rested",
+        ),
+        ("intel_rested_less_dirty", "dirty", "dirty, rested"),
+        (
+            "intel_scattered_rested_less_at_once",
+            "scattered",
+            "scattered, rested",
+        ),
+    ] {
+        if let (Some(from), Some(to)) = (of(from), of(to)) {
+            outcome.value(name, to.with_pct - from.with_pct);
+            outcome.value(format!("{name}_without"), to.without_pct - from.without_pct);
+        }
     }
 }

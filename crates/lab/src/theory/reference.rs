@@ -7,7 +7,7 @@
 //!   from the relocated pages' own blocks);
 //! - *victim*: a closed block; among equals the one with the lowest number;
 //! - *order*: a victim's valid pages are copied in ascending order, and erased after the last;
-//! - *age* of a block: pages written by the host since it was closed;
+//! - *age* of a block: pages written by the host since it was closed, and one;
 //! - *frontier*: K blocks filled in turn, page by page, each replaced when its turn finds it full.
 //!   Free blocks are taken first in, first out. The older copy of a page that the host writes stays
 //!   valid until the new one is placed.
@@ -196,7 +196,9 @@ impl Reference {
             Policy::CostBenefit => {
                 let score = |b: usize| match blocks[b].valid {
                     0 => f64::INFINITY,
-                    v => ((np - v) as u64 * (host - blocks[b].closed_at)) as f64 / (2 * v) as f64,
+                    v => {
+                        ((np - v) as u64 * (host - blocks[b].closed_at + 1)) as f64 / (2 * v) as f64
+                    }
                 };
                 let worse = |a: &usize, b: &usize| score(*a).total_cmp(&score(*b)).then(b.cmp(a));
                 closed.iter().copied().max_by(worse)

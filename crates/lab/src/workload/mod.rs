@@ -305,6 +305,9 @@ pub struct Pace {
     pub think: Nanos,
     /// Commands between pauses, at least 1 when `think` is not zero.
     pub think_blocks: u32,
+    /// Time at work between pauses, instead of a number of commands; zero: by commands.
+    #[serde(serialize_with = "nanos")]
+    pub think_after: Nanos,
 }
 
 /// What is written.
@@ -323,6 +326,7 @@ impl Default for Pace {
             rate_iops: [0; 3],
             think: Nanos::ZERO,
             think_blocks: 1,
+            think_after: Nanos::ZERO,
         }
     }
 }

@@ -43,6 +43,8 @@ pub static PROFILES: &[Profile] = profiles![
     "pts-latency",
     "pts-write-saturation",
     "pts-cross-stimulus",
+    "pts-host-idle-recovery",
+    "pts-demand-intensity",
     "pts-composite",
     "random-write-80",
     "cache-device-buffered",

@@ -186,6 +186,47 @@ fn a_sequential_share_moves_no_random_address() {
 }
 
 #[test]
+fn host_idle_recovery_works_five_seconds_and_waits_ever_longer() {
+    let plan = Profile::named("pts-host-idle-recovery").unwrap();
+    let plan = plan.plan(None, None).unwrap();
+    let jobs: Vec<_> = plan.phases.iter().map(|phase| &phase.jobs[0]).collect();
+    let waits: Vec<u64> = jobs
+        .iter()
+        .map(|job| job.pace.think.0 / 1_000_000_000)
+        .collect();
+    assert_eq!(waits, [0, 5, 0, 10, 0, 15, 0, 25, 0, 50, 0]);
+    for job in &jobs[1..] {
+        let run = job.time.run.unwrap();
+        if job.pace.think == Nanos::ZERO {
+            assert_eq!(run, Nanos::from_secs(1800), "the baseline");
+            continue;
+        }
+        assert_eq!(job.pace.think_after, Nanos::from_secs(5));
+        let cycle = job.pace.think.0 + job.pace.think_after.0;
+        assert_eq!(run.0 / cycle, 360);
+    }
+}
+
+#[test]
+fn demand_intensity_is_every_pair_of_threads_and_depth() {
+    let plan = Profile::named("pts-demand-intensity").unwrap();
+    let plan = plan.plan(None, None).unwrap();
+    let mut pairs: Vec<(u32, u32)> = plan.phases[2..]
+        .iter()
+        .map(|phase| (phase.jobs[0].copies, phase.jobs[0].depth))
+        .collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    let all = [1, 2, 4, 6, 8, 16, 32];
+    assert_eq!(pairs.len(), all.len() * all.len(), "{pairs:?}");
+    assert!(
+        pairs
+            .iter()
+            .all(|(t, d)| all.contains(t) && all.contains(d))
+    );
+}
+
+#[test]
 fn depth_and_time_change_the_last_phase_only() {
     let profile = Profile::named("fill-and-dirty").unwrap();
     let plan = profile.plan(Some(7), Some(Nanos::from_secs(90))).unwrap();

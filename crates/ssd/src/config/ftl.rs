@@ -159,7 +159,8 @@ image_of_choice!(Pace { Spread, Whole });
 pub enum SpareArea {
     /// All that holds no valid data: what the host never wrote or has trimmed counts too.
     Dynamic,
-    /// What the product has beyond its user capacity (raw - user), however little is written.
+    /// What the product has beyond its user capacity (raw - user), however little is written. The
+    /// controller then need not know what was never written, and reads of it cost a page.
     Fixed,
     /// So many bytes; free space beyond is not used.
     Limited(u64),

@@ -6,7 +6,7 @@
 //! leave the same map for the same commands.
 
 use super::media::{CutDamage, Media};
-use super::{NandConfig, Purpose};
+use super::{NandConfig, Purpose, Reliability};
 use crate::geometry::Geometry;
 use crate::image::{Image, ImageError, Reader, Writer, image_of};
 use std::fmt::Debug;
@@ -94,6 +94,13 @@ pub trait Gear: Clone + Debug + Image {
     const KEEPS: bool = false;
     /// A superblock is free: its next erase waits for what is booked now.
     fn freed(&mut self, _superblock: u32) {}
+    /// A superblock was given up: its good blocks may serve elsewhere once all that is booked now
+    /// has ended. `before`: how the media were worn until then.
+    fn gave_up(&mut self, _before: Reliability) {}
+    /// Wear of the media at the last cut, where what was given up since had not come about.
+    fn worn_at_cut(&mut self) -> Option<Reliability> {
+        None
+    }
     /// The media that remember.
     fn media(&self) -> Option<&Media> {
         None

@@ -18,8 +18,13 @@
 //!
 //! Left out: partly readable torn pages, and ones that fade later (Tseng et al., DAC 2011).
 
+mod aim;
 mod booked;
 mod image;
+#[cfg(test)]
+mod tests;
+
+pub use aim::Aimed;
 
 use super::gear::Ticket;
 use super::{Mode, Purpose};
@@ -108,6 +113,13 @@ pub enum Event {
         /// What it holds.
         page: Arc<Page>,
     },
+    /// A page was lost to an interrupted program above it.
+    Lost {
+        /// Block: superblock times dies plus die.
+        block: u32,
+        /// Its row.
+        row: u32,
+    },
     /// The map was recorded beside the array.
     Noted(Arc<MapRecord>),
 }
@@ -152,6 +164,10 @@ pub struct Dropped {
 pub struct CutDamage {
     /// Programs at work: units torn.
     pub torn_programs: u64,
+    /// Of these, by what they were for; indexed by [`Purpose`].
+    pub torn_by_purpose: [u64; Purpose::COUNT],
+    /// Of these, pages that record the map (journal pages).
+    pub torn_records: u64,
     /// Erases at work.
     pub torn_erases: u64,
     /// Pages lost because the page above them was being programmed.
@@ -189,21 +205,22 @@ pub struct Media {
     pub always_saves_lower: bool,
     seq: u64,
     blocks: Vec<Block>,
-    /// Rows booked, per block.
+    /// Rows booked, per block, since the last erase booked.
     rows: Vec<u32>,
-    /// Rows below are saved elsewhere, per block.
+    /// Rows below are saved elsewhere, per block, in the life that was booked last.
     saved_rows: Vec<u32>,
     generation: Vec<u32>,
     pending: Vec<VecDeque<Pending>>,
     map: MapRecord,
     forgotten: BTreeMap<u32, u64>,
     forgotten_since: Vec<(u32, u64)>,
-    notes: VecDeque<(u64, Arc<MapRecord>)>,
+    notes: Vec<(u64, Arc<MapRecord>)>,
     /// What must have ended before a superblock may be erased.
     wait_for: BTreeMap<u32, Vec<Ticket>>,
     staged: BTreeMap<u32, Staged>,
     buffer: BTreeMap<u32, Content>,
     events: Option<Vec<Event>>,
+    aim: aim::Aim,
 }
 
 impl Media {
@@ -228,11 +245,12 @@ impl Media {
             map: MapRecord::default(),
             forgotten: BTreeMap::new(),
             forgotten_since: Vec::new(),
-            notes: VecDeque::new(),
+            notes: Vec::new(),
             wait_for: BTreeMap::new(),
             staged: BTreeMap::new(),
             buffer: BTreeMap::new(),
             events: None,
+            aim: aim::Aim::default(),
         }
     }
 
@@ -329,6 +347,7 @@ impl Media {
         match event {
             Event::Erased { block } => self.erase_block(block),
             Event::Programmed { block, page } => self.put_page(block, page),
+            Event::Lost { block, row } => self.lose_page(block, row),
             Event::Noted(record) => self.fold(&record, true),
         }
     }
@@ -392,9 +411,16 @@ impl Media {
         }
         if let Some(data) = &staged.bytes {
             let from = (begin + first - staged.offset) as usize;
-            let length = (last - first) as usize;
-            let all = content.bytes.get_or_insert_with(|| vec![0; bytes as usize]);
-            all[first as usize..last as usize].copy_from_slice(&data[from..from + length]);
+            let new = &data[from..from + (last - first) as usize];
+            match &mut content.bytes {
+                all if whole => *all = Some(new.to_vec()),
+                Some(all) => all[first as usize..last as usize].copy_from_slice(new),
+                all => {
+                    let mut zeroes = vec![0; bytes as usize];
+                    zeroes[first as usize..last as usize].copy_from_slice(new);
+                    *all = Some(zeroes);
+                }
+            }
         }
         self.buffer.insert(address, Some(Arc::new(content)));
     }

@@ -324,6 +324,23 @@ impl<G: Gear> Nand<G> {
         self.gear.read(from, channel, &read)
     }
 
+    /// Reads a page that holds nothing: it takes a die and its channel as long as any other, and
+    /// there is nothing in it to be worn or corrected.
+    pub fn read_blank(&mut self, from: u64, die: u32, row: u32, slots: u32) -> u64 {
+        let kind = self.kind(row, Mode::Native);
+        self.work.reads[kind] += 1;
+        self.work.slots_moved += u64::from(slots);
+        let read = Read {
+            die,
+            kind,
+            slots,
+            purpose: Purpose::Host,
+            retries: 0,
+            retry_ns: 0,
+        };
+        self.gear.read(from, self.geometry.channel_of(die), &read)
+    }
+
     /// Whether a page given to the array is not yet programmed, so that its data is still in the
     /// controller.
     #[inline]
@@ -459,10 +476,7 @@ impl<G: Gear> Nand<G> {
         let blocks = self.blocks(superblock);
         self.next_row[blocks].fill(STALE);
         self.gear.freed(superblock);
-        match &mut self.wear {
-            Some(wear) => wear.renew(superblock, may_retire),
-            None => Erased::Usable,
-        }
+        self.renew(superblock, may_retire, false)
     }
 
     /// Erases a superblock now, all dies at once; returns the end, and what came of it.
@@ -472,20 +486,25 @@ impl<G: Gear> Nand<G> {
         let blocks = self.blocks(superblock);
         self.next_row[blocks].fill(0);
         self.gear.freed(superblock);
-        let outcome = self.renew_erased(superblock);
+        let outcome = self.renew(superblock, true, true);
         (self.gear.erase(from, superblock), outcome)
     }
 
-    /// Wear of a superblock that is erased at once; it may be given up.
-    fn renew_erased(&mut self, superblock: u32) -> Erased {
+    /// Replaces the failed blocks of a superblock that is free. `erased`: it is erased at once.
+    fn renew(&mut self, superblock: u32, may_retire: bool, erased: bool) -> Erased {
         let Some(wear) = &mut self.wear else {
             return Erased::Usable;
         };
-        // The erase has been done and counted, whether the superblock stays or not.
-        for die in 0..self.geometry.die_count {
-            wear.erased(superblock, die);
+        let before = (G::KEEPS && may_retire).then(|| wear.clone());
+        if erased {
+            // The erase has been done and counted, whether the superblock stays or not.
+            (0..self.geometry.die_count).for_each(|die| wear.erased(superblock, die));
         }
-        wear.renew(superblock, true)
+        let outcome = wear.renew(superblock, may_retire);
+        if let Some(before) = before.filter(|_| outcome == Erased::Retired) {
+            self.gear.gave_up(before);
+        }
+        outcome
     }
 
     /// Everything erased, as from the factory; counts stay.

@@ -21,7 +21,11 @@ impl<G: Gear> Nand<G> {
 
     /// See [`Gear::cut`].
     pub fn cut(&mut self, hold: Option<u64>) -> media::CutDamage {
-        self.gear.cut(hold)
+        let damage = self.gear.cut(hold);
+        if let (Some(now), Some(before)) = (&mut self.wear, self.gear.worn_at_cut()) {
+            now.go_back(before);
+        }
+        damage
     }
 
     /// A superblock is taken into use: its erase waits for what is booked now.
@@ -31,6 +35,14 @@ impl<G: Gear> Nand<G> {
 
     /// Power is back at `at`: blocks are as the media say.
     pub fn power_on(&mut self, at: u64) {
+        // Blocks of what was given up serve elsewhere, or are marked bad.
+        for superblock in 0..self.geometry.superblock_count {
+            if self.is_retired(superblock)
+                && let Some(media) = self.gear.media_mut()
+            {
+                media.drop_superblock(superblock);
+            }
+        }
         let rows = self.gear.power_on(at);
         for (next, rows) in self.next_row.iter_mut().zip(rows) {
             *next = rows.map_or(STALE, |rows| rows as u16);

@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::gear::{Gear, Program, Read, Ticket};
 use super::media::{CutDamage, Media, Progress};
-use super::{NandConfig, Purpose};
+use super::{NandConfig, Purpose, Reliability};
 use crate::geometry::Geometry;
 use crate::image::{Image, ImageError, Reader, Writer};
 
@@ -13,12 +13,25 @@ pub struct Recorder {
     clock: Clock,
     media: Media,
     now: u64,
+    /// Superblocks given up: when that comes about, and the wear before it.
+    given_up: Vec<(u64, Reliability)>,
 }
 
 impl Recorder {
     fn settle(&mut self, die: u32) {
         let first = self.clock.first_after(die, self.now);
         self.media.settle(die, first);
+    }
+
+    /// What a cut is aimed at may just have been booked, or put off by a read.
+    #[inline(always)]
+    fn place_aimed(&mut self) {
+        let Some(aimed) = self.media.aimed() else {
+            return;
+        };
+        if let Some((start, end)) = self.clock.span_of(aimed.ticket, aimed.erase) {
+            self.media.aimed_lies(start, end);
+        }
     }
 
     /// When a superblock may be erased; what that hangs on is not put off any more.
@@ -40,6 +53,7 @@ impl Gear for Recorder {
             clock: Clock::new(geometry, config),
             media: Media::new(geometry),
             now: 0,
+            given_up: Vec::new(),
         }
     }
 
@@ -49,7 +63,9 @@ impl Gear for Recorder {
     }
 
     fn read(&mut self, from: u64, channel: u32, op: &Read) -> u64 {
-        self.clock.read(from, channel, op)
+        let end = self.clock.read(from, channel, op);
+        self.place_aimed();
+        end
     }
 
     fn program(&mut self, from: u64, channel: u32, op: &Program) -> Ticket {
@@ -61,6 +77,7 @@ impl Gear for Recorder {
         };
         let ticket = self.clock.program(from, channel, op);
         self.media.book_program(op, ticket);
+        self.place_aimed();
         ticket
     }
 
@@ -74,6 +91,7 @@ impl Gear for Recorder {
             let id = self.clock.last_id(die);
             self.media.book_erase(superblock, die, id);
         }
+        self.place_aimed();
         end
     }
 
@@ -111,6 +129,36 @@ impl Gear for Recorder {
             self.settle(die);
         }
         self.media.freed(superblock);
+    }
+
+    /// Everything booked ends before anything else begins; with it, what was forgotten until now
+    /// is recorded. So a cut finds the superblock as it was, or nothing needed in it.
+    fn gave_up(&mut self, before: Reliability) {
+        let dies = self.media.die_count();
+        let mut end = self.now;
+        for die in 0..dies {
+            self.settle(die);
+            if let Some(last) = self.clock.dies[die as usize].booked.back() {
+                let ticket = Ticket {
+                    end: 0,
+                    die,
+                    id: last.id,
+                };
+                end = end.max(self.clock.make_firm(ticket));
+            }
+        }
+        for die in &mut self.clock.dies {
+            die.free_at = die.free_at.max(end);
+        }
+        self.media.note_forgotten(end);
+        self.given_up.retain(|(end, _)| *end > self.now);
+        self.given_up.push((end, before));
+    }
+
+    fn worn_at_cut(&mut self) -> Option<Reliability> {
+        let now = self.now;
+        let mut given_up = std::mem::take(&mut self.given_up).into_iter();
+        given_up.find(|(end, _)| *end > now).map(|found| found.1)
     }
 
     fn media(&self) -> Option<&Media> {
@@ -153,6 +201,24 @@ impl Clock {
 
     fn last_id(&self, die: u32) -> u32 {
         self.dies[die as usize].next_id.wrapping_sub(1)
+    }
+
+    /// When a booked operation begins and ends: its erase, or what it programs. `None`: it is over.
+    fn span_of(&self, ticket: Ticket, erase: bool) -> Option<(u64, u64)> {
+        let die = &self.dies[ticket.die as usize];
+        let op = &die.booked[die.find(ticket.id)?];
+        let erased = if op.row == u16::MAX {
+            op.end
+        } else if op.erases {
+            op.end.min(op.start + self.erase_ns)
+        } else {
+            op.start
+        };
+        Some(if erase {
+            (op.start, erased)
+        } else {
+            (erased, op.end)
+        })
     }
 
     /// How far an operation is at `now`, when what ends by `until` still ends.

@@ -1,27 +1,53 @@
 //! A host that writes at random, cuts the power at random, and asks the oracle.
 
 use crate::kinds::commands::Mix;
-use ssdlab_ssd::drive::power::{Fault, Lie, Oracle, Power, PowerDrive, Report};
+use ssdlab_ssd::drive::power::{Cut, Fault, Lie, Oracle, Power, PowerDrive, Recovery, Report};
+use ssdlab_ssd::nand::Purpose;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, DriveConfig, Nanos, Op};
+use std::collections::BTreeMap;
 
 /// Most commands under way.
 const TAGS: u32 = 24;
+
+/// What a cut can fall into, beside those named after the steps of recovery. Each must have been
+/// met in a campaign over all kinds.
+pub const OCCASIONS: [&str; 18] = [
+    "program of host data",
+    "program of relocated data (reclaim)",
+    "program of folded data",
+    "program of refreshed data",
+    "program of parity",
+    "program of a journal page",
+    "program of a map page or checkpoint",
+    "erase",
+    "program in recovery",
+    "FLUSH under way",
+    "FUA write under way",
+    "TRIM or write zeroes under way",
+    "buffer not empty",
+    "work on the capacitor",
+    "lower pages lost",
+    "lower pages saved",
+    "booked, not begun",
+    "again, before recovery was over",
+];
+
+/// The occasion of a cut within a step of recovery.
+pub fn in_step(step: &str) -> String {
+    format!("recovery: {step}")
+}
 
 /// What many cuts found.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     pub cuts: u64,
-    pub cuts_in_recovery: u64,
     pub broken: u64,
     pub dead: bool,
-    pub torn_programs: u64,
-    pub torn_erases: u64,
-    pub lower_pages_lost: u64,
-    pub lower_pages_saved: u64,
-    pub saved: u64,
+    /// Sectors that read as an older value after a recovery.
     pub older: u64,
-    pub recovery_programs: u64,
+    /// Cuts by what they fell into; one may fall into several.
+    pub met: BTreeMap<String, u64>,
     /// The first broken promise, in words.
     pub first: Option<String>,
 }
@@ -29,19 +55,49 @@ pub struct Found {
 impl Found {
     pub fn add(&mut self, other: &Found) {
         self.cuts += other.cuts;
-        self.cuts_in_recovery += other.cuts_in_recovery;
         self.broken += other.broken;
         self.dead |= other.dead;
-        self.torn_programs += other.torn_programs;
-        self.torn_erases += other.torn_erases;
-        self.lower_pages_lost += other.lower_pages_lost;
-        self.lower_pages_saved += other.lower_pages_saved;
-        self.saved += other.saved;
         self.older += other.older;
-        self.recovery_programs += other.recovery_programs;
+        for (name, count) in &other.met {
+            *self.met.entry(name.clone()).or_default() += count;
+        }
         if self.first.is_none() {
             self.first.clone_from(&other.first);
         }
+    }
+
+    /// How many cuts fell into something.
+    pub fn met(&self, name: &str) -> u64 {
+        self.met.get(name).copied().unwrap_or(0)
+    }
+
+    fn meet(&mut self, name: &str, happened: bool) {
+        if happened {
+            *self.met.entry(name.into()).or_default() += 1;
+        }
+    }
+
+    fn meet_damage(&mut self, cut: &Cut) {
+        let damage = &cut.damage;
+        let torn = |purpose: Purpose| damage.torn_by_purpose[purpose as usize];
+        let map_pages = torn(Purpose::Map) - damage.torn_records;
+        for (name, count) in OCCASIONS.into_iter().zip([
+            torn(Purpose::Host),
+            torn(Purpose::Relocation),
+            torn(Purpose::Fold),
+            torn(Purpose::Refresh),
+            torn(Purpose::Parity),
+            damage.torn_records,
+            map_pages,
+            damage.torn_erases,
+        ]) {
+            self.meet(name, count > 0);
+        }
+        self.meet("buffer not empty", cut.buffered > 0);
+        self.meet("work on the capacitor", cut.saved > 0);
+        self.meet("lower pages lost", damage.lower_pages_lost > 0);
+        self.meet("lower pages saved", damage.lower_pages_saved > 0);
+        self.meet("booked, not begun", damage.not_begun > 0);
     }
 }
 
@@ -51,7 +107,9 @@ pub struct Rig {
     rng: Rng,
     mix: Mix,
     slot: u64,
-    busy: Vec<bool>,
+    /// What is under way, by tag.
+    busy: Vec<Option<Command>>,
+    recovery: Recovery,
     found: Found,
     name: String,
 }
@@ -68,7 +126,8 @@ impl Rig {
             rng: Rng::named(seed, "cuts"),
             mix: Mix::new(config, seed),
             slot: config.shape.slot_bytes.into(),
-            busy: vec![false; TAGS as usize],
+            busy: vec![None; TAGS as usize],
+            recovery: Recovery::default(),
             found: Found::default(),
             name: format!("{} seed {seed}", config.name),
         }
@@ -94,7 +153,7 @@ impl Rig {
 
     fn take(&mut self, until: Nanos) {
         while let Some(done) = self.drive.pop_completion(until) {
-            self.busy[done.tag as usize] = false;
+            self.busy[done.tag as usize] = None;
             self.oracle.completed(done.tag);
         }
     }
@@ -104,7 +163,7 @@ impl Rig {
             .drive
             .pop_completion(Nanos::MAX)
             .expect("one completes");
-        self.busy[done.tag as usize] = false;
+        self.busy[done.tag as usize] = None;
         self.oracle.completed(done.tag);
     }
 
@@ -123,7 +182,7 @@ impl Rig {
     }
 
     fn submit_one(&mut self) {
-        if self.busy.iter().all(|&busy| busy) {
+        if self.busy.iter().all(Option::is_some) {
             self.wait_for_one();
         }
         let pause = match self.rng.below(20) {
@@ -136,12 +195,12 @@ impl Rig {
         let tag = self
             .busy
             .iter()
-            .position(|&busy| !busy)
+            .position(Option::is_none)
             .expect("a free tag");
         let command = self.command();
         let number = self.drive.submit(tag as u32, &command, None, at);
         self.oracle.submitted(tag as u32, number, &command);
-        self.busy[tag] = true;
+        self.busy[tag] = Some(command);
     }
 
     /// One round: some commands, a cut somewhere behind them, recovery, perhaps cut short.
@@ -164,7 +223,6 @@ impl Rig {
             let (from, ready) = (self.drive.now().0, self.drive.ready().0);
             let at = from + self.rng.below(ready.saturating_sub(from) + 1);
             self.take(Nanos(at));
-            self.found.cuts_in_recovery += 1;
             self.cut(Nanos(at));
         }
         if self.found.dead {
@@ -179,24 +237,48 @@ impl Rig {
     }
 
     fn cut(&mut self, at: Nanos) {
-        let before = self.drive.counters().nand_programs;
+        self.meet_commands();
+        let in_recovery = at < self.drive.ready();
+        let step = self.recovery.steps.iter().find(|step| step.end > at.0);
+        let step = step.filter(|_| in_recovery).map(|step| step.name);
         let cut = self.drive.cut(at);
-        self.busy.fill(false);
-        self.found.cuts += 1;
-        self.found.torn_programs += cut.damage.torn_programs;
-        self.found.torn_erases += cut.damage.torn_erases;
-        self.found.lower_pages_lost += cut.damage.lower_pages_lost;
-        self.found.lower_pages_saved += cut.damage.lower_pages_saved;
-        self.found.saved += cut.saved;
+        self.busy.fill(None);
+        let found = &mut self.found;
+        found.cuts += 1;
+        found.meet_damage(&cut);
+        found.meet("again, before recovery was over", in_recovery);
+        found.meet(
+            "program in recovery",
+            in_recovery && cut.damage.torn_programs > 0,
+        );
+        if let Some(step) = step {
+            found.meet(&in_step(step), true);
+        }
         let at = Nanos(at.0 + cut.held_up.0 + 1_000_000_000);
-        let recovery = self.drive.power_on(at);
-        self.found.dead = recovery.dead;
-        self.found.recovery_programs += self.drive.counters().nand_programs - before;
-        if !recovery.dead
+        self.recovery = self.drive.power_on(at);
+        self.found.dead = self.recovery.dead;
+        if !self.found.dead
             && let Err(what) = self.drive.check()
         {
-            panic!("{}, cut {}: {what}", self.name, self.found.cuts);
+            self.found.broken += 1;
+            self.first(format!("check: {what}"));
         }
+    }
+
+    fn meet_commands(&mut self) {
+        let is = |wanted: fn(&Command) -> bool| self.busy.iter().flatten().any(wanted);
+        let flush = is(|command| command.op == Op::Flush);
+        let fua = is(|command| command.op == Op::Write && command.fua);
+        let forgets = is(|command| matches!(command.op, Op::Trim | Op::WriteZeroes));
+        self.found.meet("FLUSH under way", flush);
+        self.found.meet("FUA write under way", fua);
+        self.found.meet("TRIM or write zeroes under way", forgets);
+    }
+
+    /// Keeps the first thing found wrong.
+    fn first(&mut self, what: String) {
+        let text = format!("{}, cut {}: {what}", self.name, self.found.cuts);
+        self.found.first.get_or_insert(text);
     }
 
     fn look(&mut self) {
@@ -206,10 +288,8 @@ impl Rig {
         self.found.broken += report.broken.len() as u64;
         let older = ssdlab_ssd::drive::power::SectorClass::Older;
         self.found.older += report.count(older) as u64;
-        if self.found.first.is_none() {
-            let first = report.broken.first();
-            self.found.first =
-                first.map(|broken| format!("{}, cut {}: {broken:?}", self.name, self.found.cuts));
+        if let Some(broken) = report.broken.first() {
+            self.first(format!("{broken:?}"));
         }
     }
 

@@ -22,8 +22,9 @@ pub use production::{Age, Aged, EARLIER, REMEDIES, Remedy, Swept};
 pub use trim::TrimCost;
 pub use whole_disk::WholeDisk;
 
-use super::{Health, Scale};
+use super::{Health, Scale, go_on};
 use crate::LabError;
+use std::sync::atomic::AtomicBool;
 
 /// What a run of the article may be told.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,21 +93,29 @@ impl MythResult {
 /// Runs every experiment of the article but `myth.tps`.
 ///
 /// # Errors
-/// When a drive is not possible at the scale asked for.
-pub fn run_myth(settings: &MythSettings) -> Result<MythResult, LabError> {
+/// When a drive is not possible at the scale asked for, or `stop` was set.
+pub fn run_myth(settings: &MythSettings, stop: &AtomicBool) -> Result<MythResult, LabError> {
     let mut health = Health::default();
     let mut aged = Vec::new();
     for remedy in &REMEDIES {
+        go_on(stop)?;
         aged.push(production::age(remedy, settings, &mut health)?);
     }
+    go_on(stop)?;
+    let by_used = production::by_used(true, settings, &mut health)?;
+    go_on(stop)?;
+    let by_used_untold = production::by_used(false, settings, &mut health)?;
+    go_on(stop)?;
+    let by_op = production::by_op(settings, &mut health)?;
+    go_on(stop)?;
     Ok(MythResult {
         settings: settings.clone(),
         in_place: in_place::in_place(settings.seed, &mut health)?,
         logged: in_place::logged(settings.seed, &mut health)?,
         aged,
-        by_used: production::by_used(true, settings, &mut health)?,
-        by_used_untold: production::by_used(false, settings, &mut health)?,
-        by_op: production::by_op(settings, &mut health)?,
+        by_used,
+        by_used_untold,
+        by_op,
         trim: trim::cost(settings, &mut health)?,
         whole_disk: whole_disk::run(settings, &mut health)?,
         health,

@@ -1,7 +1,6 @@
 //! What a rest does for a dirty drive that reclaims in the background.
 
-use super::bench;
-use super::protocol::{States, play, together};
+use super::protocol::{SOME, States, play, together};
 use super::{DRIVES, SpareSettings, WEIGHTS};
 use crate::LabError;
 use crate::experiments::{Curve, Health, scale};
@@ -20,7 +19,7 @@ pub struct Round {
     pub free_superblocks: [usize; 2],
 }
 
-/// Article `spare` on the X25-M, run after run.
+/// Article `spare` on the X25-M, at once and after rests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntelRuns {
     /// What is assumed of it beyond the catalogue.
@@ -29,7 +28,7 @@ pub struct IntelRuns {
     pub rounds: Vec<Round>,
 }
 
-/// The two SandForce drives, dirty, after rests of different lengths, if they reclaim in the
+/// The two SandForce drives, written at random alone, after rests of different lengths, if they reclaim in the
 /// background: not known of them, and not so in the catalogue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rested {
@@ -57,13 +56,13 @@ fn background(name: &str, settings: &SpareSettings) -> Result<String, LabError> 
     ))
 }
 
-/// The X25-M: the heavy trace full, dirty, and again and again with pauses.
+/// The X25-M: the heavy trace full, dirty, and written at random alone; at once, and rested.
 pub(super) fn intel(settings: &SpareSettings, health: &mut Health) -> Result<IntelRuns, LabError> {
     let name = "intel-x25m-g2-160gb";
     let set = background(name, settings)?;
     let mut sides = Vec::new();
     for set in [&[set.as_str()][..], &[]] {
-        let states = States::of(name, set, settings)?;
+        let states = States::some(name, set, settings, &SOME, &[8])?;
         sides.push(rounds(&states, settings, health));
     }
     let rounds = sides[0].iter().zip(&sides[1]).map(|(with, without)| Round {
@@ -78,7 +77,17 @@ pub(super) fn intel(settings: &SpareSettings, health: &mut Health) -> Result<Int
     })
 }
 
-/// Plays the heavy trace in a row; what was before, per cent of new, superblocks free.
+/// What is done before the heavy trace is played, in order.
+const ROUNDS: [&str; 6] = [
+    "full",
+    "full, rested",
+    "dirty",
+    "dirty, rested",
+    "scattered",
+    "scattered, rested",
+];
+
+/// Plays the heavy trace on each; what was before, per cent of new, superblocks free.
 fn rounds(
     states: &States,
     settings: &SpareSettings,
@@ -86,31 +95,23 @@ fn rounds(
 ) -> Vec<(&'static str, f64, usize)> {
     let weight = WEIGHTS[1];
     let new = together(&play(&states.new, &weight, settings, health).rates);
-    let mut host = states.full.clone();
-    let mut rounds = Vec::new();
-    for after in ["full", "dirty at once", "a rest", "a run and a rest"] {
-        match after {
-            "full" => {}
-            "dirty at once" => host = states.dirty().clone(),
-            "a rest" => host.rest(PAUSE),
-            _ => {
-                let seed = settings.seed ^ 0x5eed;
-                let trace = bench::commands(&weight, settings.scale.factor(), seed);
-                for burst in bench::bursts(&weight, &trace, seed) {
-                    host.burst(&burst.commands);
-                    host.rest(burst.pause);
-                }
-                host.rest(PAUSE);
-            }
+    let round = |after: &'static str| {
+        let mut host = match after.split(',').next() {
+            Some("full") => states.full.clone(),
+            Some("dirty") => states.dirty().clone(),
+            _ => states.scattered().clone(),
+        };
+        if after.ends_with("rested") {
+            host.rest(PAUSE);
         }
         let rates = play(&host, &weight, settings, health).rates;
-        rounds.push((
+        (
             after,
             100.0 * together(&rates) / new,
             host.free_superblocks(),
-        ));
-    }
-    rounds
+        )
+    };
+    ROUNDS.map(round).to_vec()
 }
 
 /// Rests, s, of a drive of full size.
@@ -123,12 +124,12 @@ pub(super) fn rested(settings: &SpareSettings, health: &mut Health) -> Result<Re
     let mut kept = Vec::new();
     for (set, name) in assumed.iter_mut().zip(names) {
         *set = background(name, settings)?;
-        let states = States::of(name, &[set.as_str()], settings)?;
+        let states = States::some(name, &[set.as_str()], settings, &SOME, &[8])?;
         for weight in &WEIGHTS {
             let new = together(&play(&states.new, weight, settings, health).rates);
             let mut curve = Curve::new(format!("{name}, {}", weight.name));
             for rest_s in RESTS_S {
-                let mut host = states.dirty().clone();
+                let mut host = states.scattered().clone();
                 // A smaller drive is done sooner; what it waits before it begins is the same.
                 let begins = host.config().ftl.idle_after.0;
                 let rest = rest_s * 1_000_000_000 / settings.scale.factor();

@@ -10,6 +10,7 @@ use crate::record::{Latencies, latencies};
 use ssdlab_ssd::ftl::Found;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, DriveConfig, DriveCounters, Nanos, Op};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const DAY: Nanos = Nanos::from_secs(86_400);
 
@@ -61,7 +62,7 @@ impl<'a> Life<'a> {
         })
     }
 
-    pub fn run(mut self) -> Result<Months, LabError> {
+    pub fn run(mut self, stop: &AtomicBool) -> Result<Months, LabError> {
         let room = self.room();
         let began = self.devices.now();
         while self.fs.used() + self.spec.file_blocks.1 <= room {
@@ -74,14 +75,19 @@ impl<'a> Life<'a> {
         let after_fill = self.last.clone();
         self.written = Written::default();
         let daily = self.fs.blocks() * self.block / 100 * u64::from(self.spec.daily_pct);
+        let mut stopped = false;
         for day in 1..=self.spec.days {
+            stopped = stop.load(Ordering::Relaxed);
+            if stopped {
+                break;
+            }
             self.day(daily * u64::from(day), day);
             self.idle_until(Nanos(DAY.0 * (u64::from(day) + 1)));
             if day % self.spec.sample_days == 0 || day == self.spec.days {
                 self.sample(day)?;
             }
         }
-        Ok(self.result(&after_fill))
+        Ok(self.result(&after_fill, stopped))
     }
 
     /// Blocks that files may take up.
@@ -248,7 +254,7 @@ impl<'a> Life<'a> {
         Ok(())
     }
 
-    fn result(self, after_fill: &DriveCounters) -> Months {
+    fn result(self, after_fill: &DriveCounters, stopped: bool) -> Months {
         let drive = self.devices.drive(0);
         let counters = drive.counters();
         let mut checks = self.devices.checks();
@@ -260,6 +266,7 @@ impl<'a> Life<'a> {
             host_bytes: counters.host_bytes_written - after_fill.host_bytes_written,
             waf: counters.waf_since(after_fill, drive.config().geometry().slot_bytes),
             virtual_s: self.devices.now().as_secs_f64(),
+            stopped,
             samples: self.samples,
             checks,
         }

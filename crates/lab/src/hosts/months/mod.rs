@@ -23,6 +23,7 @@ use crate::LabError;
 use crate::simulate::result::Check;
 use serde::Serialize;
 use ssdlab_ssd::DriveConfig;
+use std::sync::atomic::AtomicBool;
 
 /// What the drive is told of blocks that are free again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -210,6 +211,8 @@ pub struct Months {
     pub waf: Option<f64>,
     /// Virtual seconds in all.
     pub virtual_s: f64,
+    /// Ended before its last day.
+    pub stopped: bool,
     /// Self-checks.
     pub checks: Vec<Check>,
 }
@@ -219,6 +222,18 @@ pub struct Months {
 /// # Errors
 /// When spec or drive is impossible, or a probe fails its self-check.
 pub fn run(spec: &MonthsSpec, drive: &DriveConfig) -> Result<Months, LabError> {
+    run_until(spec, drive, &AtomicBool::new(false))
+}
+
+/// The same until its end or until `stop` is set: the samples taken by then are the result.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_until(
+    spec: &MonthsSpec,
+    drive: &DriveConfig,
+    stop: &AtomicBool,
+) -> Result<Months, LabError> {
     spec.validate(drive.user_bytes)?;
-    life::Life::new(spec, drive)?.run()
+    life::Life::new(spec, drive)?.run(stop)
 }

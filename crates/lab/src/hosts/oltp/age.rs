@@ -10,6 +10,7 @@ use crate::hosts::{check, failures};
 use ssdlab_ssd::ftl::Found;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes of log, written round and round (two files of 48 MiB in InnoDB; less on a small drive).
 const LOG_MAX: u64 = 96 << 20;
@@ -119,17 +120,22 @@ impl<'a> Life<'a> {
                 windows: Vec::new(),
                 seconds: Vec::new(),
                 host_bytes: 0,
+                stopped: false,
                 checks: Vec::new(),
             },
         })
     }
 
-    pub fn run(mut self) -> Result<Oltp, LabError> {
+    pub fn run(mut self, stop: &AtomicBool) -> Result<Oltp, LabError> {
         self.install();
         let mut waf_month = None;
         for month in 0..=self.spec.months {
             if month > 0 {
-                waf_month = self.month(month);
+                waf_month = self.month(month, stop);
+                self.done.stopped = stop.load(Ordering::Relaxed);
+            }
+            if self.done.stopped {
+                break;
             }
             self.window(month, waf_month)?;
         }
@@ -175,14 +181,14 @@ impl<'a> Life<'a> {
         self.devices.next(until);
     }
 
-    /// A month's writing, at full speed; its WAF.
-    fn month(&mut self, month: u32) -> Option<f64> {
+    /// A month's writing, at full speed, as far as it gets before `stop` is set; its WAF.
+    fn month(&mut self, month: u32, stop: &AtomicBool) -> Option<f64> {
         let before = self.devices.drive(0).counters().clone();
         let bytes = self.devices.drive(0).config().user_bytes / 100;
         let bytes = bytes * u64::from(self.spec.monthly_pct);
         let page = u64::from(self.spec.page);
         let (mut all, mut other) = (0, 0);
-        while all < bytes {
+        while all < bytes && !stop.load(Ordering::Relaxed) {
             if other * 100 < all * u64::from(self.spec.other_pct) {
                 for command in self.other.next_piece() {
                     self.submit(&command);

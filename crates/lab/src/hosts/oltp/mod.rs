@@ -26,6 +26,7 @@ use crate::LabError;
 use crate::simulate::result::Check;
 use serde::Serialize;
 use ssdlab_ssd::{DriveConfig, Nanos};
+use std::sync::atomic::AtomicBool;
 
 /// A server and its life.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -228,6 +229,8 @@ pub struct Oltp {
     pub seconds: Vec<Second>,
     /// Bytes written by the host in all.
     pub host_bytes: u64,
+    /// Ended before its last month.
+    pub stopped: bool,
     /// Self-checks.
     pub checks: Vec<Check>,
 }
@@ -237,6 +240,18 @@ pub struct Oltp {
 /// # Errors
 /// When spec or drive is impossible, or a probe fails its self-check.
 pub fn run(spec: &OltpSpec, drive: &DriveConfig) -> Result<Oltp, LabError> {
+    run_until(spec, drive, &AtomicBool::new(false))
+}
+
+/// The same until its end or until `stop` is set: the windows of whole months are the result.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_until(
+    spec: &OltpSpec,
+    drive: &DriveConfig,
+    stop: &AtomicBool,
+) -> Result<Oltp, LabError> {
     spec.validate(drive.user_bytes)?;
-    age::Life::new(spec, drive)?.run()
+    age::Life::new(spec, drive)?.run(stop)
 }

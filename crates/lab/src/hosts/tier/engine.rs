@@ -13,6 +13,7 @@ use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, DriveConfig, DriveCounters, Nanos};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a command of a device is for; the token is its index.
 #[derive(Clone, Debug)]
@@ -190,7 +191,7 @@ impl<'a> Engine<'a> {
         (block as usize / chunk / self.spec.disks + copy) % self.sides.len()
     }
 
-    pub fn run(mut self) -> Result<Tier, LabError> {
+    pub fn run(mut self, stop: &AtomicBool) -> Result<Tier, LabError> {
         for worker in 0..self.spec.workers {
             self.workers.push(Worker {
                 block: 0,
@@ -207,6 +208,10 @@ impl<'a> Engine<'a> {
                 .peek()
                 .map_or(Nanos::MAX, |Reverse(event)| event.0);
             let until = due.min(boundary);
+            let now = self.devices.now();
+            if now < self.stop && now > self.began && stop.load(Ordering::Relaxed) {
+                self.stop = now;
+            }
             if let Some(done) = self.devices.next(until) {
                 self.completed(&done);
             } else if due == until {

@@ -31,6 +31,7 @@ use crate::simulate::result::Check;
 use hdd::HddSpec;
 use serde::Serialize;
 use ssdlab_ssd::{Bytes, DriveConfig, Nanos};
+use std::sync::atomic::AtomicBool;
 
 /// How a write is made durable before it is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -262,8 +263,10 @@ pub struct DeviceWork {
 /// What came out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tier {
-    /// As run.
+    /// As run; when stopped, the duration is what it came to.
     pub spec: TierSpec,
+    /// Ended before its time.
+    pub stopped: bool,
     /// Sides.
     pub sides: usize,
     /// Bytes of cache on each side.
@@ -303,8 +306,20 @@ pub struct Tier {
 /// # Errors
 /// When spec or drives are impossible.
 pub fn run(spec: &TierSpec, drives: &[DriveConfig]) -> Result<Tier, LabError> {
+    run_until(spec, drives, &AtomicBool::new(false))
+}
+
+/// The same until its end or until `stop` is set: a shorter load.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_until(
+    spec: &TierSpec,
+    drives: &[DriveConfig],
+    stop: &AtomicBool,
+) -> Result<Tier, LabError> {
     spec.validate(drives)?;
-    engine::Engine::new(spec, drives)?.run()
+    engine::Engine::new(spec, drives)?.run(stop)
 }
 
 /// What a load costs of a drive's rated life.

@@ -1,7 +1,7 @@
 //! What came out of a tier: samples, totals, self-checks.
 
 use super::engine::{Engine, HIT, MISS, WRITE};
-use super::{DeviceWork, Durable, Sample, Served, Tier};
+use super::{DeviceWork, Durable, Sample, Served, Tier, TierSpec};
 use crate::hosts::check;
 use crate::hosts::probe::quantile;
 use crate::simulate::result::Check;
@@ -47,7 +47,8 @@ impl Engine<'_> {
     }
 
     pub(super) fn result(mut self) -> Tier {
-        let seconds = self.spec.duration.as_secs_f64();
+        let duration = self.stop - self.began;
+        let seconds = duration.as_secs_f64();
         if self.samples.is_empty() {
             self.take_sample(self.stop);
         }
@@ -67,7 +68,11 @@ impl Engine<'_> {
         let (hits, misses, writes) = (served(HIT), served(MISS), served(WRITE));
         let block = u64::from(self.spec.block);
         Tier {
-            spec: self.spec.clone(),
+            stopped: duration < self.spec.duration,
+            spec: TierSpec {
+                duration,
+                ..self.spec.clone()
+            },
             sides: self.sides.len(),
             cache_bytes: self.sides[0].cache.slot_count() * block,
             working_set_bytes: self.newest.len() as u64 * block,

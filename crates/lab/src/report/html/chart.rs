@@ -24,6 +24,8 @@ pub(super) enum Unit {
     Throughput,
     /// Watts.
     Power,
+    /// Per cent.
+    Percent,
 }
 
 /// What the x axis is.
@@ -37,10 +39,12 @@ pub(super) enum Axis {
     Size,
     /// Written by the host, in user capacities.
     Writes,
+    /// Per cent of something, which the title names.
+    Percent,
+    /// Months.
+    Months,
     /// Commands outstanding, as logarithms to base 2.
     Depth,
-    /// Per cent of something.
-    Share,
 }
 
 /// One line with its look: the colour says which drive, run or kind; the dash says it again.
@@ -153,14 +157,16 @@ impl Chart {
             Unit::Time => "time",
             Unit::Throughput => "throughput",
             Unit::Power => "power",
+            Unit::Percent => "percent",
         };
         let axis = match self.axis {
             Axis::Time => "time",
             Axis::Writers => "writers",
             Axis::Size => "size",
             Axis::Writes => "writes",
+            Axis::Percent => "percent",
+            Axis::Months => "months",
             Axis::Depth => "depth",
-            Axis::Share => "share",
         };
         let lines = self.lines.iter().map(|l| self.line_json(l, points_max));
         json!({

@@ -539,6 +539,11 @@ pub(super) fn thinktime(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
+pub(super) fn thinktime_iotime(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.pace.think_after = s.time(TimeUnit::Seconds)?;
+    Ok(())
+}
+
 pub(super) fn thinktime_blocks(draft: &mut Draft, s: &Setting) -> Outcome {
     draft.pace.think_blocks = s.count(draft.kb_base, 1..=u64::from(u32::MAX))? as u32;
     Ok(())

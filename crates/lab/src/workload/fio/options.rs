@@ -378,6 +378,14 @@ static OPTIONS: &[OptionHelp] = &[
         "pause between commands",
     ),
     value(
+        "thinktime_iotime",
+        &[],
+        draft::thinktime_iotime,
+        "time, s",
+        "0",
+        "time at work between pauses; 0 = a number of commands",
+    ),
+    value(
         "thinktime_blocks",
         &[],
         draft::thinktime_blocks,

@@ -16,8 +16,12 @@
 //! ```
 //! Requests are in whole sectors of 512 bytes. Each is done before the next begins, and says how
 //! long it took in virtual time. Bytes never written, trimmed or zeroed take no memory.
+//!
+//! Power can be cut between requests ([`DataDrive::cut`]), inside a FLUSH
+//! ([`DataDrive::cut_inside_flush`]), or inside a program or erase to come ([`DataDrive::aim_at`]):
+//! the request at which that falls is [`DataError::Off`], and was not acknowledged.
 
-use super::{Cut, Power, PowerDrive, Recovery, SECTOR_BYTES};
+use super::{Completion, Cut, Power, PowerDrive, Recovery, SECTOR_BYTES};
 use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig};
 use crate::units::Nanos;
@@ -75,6 +79,8 @@ const COMMAND_MAX: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub struct DataDrive {
     drive: PowerDrive,
+    /// The last cut that fell where it was aimed.
+    struck: Option<Cut>,
 }
 
 impl DataDrive {
@@ -83,12 +89,15 @@ impl DataDrive {
     /// # Errors
     /// When the configuration is impossible.
     pub fn new(config: DriveConfig, power: Power) -> Result<DataDrive, ConfigError> {
-        PowerDrive::new(config, power).map(|drive| DataDrive { drive })
+        PowerDrive::new(config, power).map(DataDrive::of)
     }
 
     /// Around a drive that exists.
     pub fn of(drive: PowerDrive) -> DataDrive {
-        DataDrive { drive }
+        DataDrive {
+            drive,
+            struck: None,
+        }
     }
 
     /// The drive below.
@@ -124,17 +133,62 @@ impl DataDrive {
         Ok(())
     }
 
-    fn run(&mut self, command: &Command, bytes: Option<Arc<[u8]>>) -> Nanos {
+    fn run(&mut self, command: &Command, bytes: Option<Arc<[u8]>>) -> Result<Nanos, DataError> {
         let at = self.drive.now();
         self.drive.submit(0, command, bytes, at);
-        let done = self.drive.pop_completion(Nanos::MAX);
-        done.map_or(Nanos::ZERO, |done| done.done - done.submitted)
+        let done = self.next_completion(Nanos::MAX)?;
+        Ok(done.map_or(Nanos::ZERO, |done| done.done - done.submitted))
+    }
+
+    /// The next completion by `until`, unless power is cut before it where it was aimed.
+    fn next_completion(&mut self, until: Nanos) -> Result<Option<Completion>, DataError> {
+        while self.drive.media().is_aiming() {
+            let next = self.drive.next_event().min(until);
+            if let Some(at) = self.drive.aimed_at().filter(|at| *at <= next) {
+                self.strike(at);
+                return Err(DataError::Off);
+            }
+            let done = self.drive.pop_completion(next);
+            if done.is_some() || next == until {
+                return Ok(done);
+            }
+        }
+        Ok(self.drive.pop_completion(until))
+    }
+
+    fn strike(&mut self, at: Nanos) {
+        self.drive.aim_at(None);
+        self.struck = Some(self.drive.cut(at));
+    }
+
+    /// Once what is aimed at is booked, time passes until it is at work: between requests nothing
+    /// else would make it pass.
+    fn wait_for_strike(&mut self) {
+        while self.drive.is_on() {
+            let Some(at) = self.drive.aimed_at() else {
+                return;
+            };
+            // Struck, or put off by the drive's own reads.
+            let _ = self.next_completion(at);
+        }
+    }
+
+    /// Aims a cut at the middle of the `nth` program or erase that is booked from now on, counted
+    /// from 1; `None` takes that back. It falls inside a request or after one, as time has it.
+    pub fn aim_at(&mut self, nth: Option<u64>) {
+        self.drive.aim_at(nth);
+    }
+
+    /// The cut that has fallen where it was aimed, since this was last asked.
+    pub fn take_struck(&mut self) -> Option<Cut> {
+        self.struck.take()
     }
 
     /// Time passes with nothing to do: idle work is done.
     pub fn rest(&mut self, time: Nanos) {
         let until = self.drive.now().saturating_add(time);
-        while self.drive.pop_completion(until).is_some() {}
+        while let Ok(Some(_)) = self.next_completion(until) {}
+        self.wait_for_strike();
     }
 
     /// Fills `bytes` with what lies at `offset`; returns how long that takes.
@@ -147,7 +201,7 @@ impl DataDrive {
         let mut took = Nanos::ZERO;
         let mut at = offset;
         for part in bytes.chunks_mut(COMMAND_MAX) {
-            took += self.run(&Command::read(at, part.len() as u32), None);
+            took += self.run(&Command::read(at, part.len() as u32), None)?;
             let mut filled = 0;
             while filled < part.len() {
                 let position = at as usize + filled;
@@ -163,6 +217,7 @@ impl DataDrive {
             }
             at += part.len() as u64;
         }
+        self.wait_for_strike();
         Ok(took)
     }
 
@@ -172,6 +227,12 @@ impl DataDrive {
     /// See [`DataError`].
     pub fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<Nanos, DataError> {
         self.allowed(offset, bytes.len() as u64)?;
+        let took = self.write_part(offset, bytes, fua)?;
+        self.wait_for_strike();
+        Ok(took)
+    }
+
+    fn write_part(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<Nanos, DataError> {
         let mut took = Nanos::ZERO;
         let mut at = offset;
         for part in bytes.chunks(COMMAND_MAX) {
@@ -179,7 +240,7 @@ impl DataDrive {
                 fua,
                 ..Command::write(at, part.len() as u32)
             };
-            took += self.run(&command, Some(part.into()));
+            took += self.run(&command, Some(part.into()))?;
             at += part.len() as u64;
         }
         Ok(took)
@@ -191,7 +252,23 @@ impl DataDrive {
     /// When power is off.
     pub fn flush(&mut self) -> Result<Nanos, DataError> {
         self.allowed(0, 0)?;
-        Ok(self.run(&Command::flush(), None))
+        let took = self.run(&Command::flush(), None)?;
+        self.wait_for_strike();
+        Ok(took)
+    }
+
+    /// Cuts the power while the drive is at work on a FLUSH, which is never acknowledged: so many
+    /// per mille of the way through it.
+    ///
+    /// # Errors
+    /// When power is off.
+    pub fn cut_inside_flush(&mut self, per_mille: u32) -> Result<Cut, DataError> {
+        self.allowed(0, 0)?;
+        let begin = self.drive.now();
+        self.drive.submit(0, &Command::flush(), None, begin);
+        let length = self.drive.next_event().0.saturating_sub(begin.0 + 1);
+        let share = u128::from(length) * u128::from(per_mille.min(999)) / 1000;
+        Ok(self.drive.cut(Nanos(begin.0 + 1 + share as u64)))
     }
 
     /// Forgets bytes: whole mapping units read as zeroes, parts of one stay as they are.
@@ -200,7 +277,9 @@ impl DataDrive {
     /// See [`DataError`].
     pub fn trim(&mut self, offset: u64, len: u64) -> Result<Nanos, DataError> {
         self.allowed(offset, len)?;
-        Ok(self.in_parts(offset, len, Op::Trim, false))
+        let took = self.in_parts(offset, len, Op::Trim, false)?;
+        self.wait_for_strike();
+        Ok(took)
     }
 
     /// Zeroes bytes, by forgetting whole mapping units and writing the rest.
@@ -213,16 +292,17 @@ impl DataDrive {
         let end = offset + len;
         let first = offset.next_multiple_of(slot).min(end);
         let last = (end / slot * slot).max(first);
-        let mut took = self.in_parts(first, last - first, Op::WriteZeroes, fua);
+        let mut took = self.in_parts(first, last - first, Op::WriteZeroes, fua)?;
         for (from, to) in [(offset, first), (last, end)] {
             if from < to {
-                took += self.write(from, &vec![0; (to - from) as usize], fua)?;
+                took += self.write_part(from, &vec![0; (to - from) as usize], fua)?;
             }
         }
+        self.wait_for_strike();
         Ok(took)
     }
 
-    fn in_parts(&mut self, offset: u64, len: u64, op: Op, fua: bool) -> Nanos {
+    fn in_parts(&mut self, offset: u64, len: u64, op: Op, fua: bool) -> Result<Nanos, DataError> {
         let most = u64::from(u32::MAX) / (1 << 20) * (1 << 20);
         let mut took = Nanos::ZERO;
         let mut at = offset;
@@ -233,10 +313,10 @@ impl DataDrive {
                 fua,
                 ..Command::write(at, part as u32)
             };
-            took += self.run(&command, None);
+            took += self.run(&command, None)?;
             at += part;
         }
-        took
+        Ok(took)
     }
 
     /// Cuts the power now.
@@ -245,16 +325,21 @@ impl DataDrive {
     /// When power is off.
     pub fn cut(&mut self) -> Cut {
         let at = self.drive.now().max(self.drive.ready());
-        while self.drive.pop_completion(at).is_some() {}
+        while let Ok(Some(_)) = self.next_completion(at) {}
+        if let Some(cut) = self.struck.clone().filter(|_| !self.drive.is_on()) {
+            return cut;
+        }
         self.drive.cut(at)
     }
 
-    /// Switches power on, a second after it went.
+    /// Switches power on, a second after it went. A cut that is aimed may fall during recovery.
     ///
     /// # Panics
     /// When power is on.
     pub fn power_on(&mut self) -> Recovery {
         let at = self.drive.now().saturating_add(Nanos::from_secs(1));
-        self.drive.power_on(at)
+        let recovery = self.drive.power_on(at);
+        self.wait_for_strike();
+        recovery
     }
 }

@@ -116,6 +116,9 @@ pub struct PowerDrive {
     number: u64,
     /// What the capacitor saved.
     dump: Saved,
+    /// Whether what the drive held is kept at each cut, and what that was at the last one.
+    keeps_before: bool,
+    before: Option<Saved>,
 }
 
 impl PowerDrive {
@@ -144,6 +147,8 @@ impl PowerDrive {
             },
             number: 0,
             dump: Saved::new(),
+            keeps_before: false,
+            before: None,
         };
         drive.media_mut().always_saves_lower = saves;
         Ok(drive)
@@ -174,9 +179,54 @@ impl PowerDrive {
         each!(self, engine => Nanos(engine.now))
     }
 
+    /// Number of the last command that changed something; see [`PowerDrive::submit`].
+    pub fn last_number(&self) -> u64 {
+        self.number
+    }
+
+    /// From now on each cut keeps what every mapping unit held just before, for
+    /// [`PowerDrive::take_before`]: for who tells the host what it has lost.
+    pub fn keep_before_cuts(&mut self) {
+        self.keeps_before = true;
+    }
+
+    /// What the drive held just before the last cut, by address; units that held nothing are left
+    /// out.
+    pub fn take_before(&mut self) -> Option<Vec<(u32, Content)>> {
+        self.before.take()
+    }
+
+    /// Whether something is wrong with it: what a cut leaves on media may then be anything.
+    pub fn has_faults(&self) -> bool {
+        !self.power.faults.is_empty()
+    }
+
+    /// What the capacitor saved at the last cut, oldest first.
+    pub fn saved(&self) -> &[(u32, Content)] {
+        &self.dump
+    }
+
     /// When the last recovery is, or was, over.
     pub fn ready(&self) -> Nanos {
         self.ready
+    }
+
+    /// When something next happens of itself: a completion, or work of the drive's own;
+    /// [`Nanos::MAX`] when nothing will.
+    pub fn next_event(&self) -> Nanos {
+        Nanos(each!(self, engine => engine.next_event()))
+    }
+
+    /// Aims at the `nth` program or erase booked from now on, counted from 1; `None`: at nothing.
+    /// Who has aimed asks [`PowerDrive::aimed_at`] before each step in time.
+    pub fn aim_at(&mut self, nth: Option<u64>) {
+        self.media_mut().aim_at(nth);
+    }
+
+    /// The middle of the operation aimed at, once it is booked, as is now known.
+    pub fn aimed_at(&self) -> Option<Nanos> {
+        let aimed = self.media().aimed()?;
+        Some(Nanos(aimed.start + (aimed.end - aimed.start) / 2))
     }
 
     /// Commands submitted and not yet popped.
@@ -276,6 +326,9 @@ impl PowerDrive {
         );
         self.on = false;
         self.counters.unsafe_shutdowns += 1;
+        if self.keeps_before {
+            self.before = Some(self.held());
+        }
         each_mut!(self, engine => engine.ftl.set_now(at.0));
         let outstanding = self.outstanding() as u64;
         let addresses = each!(self, engine => engine.ftl.buffered());
@@ -301,6 +354,12 @@ impl PowerDrive {
         faults.strike(self.media_mut());
         self.faults = faults;
         cut
+    }
+
+    fn held(&self) -> Saved {
+        let slots = self.config().user_bytes / u64::from(self.config().shape.slot_bytes);
+        let all = (0..slots as u32).map(|lpn| (lpn, self.content(lpn)));
+        all.filter(|(_, content)| content.is_some()).collect()
     }
 
     /// How long the drive lives on after a cut.

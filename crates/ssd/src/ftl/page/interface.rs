@@ -11,6 +11,26 @@ use crate::nand::{EndOfLife, Mode, NandWork, Purpose, Reliability, Ticket};
 use crate::prefetch::prefetch;
 use std::ops::Range;
 
+/// Slots of one programming unit that a command reads together.
+#[derive(Clone, Copy)]
+struct Run {
+    first: u32,
+    slots: u32,
+    ready: u64,
+    /// Never written, and the controller does not know.
+    blank: bool,
+}
+
+impl<G: Gear, L: Layout> PageFtl<G, L> {
+    fn read_run(&mut self, run: Run) -> u64 {
+        if run.blank {
+            self.read_blank(run.ready, run.first, run.slots)
+        } else {
+            self.read_media(run.ready, run.first, run.slots, Purpose::Host)
+        }
+    }
+}
+
 impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
     fn new(config: &DriveConfig, victim: Option<Box<dyn VictimPolicy>>) -> Self {
         PageFtl::fresh(config, victim)
@@ -58,7 +78,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
     #[inline]
     fn read(&mut self, from: u64, lpns: Range<u32>) -> u64 {
         let mut end = from;
-        let mut run: Option<(u32, u32, u64)> = None;
+        let mut run: Option<Run> = None;
         let unit = self.nand.geometry.slots_per_unit;
         for lpn in lpns {
             let ready = if L::FULL {
@@ -66,28 +86,36 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
             } else {
                 from
             };
-            let Found::Media(ppn) = self.found(lpn) else {
-                end = end.max(ready);
-                continue;
-            };
-            let slots = self.weight_at(ppn);
-            match &mut run {
-                Some((first, count, at)) if *first / unit == ppn / unit => {
-                    *count = (*count + slots).min(unit);
-                    *at = (*at).max(ready);
+            let (ppn, slots, blank) = match self.found(lpn) {
+                Found::Media(ppn) => (ppn, self.weight_at(ppn), false),
+                Found::Unmapped if !self.rules.knows_unused() => {
+                    let pack = self.rules.pack;
+                    (lpn * pack, pack, true)
                 }
                 _ => {
-                    if let Some((first, count, at)) = run {
-                        end = end.max(self.read_media(at, first, count, Purpose::Host));
+                    end = end.max(ready);
+                    continue;
+                }
+            };
+            match &mut run {
+                Some(run) if run.blank == blank && run.first / unit == ppn / unit => {
+                    run.slots = (run.slots + slots).min(unit);
+                    run.ready = run.ready.max(ready);
+                }
+                _ => {
+                    if let Some(run) = run {
+                        end = end.max(self.read_run(run));
                     }
-                    run = Some((ppn, slots, ready));
+                    run = Some(Run {
+                        first: ppn,
+                        slots,
+                        ready,
+                        blank,
+                    });
                 }
             }
         }
-        match run {
-            Some((first, count, at)) => end.max(self.read_media(at, first, count, Purpose::Host)),
-            None => end,
-        }
+        run.map_or(end, |run| end.max(self.read_run(run)))
     }
 
     fn read_internal(&mut self, from: u64, lpn: u32) -> u64 {

@@ -301,6 +301,13 @@ impl<G: Gear, L: Layout> Image for PageFtl<G, L> {
 }
 
 impl Rules {
+    /// Whether the controller tells addresses that were never written, or were trimmed, from
+    /// others: one that uses them as spare area must, one with a fixed spare area need not.
+    #[inline]
+    fn knows_unused(&self) -> bool {
+        self.spare_slots == u64::MAX
+    }
+
     fn new(config: &DriveConfig) -> Rules {
         let ftl = &config.ftl;
         let geometry = config.geometry();

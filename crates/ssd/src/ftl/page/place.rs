@@ -13,14 +13,41 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     /// Opens a free native superblock at a frontier, in `mode`.
     pub(super) fn open(&mut self, frontier: usize, mode: Mode) {
-        let superblock = self
-            .take_free(frontier)
-            .expect("reclaim keeps superblocks free");
+        let stream = ((frontier.max(1) - 1) % self.rules.streams as usize) as u8;
+        let Some(superblock) = self.take_free(frontier) else {
+            let superblock = self
+                .take_unfilled()
+                .expect("reclaim keeps superblocks free");
+            self.stream_of[superblock as usize] = stream;
+            return self.frontiers[frontier].resume(superblock, Mode::Native, &self.nand);
+        };
         let s = superblock as usize;
         self.state[s] = State::Open;
         self.mode[s] = mode;
-        self.stream_of[s] = ((frontier.max(1) - 1) % self.rules.streams as usize) as u8;
+        self.stream_of[s] = stream;
         self.frontiers[frontier].start(superblock, mode, &self.nand);
+    }
+
+    /// Takes the superblock with the most rows that were never programmed, though it was closed.
+    /// Only cuts leave such ones, and many of them in a row can use up the free ones: what a cut
+    /// tears must be written anew, and of superblocks begun one of a kind is written further.
+    #[cold]
+    fn take_unfilled(&mut self) -> Option<u32> {
+        if !G::KEEPS {
+            return None;
+        }
+        let units = self.units_of(Mode::Native);
+        let dies = self.nand.geometry.die_count;
+        let used = |s: u32| (0..dies).map(|die| self.nand.next_row(s, die)).sum::<u32>();
+        let superblocks = 0..self.state.len() as u32;
+        let unfilled = superblocks
+            .filter(|&s| self.mode[s as usize] == Mode::Native && self.candidates.holds(s))
+            .map(|s| (units - used(s), s))
+            .filter(|&(left, _)| left > 0);
+        let (_, superblock) = unfilled.max()?;
+        self.candidates.withdraw(superblock);
+        self.state[superblock as usize] = State::Open;
+        Some(superblock)
     }
 
     pub(super) fn close_if_full(&mut self, frontier: usize) {
@@ -547,5 +574,13 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             mode: self.mode[s],
         };
         self.nand.read(from, at, slots, purpose)
+    }
+
+    /// Reads the place that a controller keeps for an address that was never written: one that
+    /// uses no free space as spare area does not know that there is nothing to read.
+    pub(super) fn read_blank(&mut self, from: u64, ppn: u32, slots: u32) -> u64 {
+        self.counters.nand_reads_host += 1;
+        let place = self.nand.geometry.place(ppn);
+        self.nand.read_blank(from, place.die, place.row, slots)
     }
 }

@@ -211,7 +211,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
             let at = seen[s as usize];
             let tag = (at.tag as usize).min(open.len() - 1);
             let units = self.nand.rows(self.mode[s as usize]) * self.nand.geometry.die_count;
-            let retired = self.state[s as usize] == State::Retired;
+            let retired = self.nand.is_retired(s);
             let begun = at.units > 0 && at.units < units && !retired;
             let usable = begun && self.fits(s, tag);
             if usable {
@@ -227,19 +227,18 @@ impl<L: Layout> PageFtl<Recorder, L> {
             if open.contains(&Some(s)) {
                 continue;
             }
-            // Given up: the mark of a bad block is on media too. What was trimmed may be back.
-            if self.state[s as usize] == State::Retired {
-                if self.candidates.valid(s) == 0 {
-                    continue;
-                }
-                self.wear.take_back();
-            }
-            if self.candidates.valid(s) == 0 {
+            // The marks of bad blocks are on media too.
+            if self.nand.is_retired(s) {
+                self.state[s as usize] = State::Retired;
+            } else if self.candidates.valid(s) == 0 {
                 self.take_empty(s, seen[s as usize]);
             } else {
                 self.take_full(s, seen[s as usize]);
             }
         }
+        let native = self.rules.slc.superblocks..seen.len() as u32;
+        let retired = native.filter(|&s| self.nand.is_retired(s)).count() as u32;
+        self.wear.take_retired(retired);
         self.candidates.set_now(self.counters.slots_host);
         self.credits = self.credits_left();
     }

@@ -72,9 +72,9 @@ impl Wear {
         all.into_iter().find(|policy| *policy as u8 == self.policy)
     }
 
-    /// After power failed: a superblock given up holds data again, whose TRIM was lost.
-    pub fn take_back(&mut self) {
-        self.native_retired -= 1;
+    /// After power failed: so many native superblocks were given up by then.
+    pub fn take_retired(&mut self, native: u32) {
+        self.native_retired = native;
     }
 
     /// Nothing waits to be moved any more: all data is gone.

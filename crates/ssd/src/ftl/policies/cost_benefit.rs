@@ -2,8 +2,10 @@
 //!
 //! Prefers old superblocks, whose data has shown that it stays, at a higher valid count than young
 //! ones, whose data is still being overwritten. Pays with hot and cold data, costs under uniform
-//! load. Age is counted in host slots written since the superblock was closed. One with nothing
-//! valid comes first. Ties go to the lowest number.
+//! load. Age is counted in host slots written since the superblock was closed, and one more: among
+//! superblocks closed since the last host write the one with the fewest valid slots is best, so
+//! that reclaim which goes round the whole drive within one host write still comes to an end. One
+//! with nothing valid comes first. Ties go to the lowest number.
 
 use super::{PolicyInfo, VictimEntry, VictimPolicy};
 use crate::ftl::candidates::Candidates;
@@ -29,7 +31,8 @@ impl VictimPolicy for CostBenefit {
         let capacity = u128::from(candidates.capacity());
         let score = |superblock: u32| {
             let valid = u128::from(candidates.valid(superblock));
-            let gain = u128::from(candidates.age(superblock)) * capacity.saturating_sub(valid);
+            let age = u128::from(candidates.age(superblock)) + 1;
+            let gain = age * capacity.saturating_sub(valid);
             // 32 bits of fraction; u = 0 beats everything.
             (gain << 32).checked_div(2 * valid).unwrap_or(u128::MAX)
         };

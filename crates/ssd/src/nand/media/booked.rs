@@ -12,6 +12,10 @@ impl Media {
     pub(in crate::nand) fn book_program(&mut self, op: &Program, ticket: Ticket) {
         let block = op.superblock * self.dies + op.die;
         let before = op.erase.then(|| self.before_erase(block));
+        if op.erase {
+            self.aim.count(op.die, ticket.id, true);
+        }
+        self.aim.count(op.die, ticket.id, false);
         self.rows[block as usize] += 1;
         let page = Page {
             seq: self.next_seq(),
@@ -40,6 +44,7 @@ impl Media {
     pub(in crate::nand) fn book_erase(&mut self, superblock: u32, die: u32, id: u32) {
         let block = superblock * self.dies + die;
         let before = Some(self.before_erase(block));
+        self.aim.count(die, id, true);
         self.pending[die as usize].push_back(Pending {
             id,
             block,
@@ -102,7 +107,18 @@ impl Media {
     /// The map is recorded beside the array at `time`, by a layer whose map costs nothing.
     pub fn note_map(&mut self, time: u64) {
         let record = self.record();
-        self.notes.push_back((time, record));
+        self.notes.push((time, record));
+    }
+
+    /// What was forgotten until now is recorded at `time`, and what lies in half-programmed word
+    /// lines is saved: a superblock is given up, which may take the older copies.
+    pub(in crate::nand) fn note_forgotten(&mut self, time: u64) {
+        self.save_lower_pages();
+        let record = MapRecord {
+            covers: 0,
+            forgotten: self.forgotten_since.clone(),
+        };
+        self.notes.push((time, Arc::new(record)));
     }
 
     /// An address is forgotten.
@@ -161,9 +177,13 @@ impl Media {
 
     /// Takes in what was recorded beside the array until `now`.
     pub(in crate::nand) fn settle_notes(&mut self, now: u64) {
-        while self.notes.front().is_some_and(|note| note.0 <= now) {
-            if let Some((_, record)) = self.notes.pop_front() {
+        // Not always noted in the order of their times.
+        let notes = std::mem::take(&mut self.notes);
+        for (time, record) in notes {
+            if time <= now {
                 self.fold(&record, true);
+            } else {
+                self.notes.push((time, record));
             }
         }
     }
@@ -192,6 +212,12 @@ impl Media {
         at.pages.clear();
         at.unstable = false;
         self.happened(Event::Erased { block });
+    }
+
+    /// What a superblock that was given up holds cannot be read any more.
+    pub(in crate::nand) fn drop_superblock(&mut self, superblock: u32) {
+        let first = superblock * self.dies;
+        (first..first + self.dies).for_each(|block| self.erase_block(block));
     }
 
     pub(super) fn put_page(&mut self, block: u32, page: Arc<Page>) {
@@ -274,6 +300,8 @@ impl Media {
         let Some(mut page) = op.page else {
             return;
         };
+        damage.torn_by_purpose[page.purpose as usize] += 1;
+        damage.torn_records += u64::from(page.map.is_some());
         if page.mode == Mode::Native {
             self.lose_lower_pages(op.block, damage);
         }
@@ -292,8 +320,13 @@ impl Media {
     fn lose_lower_pages(&mut self, block: u32, damage: &mut CutDamage) {
         let b = block as usize;
         let row = self.blocks[b].pages.len() as u32;
+        // `saved_rows` is of the life that begins with the last erase booked. When that has not
+        // begun, all that was in the block when it was booked is saved.
+        let booked = &self.pending[(block % self.dies) as usize];
+        let before_erase = booked.iter().any(|op| op.erase && op.block == block);
+        let all_saved = self.always_saves_lower || before_erase;
         for lower in row - row % self.bits..row {
-            if self.always_saves_lower || lower < self.saved_rows[b] {
+            if all_saved || lower < self.saved_rows[b] {
                 damage.lower_pages_saved += 1;
             } else {
                 damage.lower_pages_lost += 1;
@@ -306,6 +339,7 @@ impl Media {
     pub fn lose_page(&mut self, block: u32, row: u32) {
         let page = &mut self.blocks[block as usize].pages[row as usize];
         Arc::make_mut(page).torn = true;
+        self.happened(Event::Lost { block, row });
     }
 
     /// The buffer is gone.

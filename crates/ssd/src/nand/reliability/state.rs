@@ -128,6 +128,12 @@ impl Reliability {
         self.counters.superblocks_retired += 1;
     }
 
+    /// What was given up and replaced since `before` has not come about. Cycles stay counted.
+    pub fn go_back(&mut self, before: Reliability) {
+        let cycles = std::mem::take(&mut self.cycles);
+        *self = Reliability { cycles, ..before };
+    }
+
     /// So many more cycles, spread evenly over the blocks in use.
     pub fn add_cycles(&mut self, cycles: u64) {
         let used = self.backing.iter().filter(|&&block| block != NOWHERE);

@@ -139,12 +139,15 @@ pub(super) fn shares(found: &Reproduction, charts: &mut Charts) -> Markup {
         level("published, five: highest 71", 2, 299.0, 71.0),
         level("lowest 21", 2, 299.0, 21.0),
     ];
-    charts.add(chart(
-        "Random share of each interval of 1 s, %",
-        "share",
-        lines,
-        vec![],
-    ))
+    charts.add(Chart {
+        unit: Unit::Percent,
+        ..chart(
+            "Random share of each interval of 1 s",
+            "share",
+            lines,
+            vec![],
+        )
+    })
 }
 
 pub(super) fn seeks(found: &Reproduction, _: &mut Charts) -> Markup {
@@ -287,23 +290,33 @@ pub(super) fn dirty(found: &Reproduction, charts: &mut Charts) -> Markup {
     html! {
         (per_cent_of_new(found, "Full and dirty: per cent of new performance.", "dirty"))
         div .pair {
-            @for weight in ["light", "heavy"] {
-                (charts.add(by_dirt(found, weight)))
-            }
+            @for weight in ["light", "heavy"] { (charts.add(by(found, weight, "share"))) }
+        }
+        p {
+            "That is a pass in order with some random writes. Random writes and nothing else after \
+             the fill, which is worse than what the article did:"
+        }
+        div .pair {
+            @for weight in ["light", "heavy"] { (charts.add(by(found, weight, "dirt"))) }
         }
     }
 }
 
-/// What is left by how much was written at random after the fill.
-fn by_dirt(found: &Reproduction, weight: &str) -> Chart {
+/// What is left by the random share of the second pass, or by how much was written at random alone.
+fn by(found: &Reproduction, weight: &str, what: &str) -> Chart {
     let lines = SPARE.iter().enumerate().map(|(i, (short, title))| {
-        let points = curve(found, "spare", &format!("{short}_{weight}_by_dirt"));
+        let points = curve(found, "spare", &format!("{short}_{weight}_by_{what}"));
         line(title, i, points.0, points.1)
     });
-    let title = format!("Per cent of new, {weight} trace, by user capacities written at random");
+    let (by, axis) = match what {
+        "share" => ("random share of the second pass", Axis::Percent),
+        _ => ("user capacities written at random alone", Axis::Writes),
+    };
+    let title = format!("Of new performance, {weight} trace, by {by}");
     Chart {
-        axis: Axis::Writes,
-        ..chart(&title, "dirt", lines.collect(), vec![])
+        axis,
+        unit: Unit::Percent,
+        ..chart(&title, what, lines.collect(), vec![])
     }
 }
 
@@ -341,8 +354,29 @@ pub(super) fn production(found: &Reproduction, charts: &mut Charts) -> Markup {
         ("all_throughput", "all remedies"),
         ("bought_throughput", "DC S3700, no TRIM"),
     ];
-    let title = "Random reads in the mixed load, MB/s, over user capacities written";
-    html! { (charts.add(curves(found, "myth", title, Axis::Writes, &wanted))) }
+    let title = "Random reads in the mixed load, over user capacities written";
+    let chart = curves(found, "myth", title, Axis::Writes, &wanted);
+    let months = [
+        ("never_writes", "writes, never trimmed"),
+        ("trimmed_writes", "writes, TRIM at once"),
+        ("never_reads", "reads, never trimmed"),
+        ("trimmed_reads", "reads, TRIM at once"),
+    ];
+    let title = "A file system over months: throughput without and with TRIM";
+    let over_months = curves(found, "myth.months", title, Axis::Months, &months);
+    html! {
+        (charts.add(in_bytes(chart)))
+        (charts.add(in_bytes(over_months)))
+    }
+}
+
+/// Values in MB/s as bytes a second, which charts know how to write.
+fn in_bytes(mut chart: Chart) -> Chart {
+    chart.unit = Unit::Throughput;
+    for y in chart.lines.iter_mut().flat_map(|line| &mut line.line.y) {
+        *y = y.map(|mb_s| mb_s * 1e6);
+    }
+    chart
 }
 
 pub(super) fn upkeep(found: &Reproduction, charts: &mut Charts) -> Markup {
@@ -350,8 +384,9 @@ pub(super) fn upkeep(found: &Reproduction, charts: &mut Charts) -> Markup {
         ("tree_upkeep", "tree, all other remedies"),
         ("flat_upkeep", "flat, all other remedies"),
     ];
-    let title = "Share of the dies' time that the map takes, %, over user capacities written";
-    html! { (charts.add(curves(found, "myth", title, Axis::Writes, &wanted))) }
+    let title = "Share of the dies' time that the map takes, over user capacities written";
+    let chart = curves(found, "myth", title, Axis::Writes, &wanted);
+    html! { (charts.add(Chart { unit: Unit::Percent, ..chart })) }
 }
 
 pub(super) fn whole_disk(found: &Reproduction, charts: &mut Charts) -> Markup {
@@ -362,12 +397,12 @@ pub(super) fn whole_disk(found: &Reproduction, charts: &mut Charts) -> Markup {
         ("disk_mixed_read", "reads beside writes"),
         ("disk_mixed_write", "writes beside reads"),
     ];
-    let title = "DC S3700: IOPS over per cent of the disk";
-    html! { (charts.add(curves(found, "myth", title, Axis::Writers, &wanted))) }
+    let title = "DC S3700: IOPS over the share of the disk covered";
+    html! { (charts.add(curves(found, "myth", title, Axis::Percent, &wanted))) }
 }
 
 pub(super) fn database(found: &Reproduction, charts: &mut Charts) -> Markup {
     let wanted = [("tps", "transactions a second")];
     let title = "Transactions a second over months";
-    html! { (charts.add(curves(found, "myth.database", title, Axis::Writers, &wanted))) }
+    html! { (charts.add(curves(found, "myth.database", title, Axis::Months, &wanted))) }
 }

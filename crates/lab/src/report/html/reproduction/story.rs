@@ -191,8 +191,10 @@ const SPARE: Story = Story {
             anchor: "dirty",
             title: "Full and dirty",
             text: &[
-                "Random writes all over the full drive before the trace. The spare area is used \
-                     up as well, and every write of the trace has to wait for reclaim.",
+                "A second pass over every LBA with some random writes thrown in, then the trace. \
+                     Each random write leaves a hole in a block that is valid else. While there are \
+                     blocks that hold nothing valid at all, reclaim is free; a trace that writes \
+                     more than these has to wait.",
             ],
             ids: &["spare.dirty"],
             plots: plots::dirty,
@@ -201,8 +203,9 @@ const SPARE: Story = Story {
             anchor: "intel",
             title: "A drive that improves",
             text: &[
-                "The X25-M came out faster in the second, dirty run. Here it does only what \
-                     background reclaim in a rest between the runs can do.",
+                "The X25-M came out faster in the second, dirty run. Here a rest with background \
+                     reclaim, which is assumed of it, wins back what the second pass cost, and no \
+                     more.",
             ],
             ids: &["spare.intel"],
             plots: plots::none,

@@ -236,7 +236,7 @@ pub(super) fn mirror(found: &Reproduction, charts: &mut Charts) -> Markup {
     });
     let title =
         "Mirrors whose drives die within this gap, %, over the gap in % of the shorter life";
-    let gaps = chart(title, "gaps", Axis::Share, lines.collect());
+    let gaps = chart(title, "gaps", Axis::Percent, lines.collect());
     let e9 = curve("e9")
         .into_iter()
         .map(|(share, e9)| (100.0 * share, e9));
@@ -245,7 +245,7 @@ pub(super) fn mirror(found: &Reproduction, charts: &mut Charts) -> Markup {
     html! {
         div .pair {
             (charts.add(gaps))
-            (charts.add(chart(title, "e9", Axis::Share, e9)))
+            (charts.add(chart(title, "e9", Axis::Percent, e9)))
         }
     }
 }

@@ -1,0 +1,141 @@
+//! `ssdlab serve`: a drive directory for other programs, until Ctrl-C.
+
+use crate::Exit;
+use crate::failure::Failure;
+use clap::{Args, ValueEnum};
+use ssdlab_lab::drive_dir::{DriveDir, Safety};
+use ssdlab_lab::report::units;
+use ssdlab_lab::served::{Pace, Places, ServedDrive, Serving, parse_address, parse_fault};
+use ssdlab_lab::{Bytes, LabError};
+use ssdlab_ssd::drive::power::{Power, Recovery};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, channel};
+
+/// `ssdlab serve`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab create my-drive --drive intel-dc-s3700-100gb --size 1GiB
+  ssdlab serve my-drive --nbd unix:/tmp/nbd --control /tmp/switch
+  ssdlab serve my-drive --fuse mnt/drive --pace real --fault ignores-flush
+  ssdlab power cut-when --flush 3 --inside --wait --control /tmp/switch
+
+It runs until Ctrl-C or SIGTERM, then shuts the drive down and prints what it
+noted of each client. A second Ctrl-C ends it at once, as a power cut would.")]
+pub struct Serve {
+    /// The directory; `ssdlab create` makes one.
+    #[arg(value_name = "DRIVE_DIR")]
+    pub directory: PathBuf,
+    /// Listen for NBD clients: unix:PATH or tcp:HOST:PORT; may be repeated.
+    #[arg(long, value_name = "ADDRESS")]
+    pub nbd: Vec<String>,
+    /// Be a file, for losetup: its name in an empty folder (mnt/drive). Needs /dev/fuse.
+    #[arg(long, value_name = "FOLDER/FILE")]
+    pub fuse: Option<PathBuf>,
+    /// Listen for `ssdlab power` at this unix socket.
+    #[arg(long, value_name = "SOCKET")]
+    pub control: Option<PathBuf>,
+    /// How long commands take.
+    #[arg(long, value_enum, default_value = "fast")]
+    pub pace: PaceName,
+    /// What is wrong with the drive: NAME[:PERMILLE[:SEED]]; may be repeated.
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<String>,
+    /// On FLUSH and FUA also sync the directory's files, so that it survives the machine.
+    #[arg(long)]
+    pub sync: bool,
+}
+
+/// `--pace`.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PaceName {
+    /// As long as the modelled drive takes.
+    Real,
+    /// As long as computing them takes.
+    Fast,
+}
+
+/// Serves a drive directory.
+///
+/// # Errors
+/// When it cannot be opened or written, or a front end not be had.
+pub fn serve(args: &Serve) -> Result<Exit, Failure> {
+    let places = places(args)?;
+    let faults = args.fault.iter().map(|text| parse_fault(text));
+    let power = Power {
+        faults: faults.collect::<Result<_, _>>()?,
+        ..Power::default()
+    };
+    let safety = if args.sync {
+        Safety::Host
+    } else {
+        Safety::Process
+    };
+    let stop = signals()?;
+    let (dir, recovery) = DriveDir::open(&args.directory, power, safety)?;
+    let about = about(&dir, &recovery);
+    let name = dir.drive().config().name.clone();
+    let pace = match args.pace {
+        PaceName::Real => Pace::Real,
+        PaceName::Fast => Pace::Fast,
+    };
+    let drive = ServedDrive::in_directory(dir).at_pace(pace);
+    let serving = Serving::start(drive, &places, &name)?;
+    let mut out = std::io::stdout();
+    writeln!(out, "{}: {about}", args.directory.display())?;
+    for line in serving.how_to_attach() {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out, "ready")?;
+    // Until a signal comes; the sender lives as long as the program.
+    let _ = stop.recv();
+    let notes = serving.stop()?;
+    write!(out, "{notes}")?;
+    writeln!(out, "closed")?;
+    Ok(Exit::Good)
+}
+
+fn places(args: &Serve) -> Result<Places, LabError> {
+    if args.nbd.is_empty() && args.fuse.is_none() {
+        return Err(LabError::refused(
+            "nobody could reach the drive: neither --nbd nor --fuse is given",
+            "--nbd unix:/tmp/drive.sock",
+        ));
+    }
+    let nbd = args.nbd.iter().map(|text| parse_address(text));
+    Ok(Places {
+        nbd: nbd.collect::<Result<_, _>>()?,
+        fuse: args.fuse.clone(),
+        control: args.control.clone(),
+    })
+}
+
+/// Ctrl-C, SIGTERM and SIGHUP end the serving; the second ends the program.
+fn signals() -> Result<Receiver<()>, LabError> {
+    let (send, receive) = channel();
+    let mut seen = false;
+    ctrlc::set_handler(move || {
+        if std::mem::replace(&mut seen, true) {
+            std::process::exit(130);
+        }
+        eprintln!("shutting the drive down (once more to quit at once)");
+        let _ = send.send(());
+    })
+    .map_err(|error| LabError::refused(format!("cannot watch for Ctrl-C: {error}"), ""))?;
+    Ok(receive)
+}
+
+fn about(dir: &DriveDir, recovery: &Recovery) -> String {
+    let drive = dir.drive();
+    let config = drive.config();
+    let power = drive.power_counters();
+    format!(
+        "{}, {}, recovered in {} of virtual time, {} power cycles, {} unsafe shutdowns",
+        config.name,
+        Bytes(config.user_bytes),
+        units::time(recovery.ready.0 - recovery.at.0),
+        power.power_cycles,
+        power.unsafe_shutdowns,
+    )
+}

@@ -1,0 +1,310 @@
+//! What a frame holds, as bytes.
+//!
+//! Content that was last said of an address is not said again, only named: what reclaim moves, or
+//! what a protected drive's buffer held before it came to media, costs a byte.
+
+use ssdlab_ssd::DriveConfig;
+use ssdlab_ssd::drive::power::Smart;
+use ssdlab_ssd::image::{IMAGE_VERSION, Image, ImageError, Reader, Writer};
+use ssdlab_ssd::nand::media::{Content, Event, Page, SlotContent, Spare};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a frame holds.
+#[derive(Clone, Debug)]
+pub enum Record {
+    /// Format and configuration: the first of a checkpoint.
+    Header(u32, Box<DriveConfig>),
+    /// What the drive knows beside its media.
+    Smart(Box<Smart>),
+    /// What has happened to the media.
+    Events(Vec<Event>),
+    /// Mapping units acknowledged and not on media; `None`: forgotten.
+    Saved(Vec<(u32, Content)>),
+    /// A checkpoint is whole.
+    End,
+    /// Power is off, and what the drive knows of it is in the record before.
+    Closed,
+}
+
+/// What was last said of each address in a file. Only looked up, never walked.
+#[derive(Debug, Default)]
+pub struct Said(HashMap<u32, Arc<SlotContent>>);
+
+/// How a content is said.
+const NOTHING: u8 = 0;
+const AS_BEFORE: u8 = 1;
+const OF_ONE_WRITE: u8 = 2;
+const OF_SEVERAL: u8 = 3;
+
+impl Said {
+    fn save(
+        &mut self,
+        address: u32,
+        content: &Content,
+        out: &mut Writer<'_>,
+    ) -> Result<(), ImageError> {
+        let Some(content) = content else {
+            return NOTHING.save(out);
+        };
+        let before = self.0.get(&address);
+        if before.is_some_and(|before| Arc::ptr_eq(before, content)) {
+            return AS_BEFORE.save(out);
+        }
+        self.0.insert(address, content.clone());
+        let numbers = &content.numbers;
+        match numbers.first() {
+            Some(first) if numbers.iter().all(|number| number == first) => {
+                (OF_ONE_WRITE, numbers.len() as u32).save(out)?;
+                first.save(out)?;
+            }
+            _ => {
+                OF_SEVERAL.save(out)?;
+                numbers.save(out)?;
+            }
+        }
+        let bytes = content.bytes.as_deref();
+        bytes.is_some().save(out)?;
+        if let Some(bytes) = bytes {
+            (bytes.len() as u64).save(out)?;
+            out.bytes(bytes)?;
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, address: u32, from: &mut Reader<'_>) -> Result<Content, ImageError> {
+        let numbers = match u8::load(from)? {
+            NOTHING => return Ok(None),
+            AS_BEFORE => {
+                let before = self.0.get(&address).cloned();
+                let unknown = || ImageError::Unknown(format!("nothing was said of {address}"));
+                return before.ok_or_else(unknown).map(Some);
+            }
+            OF_ONE_WRITE => {
+                let (count, number) = (u32::load(from)?, u64::load(from)?);
+                if count > 1 << 16 {
+                    let what = format!("{count} sectors in a mapping unit");
+                    return Err(ImageError::Unknown(what));
+                }
+                vec![number; count as usize]
+            }
+            OF_SEVERAL => Vec::load(from)?,
+            other => return Err(ImageError::Unknown(format!("content of kind {other}"))),
+        };
+        let bytes = Option::<Vec<u8>>::load(from)?;
+        let content = Arc::new(SlotContent { numbers, bytes });
+        self.0.insert(address, content.clone());
+        Ok(Some(content))
+    }
+
+    fn save_event(&mut self, event: &Event, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        match event {
+            Event::Erased { block } => (0_u8, *block).save(out),
+            Event::Programmed { block, page } => {
+                (1_u8, *block).save(out)?;
+                self.save_page(page, out)
+            }
+            Event::Noted(record) => {
+                2_u8.save(out)?;
+                record.save(out)
+            }
+            Event::Lost { block, row } => {
+                3_u8.save(out)?;
+                (*block, *row).save(out)
+            }
+        }
+    }
+
+    fn load_event(&mut self, from: &mut Reader<'_>) -> Result<Event, ImageError> {
+        match u8::load(from)? {
+            0 => Ok(Event::Erased {
+                block: Image::load(from)?,
+            }),
+            1 => Ok(Event::Programmed {
+                block: Image::load(from)?,
+                page: Arc::new(self.load_page(from)?),
+            }),
+            2 => Image::load(from).map(Event::Noted),
+            3 => Ok(Event::Lost {
+                block: Image::load(from)?,
+                row: Image::load(from)?,
+            }),
+            other => Err(ImageError::Unknown(format!("event of kind {other}"))),
+        }
+    }
+
+    fn save_page(&mut self, page: &Page, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        page.seq.save(out)?;
+        page.purpose.save(out)?;
+        page.mode.save(out)?;
+        (page.tag, page.generation).save(out)?;
+        page.torn.save(out)?;
+        page.map.save(out)?;
+        (page.slots.len() as u32).save(out)?;
+        for spare in &page.slots {
+            (spare.offset, spare.weight).save(out)?;
+            spare.address.save(out)?;
+            self.save(spare.address, &spare.content, out)?;
+        }
+        Ok(())
+    }
+
+    fn load_page(&mut self, from: &mut Reader<'_>) -> Result<Page, ImageError> {
+        let mut page = Page {
+            seq: Image::load(from)?,
+            purpose: Image::load(from)?,
+            mode: Image::load(from)?,
+            tag: Image::load(from)?,
+            generation: Image::load(from)?,
+            torn: Image::load(from)?,
+            map: Image::load(from)?,
+            slots: Vec::new(),
+        };
+        // A length that lies ends with the bytes.
+        for _ in 0..u32::load(from)? {
+            let (offset, weight) = Image::load(from)?;
+            let address = u32::load(from)?;
+            page.slots.push(Spare {
+                offset,
+                weight,
+                address,
+                content: self.load(address, from)?,
+            });
+        }
+        Ok(page)
+    }
+}
+
+impl Record {
+    /// Writes it, after what was `said` in the same file.
+    pub fn save(&self, out: &mut Writer<'_>, said: &mut Said) -> Result<(), ImageError> {
+        match self {
+            Record::Header(version, config) => {
+                (0_u8, *version).save(out)?;
+                IMAGE_VERSION.save(out)?;
+                config.save(out)
+            }
+            Record::Smart(smart) => {
+                1_u8.save(out)?;
+                smart.save(out)
+            }
+            Record::Events(events) => {
+                (2_u8, events.len() as u32).save(out)?;
+                let mut events = events.iter();
+                events.try_for_each(|event| said.save_event(event, out))
+            }
+            Record::Saved(slots) => {
+                (3_u8, slots.len() as u32).save(out)?;
+                slots.iter().try_for_each(|(address, content)| {
+                    address.save(out)?;
+                    said.save(*address, content, out)
+                })
+            }
+            Record::End => 4_u8.save(out),
+            Record::Closed => 5_u8.save(out),
+        }
+    }
+
+    /// Reads it, after what was `said` in the same file.
+    pub fn load(from: &mut Reader<'_>, said: &mut Said) -> Result<Record, ImageError> {
+        match u8::load(from)? {
+            0 => {
+                let version = u32::load(from)?;
+                let image = u32::load(from)?;
+                if image != IMAGE_VERSION {
+                    return Err(ImageError::Unknown(format!(
+                        "it was made by a build of image format {image}, this is {IMAGE_VERSION}"
+                    )));
+                }
+                let config = Box::new(DriveConfig::load(from)?);
+                Ok(Record::Header(version, config))
+            }
+            1 => Smart::load(from).map(|smart| Record::Smart(Box::new(smart))),
+            2 => {
+                let count = u32::load(from)?;
+                let events = (0..count).map(|_| said.load_event(from));
+                events.collect::<Result<_, _>>().map(Record::Events)
+            }
+            3 => {
+                let count = u32::load(from)?;
+                let slots = (0..count).map(|_| {
+                    let address = u32::load(from)?;
+                    Ok((address, said.load(address, from)?))
+                });
+                slots.collect::<Result<_, _>>().map(Record::Saved)
+            }
+            4 => Ok(Record::End),
+            5 => Ok(Record::Closed),
+            other => Err(ImageError::Unknown(format!("a record of kind {other}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdlab_ssd::nand::{Mode, Purpose};
+
+    fn programmed(address: u32, content: &Content) -> Event {
+        let page = Page {
+            seq: 1,
+            purpose: Purpose::Host,
+            mode: Mode::Native,
+            tag: 0,
+            generation: 0,
+            torn: false,
+            slots: vec![Spare {
+                offset: 0,
+                weight: 1,
+                address,
+                content: content.clone(),
+            }],
+            map: None,
+        };
+        let page = Arc::new(page);
+        Event::Programmed { block: 3, page }
+    }
+
+    fn bytes_of(record: &Record, said: &mut Said) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut out = Writer::new(&mut bytes);
+        record.save(&mut out, said).expect("saved");
+        out.flush().expect("saved");
+        bytes
+    }
+
+    #[test]
+    fn what_is_moved_is_not_said_again_and_comes_back() {
+        let content = |number| {
+            Some(Arc::new(SlotContent {
+                numbers: vec![number, number, 0],
+                bytes: Some(vec![number as u8; 1536]),
+            }))
+        };
+        let (one, two) = (content(1), content(2));
+        let events = |address, content| Record::Events(vec![programmed(address, content)]);
+        let records = [
+            Record::Saved(vec![(7, one.clone()), (8, None)]),
+            events(7, &one),
+            events(7, &two),
+            events(7, &one),
+            events(7, &one),
+            Record::Events(vec![Event::Lost { block: 1, row: 2 }]),
+        ];
+        let (mut said, mut heard) = (Said::default(), Said::default());
+        let mut lengths = Vec::new();
+        for record in &records {
+            let bytes = bytes_of(record, &mut said);
+            lengths.push(bytes.len());
+            let mut from = bytes.as_slice();
+            let mut reader = Reader::new(&mut from, bytes.len() as u64);
+            let back = Record::load(&mut reader, &mut heard).expect("whole");
+            assert_eq!(format!("{back:?}"), format!("{record:?}"));
+        }
+        assert!(
+            lengths[0] > 1536 && lengths[1] < 100 && lengths[2] > 1536,
+            "{lengths:?}"
+        );
+        assert!(lengths[3] > 1536 && lengths[4] < 100, "{lengths:?}");
+    }
+}

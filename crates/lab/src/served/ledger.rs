@@ -1,0 +1,282 @@
+//! What the host may rely on, sector by sector: what a cut would take now, and what the last one
+//! did.
+//!
+//! Kept small: a bit a sector for what is acknowledged and not durable, and the last writes by
+//! number. The full account of a campaign is [`ssdlab_ssd::drive::power::Oracle`].
+
+use ssdlab_serve::{Durability, FoundNote};
+use ssdlab_ssd::drive::power::PowerDrive;
+use ssdlab_ssd::nand::media::{Content, SECTOR_BYTES};
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+
+/// Writes whose place is remembered.
+const RECENT_MAX: usize = 1 << 16;
+/// Words of marks that may be listed before the list is made short.
+const LISTED_MAX: usize = 1 << 20;
+/// Most broken promises that are named.
+const NAMED_MAX: usize = 8;
+
+/// Some writes of consecutive numbers, and where they went.
+#[derive(Clone, Debug)]
+struct Written {
+    numbers: Range<u64>,
+    sectors: Range<u64>,
+}
+
+/// See the module's text. All ranges are of sectors of 512 bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Ledger {
+    per_slot: u64,
+    /// Completion is a promise.
+    is_protected: bool,
+    /// A bit for each sector: it was changed since it was last durable.
+    cached: Vec<u64>,
+    /// Words of these that are not zero, some of them twice.
+    listed: Vec<u32>,
+    /// What is being changed and not acknowledged, by commands from this number on.
+    in_flight: Range<u64>,
+    first: u64,
+    recent: VecDeque<Written>,
+    /// What the drive held before the cut.
+    before: Option<Vec<(u32, Content)>>,
+    /// Sectors that a cut changed, until they are written again.
+    after: BTreeMap<u64, Durability>,
+}
+
+impl Ledger {
+    /// Of a drive.
+    pub fn new(drive: &PowerDrive) -> Ledger {
+        let config = drive.config();
+        let sectors = config.user_bytes / SECTOR_BYTES as u64;
+        Ledger {
+            per_slot: u64::from(config.shape.slot_bytes) / SECTOR_BYTES as u64,
+            is_protected: config.buffer.protected,
+            cached: vec![0; sectors.div_ceil(64) as usize],
+            listed: Vec::new(),
+            in_flight: 0..0,
+            first: 0,
+            recent: VecDeque::new(),
+            before: None,
+            after: BTreeMap::new(),
+        }
+    }
+
+    /// Sectors are about to be changed, by commands from number `first` on.
+    pub fn begin(&mut self, first: u64, sectors: Range<u64>) {
+        (self.first, self.in_flight) = (first, sectors);
+    }
+
+    /// They were changed, the last of them by command `last`; `durable`: by FUA.
+    pub fn done(&mut self, last: u64, durable: bool) {
+        self.remember(last);
+        let sectors = std::mem::take(&mut self.in_flight);
+        if sectors.is_empty() {
+            return;
+        }
+        self.mark(&sectors, !durable && !self.is_protected);
+        if !self.after.is_empty() {
+            let gone: Vec<u64> = self.after.range(sectors.clone()).map(|s| *s.0).collect();
+            for sector in gone {
+                self.after.remove(&sector);
+            }
+        }
+    }
+
+    fn remember(&mut self, last: u64) {
+        if self.in_flight.is_empty() {
+            return;
+        }
+        if self.recent.len() == RECENT_MAX {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(Written {
+            numbers: self.first..last + 1,
+            sectors: self.in_flight.clone(),
+        });
+    }
+
+    fn mark(&mut self, sectors: &Range<u64>, is_cached: bool) {
+        let mut at = sectors.start;
+        while at < sectors.end {
+            let end = (at / 64 + 1) * 64;
+            let end = end.min(sectors.end);
+            let mask = (u64::MAX >> (64 - (end - at))) << (at % 64);
+            let word = &mut self.cached[(at / 64) as usize];
+            if !is_cached {
+                *word &= !mask;
+            } else {
+                if *word == 0 {
+                    self.listed.push((at / 64) as u32);
+                }
+                *word |= mask;
+            }
+            at = end;
+        }
+        if self.listed.len() > LISTED_MAX {
+            self.listed.retain(|&word| self.cached[word as usize] != 0);
+            self.listed.sort_unstable();
+            self.listed.dedup();
+        }
+    }
+
+    /// All that was acknowledged is durable.
+    pub fn flushed(&mut self) {
+        for word in self.listed.drain(..) {
+            self.cached[word as usize] = 0;
+        }
+    }
+
+    fn is_cached(&self, sector: u64) -> bool {
+        self.cached[(sector / 64) as usize] >> (sector % 64) & 1 == 1
+    }
+
+    /// The state of a sector that carries the write of this number; zero: nothing.
+    pub fn state(&self, sector: u64, number: u64) -> Durability {
+        if self.is_cached(sector) {
+            return Durability::Cached;
+        }
+        match self.after.get(&sector) {
+            Some(state) => *state,
+            None if number == 0 => Durability::NeverWritten,
+            None => Durability::Durable,
+        }
+    }
+
+    /// Whether nothing is known of sectors but what they hold.
+    pub fn is_plain(&self, sectors: &Range<u64>) -> bool {
+        let words = (sectors.start / 64) as usize..sectors.end.div_ceil(64) as usize;
+        let quiet = self.cached[words].iter().all(|word| *word == 0);
+        quiet && self.after.range(sectors.clone()).next().is_none()
+    }
+
+    /// Power was cut, after command `last`: what the drive held until then. Of several cuts
+    /// before the data was seen again the first counts.
+    pub fn cut(&mut self, last: u64, before: Option<Vec<(u32, Content)>>) {
+        self.remember(last);
+        if self.before.is_none() {
+            self.before = before;
+        }
+    }
+
+    /// The drive has recovered: what has become of its data. What is found is durable.
+    pub fn recovered(&mut self, drive: &PowerDrive) -> FoundNote {
+        let mut found = FoundNote::default();
+        let Some(before) = self.before.take() else {
+            return found;
+        };
+        let slots = drive.config().user_bytes / u64::from(drive.config().shape.slot_bytes);
+        let mut before = before.into_iter().peekable();
+        for lpn in 0..slots as u32 {
+            let held = before.next_if(|held| held.0 == lpn).and_then(|held| held.1);
+            let holds = drive.content(lpn);
+            let same = match (&held, &holds) {
+                (Some(held), Some(holds)) => std::sync::Arc::ptr_eq(held, holds),
+                (None, None) => true,
+                _ => false,
+            };
+            if !same {
+                self.compare(lpn, &held, &holds, &mut found);
+            }
+        }
+        self.flushed();
+        self.in_flight = 0..0;
+        found
+    }
+
+    fn compare(&mut self, lpn: u32, held: &Content, holds: &Content, found: &mut FoundNote) {
+        let number = |content: &Content, n: u64| {
+            let content = content.as_ref();
+            content.map_or(0, |content| content.numbers[n as usize])
+        };
+        for n in 0..self.per_slot {
+            let (was, is) = (number(held, n), number(holds, n));
+            if was == is {
+                continue;
+            }
+            let sector = u64::from(lpn) * self.per_slot + n;
+            let promised = !self.is_cached(sector) && !self.in_flight.contains(&sector);
+            let state = self.judge(sector, was, is, promised);
+            match state {
+                Durability::Lost => found.lost += 1,
+                Durability::Torn => found.torn += 1,
+                _ => found.older += 1,
+            }
+            if promised {
+                found.broken += 1;
+                if found.broken_sectors.len() < NAMED_MAX {
+                    found.broken_sectors.push(sector);
+                }
+            }
+            self.after.insert(sector, state);
+        }
+    }
+
+    /// A sector that held `was` holds `is`. Writes older than those remembered are taken to have
+    /// gone there.
+    fn judge(&self, sector: u64, was: u64, is: u64, promised: bool) -> Durability {
+        if is == 0 {
+            return if promised {
+                Durability::Lost
+            } else {
+                Durability::Older
+            };
+        }
+        let index = self.recent.partition_point(|w| w.numbers.end <= is);
+        let here = match self.recent.get(index) {
+            Some(write) if write.numbers.contains(&is) => write.sectors.contains(&sector),
+            // Of a number that no write has.
+            Some(_) if index > 0 => false,
+            Some(_) => true,
+            None => self.recent.is_empty() && (is < was || was == 0),
+        };
+        if here {
+            Durability::Older
+        } else {
+            Durability::Torn
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdlab_ssd::DriveConfig;
+    use ssdlab_ssd::drive::power::Power;
+
+    #[test]
+    fn marks_come_and_go_by_sector() {
+        let drive = PowerDrive::new(DriveConfig::tiny(), Power::default()).expect("valid");
+        let mut ledger = Ledger::new(&drive);
+        ledger.begin(1, 60..70);
+        ledger.done(1, false);
+        let cached = |ledger: &Ledger| (0..128).filter(|&s| ledger.is_cached(s)).collect();
+        let all: Vec<u64> = cached(&ledger);
+        assert_eq!(all, (60..70).collect::<Vec<_>>());
+        ledger.begin(2, 62..65);
+        ledger.done(2, true);
+        let all: Vec<u64> = cached(&ledger);
+        assert_eq!(all, [60, 61, 65, 66, 67, 68, 69]);
+        assert!(!ledger.is_plain(&(0..64)) && ledger.is_plain(&(128..192)));
+        ledger.flushed();
+        assert!(ledger.is_plain(&(0..192)));
+    }
+
+    #[test]
+    fn what_a_cut_left_is_judged_by_where_writes_went() {
+        let drive = PowerDrive::new(DriveConfig::tiny(), Power::default()).expect("valid");
+        let mut ledger = Ledger::new(&drive);
+        for (number, sectors) in [(5, 0..8), (7, 8..16)] {
+            ledger.begin(number, sectors);
+            ledger.done(number, true);
+        }
+        let state = |sector, was, is, promised| ledger.judge(sector, was, is, promised);
+        assert_eq!(state(3, 9, 5, true), Durability::Older);
+        assert_eq!(state(9, 9, 5, true), Durability::Torn, "flown");
+        assert_eq!(state(3, 9, 6, true), Durability::Torn, "no write's");
+        assert_eq!(state(3, 9, 2, true), Durability::Older, "not remembered");
+        assert_eq!(state(3, 5, 5 | 1 << 63, true), Durability::Torn);
+        assert_eq!(state(3, 5, 0, true), Durability::Lost);
+        assert_eq!(state(3, 5, 0, false), Durability::Older);
+    }
+}
