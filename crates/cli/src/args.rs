@@ -13,6 +13,7 @@ use std::path::PathBuf;
 Targets:
   drive:NAME   a modelled drive of the catalogue, in virtual time (drives list)
   drive:X.toml a modelled drive of your own
+  drive:PATH   one that `age` or `simulate --save` left, or a checkpoint
   null:SIZE    completes everything at once: measures ssdlab itself
   PATH         a file (created, or overwritten with --overwrite) or a block
                device (writes need its serial number: --serial)
@@ -39,6 +40,10 @@ pub enum Command {
     Serve(crate::commands::serve::Serve),
     /// The power switch of a drive that is served: off, on, or at a moment to come.
     Power(crate::commands::power::PowerArgs),
+    /// Cut the power of a drive under your program at many instants, and ask who lost what.
+    Crashtest(Box<crate::commands::crashtest::Crashtest>),
+    /// In a workload of crashtest: say what is acknowledged by now.
+    Mark(crate::commands::crashtest::MarkArgs),
     /// The catalogue of modelled drives.
     Drives(Drives),
     /// Read what a real drive tells of its health, and when it will be worn out.

@@ -37,6 +37,8 @@ fn main() -> ExitCode {
         Command::Create(args) => commands::create::create(&args),
         Command::Serve(args) => commands::serve::serve(&args),
         Command::Power(args) => commands::power::power(&args),
+        Command::Crashtest(args) => commands::crashtest::crashtest(&args),
+        Command::Mark(args) => commands::crashtest::make_mark(&args),
         Command::Drives(args) => commands::drives::drives(&args.action),
         Command::Inspect(args) => commands::inspect::inspect(&args),
         Command::Report(args) => commands::report::report(&args),

@@ -3,6 +3,7 @@
 use crate::args::TargetArgs;
 use crate::progress::Bar;
 use ssdlab_lab::host::{self, Observer};
+use ssdlab_lab::life::left;
 use ssdlab_lab::qualify::{Evidence, Progress, Settings};
 use ssdlab_lab::record::RunRecord;
 use ssdlab_lab::target::null::NullTarget;
@@ -20,7 +21,7 @@ use std::sync::atomic::AtomicBool;
 /// What a target's name means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Name {
-    /// `drive:NAME` or `drive:FILE.toml`.
+    /// `drive:NAME`, `drive:FILE.toml`, or `drive:PATH` of a kept drive.
     Drive(String),
     /// `null:SIZE`.
     Null(u64),
@@ -57,8 +58,8 @@ impl Name {
 }
 
 /// What to write where a target is missing or wrong.
-pub const TARGET_HINT: &str =
-    "a target is drive:NAME (see `ssdlab drives list`), null:SIZE, a file or a block device";
+pub const TARGET_HINT: &str = "a target is drive:NAME (see `ssdlab drives list`), drive:PATH of a saved or aged drive, \
+     null:SIZE, a file or a block device";
 
 /// An open target. The run itself is compiled for each kind.
 pub enum Open {
@@ -90,6 +91,11 @@ impl Open {
             ));
         }
         match name {
+            Name::Drive(drive) if left::kept(drive).is_some() => {
+                let (kept, about) = left::open(std::path::Path::new(drive))?;
+                let target = ModelledTarget::kept(kept, &about, size)?;
+                Ok(Open::Modelled(Box::new(target), about.rests_on))
+            }
             Name::Drive(drive) => {
                 let found = catalogue::open(drive)?;
                 let target = ModelledTarget::new(&found, size)?;

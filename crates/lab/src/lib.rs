@@ -5,6 +5,7 @@
 
 pub mod analysis;
 pub mod catalogue;
+pub mod crashtest;
 pub mod drive_dir;
 pub mod endurance;
 pub mod error;

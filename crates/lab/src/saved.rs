@@ -46,6 +46,9 @@ pub struct About {
     /// Celsius that it was aged at.
     #[serde(default)]
     pub celsius: Option<u8>,
+    /// `sata`, `nvme`, `pcie`; `None`: as its name in the catalogue has it.
+    #[serde(default)]
+    pub interface: Option<String>,
 }
 
 /// Writes an image.

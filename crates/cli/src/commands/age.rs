@@ -10,13 +10,15 @@ use clap::Args;
 use ssdlab_lab::LabError;
 use ssdlab_lab::catalogue;
 use ssdlab_lab::life::live::{Ageing, Keep, Lived};
-use ssdlab_lab::life::result::{Row, csv, summary};
-use ssdlab_lab::life::{Manner, Plan, Until, checkpoint};
+use ssdlab_lab::life::result::{Row, csv, csv_line, summary};
+use ssdlab_lab::life::{Manner, Plan, Until, checkpoint, left};
 use ssdlab_lab::report::units;
-use ssdlab_lab::saved::{About, Over, Place};
+use ssdlab_lab::saved::{Over, Place};
 use ssdlab_lab::simulate::settings::{self, Setting};
 use ssdlab_lab::workload::quantity::parse_size;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// `ssdlab age`.
@@ -56,18 +58,17 @@ pub struct Age {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Leave checkpoints here, to go on from with --resume.
+    /// [default: life.ckpt in the results, when stopped]
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Host bytes between two checkpoints.
-    #[arg(
-        long,
-        default_value = "10TB",
-        value_name = "SIZE",
-        requires = "checkpoint"
-    )]
-    every: String,
-    /// Go on from a checkpoint.
-    #[arg(long, value_name = "FILE")]
+    /// [default: 10TB with --checkpoint or --resume; without them only when stopped]
+    #[arg(long, value_name = "SIZE")]
+    every: Option<String>,
+    /// Go on from a checkpoint: everything but --until is as it was.
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "workload", "block", "read_pct", "trim_pct", "per_day", "temperature", "fast", "seed", "set",
+    ])]
     resume: Option<PathBuf>,
     /// Save the drive it leaves behind here: `simulate --from` and `smart` read it.
     /// [default: drive.ssd in the results]
@@ -83,23 +84,26 @@ pub struct Age {
 /// When it cannot be lived, or results cannot be written.
 pub fn age(args: &Age) -> Result<Exit, Failure> {
     let until = Until::parse(&args.until)?;
-    let keep = keep(args)?;
     let (plan, begun) = match &args.resume {
         None => (fresh(args, until)?, None),
         Some(path) => {
             let (drive, standing) = checkpoint::load(path)?;
-            let plan = resumed(&standing.manner, drive.config(), until)?;
+            let plan = Plan::resumed(drive.config(), &standing, until)?;
             (plan, Some((drive, standing)))
         }
     };
     let (dir, existing) = run_dir(&args.output, &plan.manner.name, Utc::now());
     let _reserved = Reserved::new(&dir, existing)?;
+    let keep = keep(args, &dir)?;
     let over = if args.output.replace {
         Over::Replace
     } else {
         Over::Refuse
     };
-    let path = args.save.clone().unwrap_or_else(|| dir.join("drive.ssd"));
+    let path = args
+        .save
+        .clone()
+        .unwrap_or_else(|| dir.join(left::DRIVE_FILE));
     let place = Place::reserve(&path, over)?;
     let stop = stop_on_signal()?;
     let start = Instant::now();
@@ -109,13 +113,16 @@ pub fn age(args: &Age) -> Result<Exit, Failure> {
     };
     let mut seen = Instant::now();
     let quiet = args.output.quiet;
+    let mut series = series(&dir.join("series.csv"), ageing.rows())?;
     let mut watch = |row: &Row| {
+        // For whoever looks before the end; in the end it is written anew, and errors are seen.
+        let _ = series.write_all(csv_line(row).as_bytes());
         if seen.elapsed() > Duration::from_secs(5) {
             seen = Instant::now();
             say(quiet, &progress(row));
         }
     };
-    let lived = ageing.live(keep.as_ref(), &mut watch, &stop)?;
+    let lived = ageing.live(Some(&keep), &mut watch, &stop)?;
     let wall = start.elapsed().as_secs_f64();
     write_file(&dir.join("series.csv"), &csv(&lived.rows))?;
     let json = serde_json::to_string_pretty(&lived.life)
@@ -135,7 +142,22 @@ pub fn age(args: &Age) -> Result<Exit, Failure> {
             dir.display()
         ),
     );
+    if lived.life.stopped {
+        let path = keep.path.display();
+        say(
+            quiet,
+            &format!("stopped; go on with `ssdlab age --resume {path} --until ...`"),
+        );
+    }
     finish(lived, &plan, place, quiet)
+}
+
+/// The series, written as it comes.
+fn series(path: &Path, rows: &[Row]) -> Result<File, LabError> {
+    let failed = |error| LabError::file("writing", path, error);
+    let mut file = File::create(path).map_err(failed)?;
+    file.write_all(csv(rows).as_bytes()).map_err(failed)?;
+    Ok(file)
 }
 
 fn progress(row: &Row) -> String {
@@ -149,10 +171,18 @@ fn progress(row: &Row) -> String {
     )
 }
 
-fn keep(args: &Age) -> Result<Option<Keep>, LabError> {
-    let path = args.checkpoint.clone().or_else(|| args.resume.clone());
-    let every = parse_size(&args.every)?.max(1);
-    Ok(path.map(|path| Keep { path, every }))
+fn keep(args: &Age, dir: &Path) -> Result<Keep, LabError> {
+    let named = args.checkpoint.clone().or_else(|| args.resume.clone());
+    let usual = named.as_ref().map(|_| "10TB".to_owned());
+    let every = match args.every.clone().or(usual) {
+        Some(size) => parse_size(&size)?.max(1),
+        None => u64::MAX,
+    };
+    Ok(Keep {
+        at_the_end: named.is_some(),
+        path: named.unwrap_or_else(|| dir.join("life.ckpt")),
+        every,
+    })
 }
 
 fn fresh(args: &Age, until: Until) -> Result<Plan, LabError> {
@@ -185,48 +215,25 @@ fn fresh(args: &Age, until: Until) -> Result<Plan, LabError> {
         temperature_c: args.temperature,
         fast: args.fast,
     };
-    Plan::new(&drive, manner, until)
-}
-
-/// The plan that a checkpoint was made with: its drive anew, with the same settings.
-fn resumed(
-    manner: &Manner,
-    config: &ssdlab_ssd::DriveConfig,
-    until: Until,
-) -> Result<Plan, LabError> {
-    let drive = catalogue::open(&manner.name)?;
-    let plan = Plan {
-        config: config.clone(),
-        manner: manner.clone(),
-        ..Plan::new(&drive, manner.clone(), until)?
-    };
-    plan.validate()?;
-    Ok(plan)
+    Plan::new(&drive, manner, until).map_err(|mut error| {
+        // Patterns are called loads elsewhere.
+        if let LabError::BadValue { option, .. } = &mut error
+            && option == "--load"
+        {
+            *option = "--workload".into();
+        }
+        error
+    })
 }
 
 /// Saves the drive and says how it went.
 fn finish(lived: Lived, plan: &Plan, place: Place, quiet: bool) -> Result<Exit, Failure> {
-    let (life, manner) = (&lived.life, &plan.manner);
+    let life = &lived.life;
     if let Some(contradiction) = &life.contradiction {
         eprintln!("error: self-check failed: {contradiction}");
         return Ok(Exit::Error);
     }
-    let about = About {
-        name: manner.name.clone(),
-        title: manner.title.clone(),
-        settings: manner.settings.clone(),
-        rests_on: manner.rests_on.clone(),
-        history: vec![format!(
-            "aged by {} {} B, {} written, {}, seed {}",
-            manner.pattern,
-            manner.block,
-            units::decimal_bytes(life.end.host_bytes as f64),
-            if manner.fast { "fast" } else { "exact" },
-            manner.seed
-        )],
-        powered_minutes: (life.end.days * 1440.0) as u64,
-        celsius: Some(manner.temperature_c.clamp(0.0, 99.0) as u8),
-    };
+    let about = life.about(&plan.interface);
     let stopped = life.stopped;
     let timed = lived.drive.into_timed();
     let timed = timed.map_err(|error| LabError::refused(error.to_string(), ""))?;

@@ -8,6 +8,7 @@ use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::stop_on_signal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdlab_lab::catalogue::{self, CatalogueDrive};
+use ssdlab_lab::life::left;
 use ssdlab_lab::report::html::simulation_page;
 use ssdlab_lab::report::units;
 use ssdlab_lab::saved::{self, About, Over};
@@ -38,6 +39,7 @@ pub fn simulate(args: &Simulate) -> Result<Exit, Failure> {
         return grid(args, &settings);
     }
     let (plan, from) = plan(args, &settings)?;
+    let (from, before) = from.unzip();
     plan.validate()?;
     let place = match &args.save {
         Some(path) => Some(saved::Place::reserve(path, over(args))?),
@@ -68,7 +70,7 @@ pub fn simulate(args: &Simulate) -> Result<Exit, Failure> {
         ),
     );
     if let (Some(place), Some(drive)) = (place, &lived.drive) {
-        keep(place, drive, &plan, &lived, args)?;
+        keep(place, drive, &plan, &lived, args, before)?;
     }
     say(
         quiet,
@@ -116,6 +118,7 @@ fn keep(
     plan: &Plan,
     lived: &Lived,
     args: &Simulate,
+    before: Option<About>,
 ) -> Result<(), Failure> {
     if lived.simulation.stopped || !lived.simulation.failures().is_empty() {
         say(args.quiet, "the drive was not saved");
@@ -138,7 +141,8 @@ fn keep(
         settings: plan.settings.clone(),
         rests_on: plan.rests_on.clone(),
         history,
-        ..About::default()
+        // Its age and interface are those that it had.
+        ..before.unwrap_or_default()
     };
     let began = Instant::now();
     let bytes = place.save(drive, &about)?;
@@ -200,7 +204,9 @@ fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<Plan, LabError> {
     .on(drive))
 }
 
-fn plan(args: &Simulate, settings: &[Setting]) -> Result<(Plan, Option<Drive>), LabError> {
+type Begun = Option<(Drive, About)>;
+
+fn plan(args: &Simulate, settings: &[Setting]) -> Result<(Plan, Begun), LabError> {
     let Some(path) = &args.from else {
         let drive = settings::apply(&catalogue::open(drive_name(args)?)?, settings)?;
         let plan = Plan {
@@ -217,22 +223,22 @@ fn plan(args: &Simulate, settings: &[Setting]) -> Result<(Plan, Option<Drive>), 
         ));
     }
     let began = Instant::now();
-    let (drive, about) = saved::load(path)?;
+    let (drive, about) = left::open(path)?;
     let bytes = path.metadata().map_or(0, |m| m.len());
     say(args.quiet, &timing("loaded", bytes, began));
     // Any drive of the catalogue: everything of it is replaced.
     let stand_in = catalogue::drive(&catalogue::names()?[0])?;
     let plan = Plan {
-        name: about.name,
-        title: about.title,
+        name: about.name.clone(),
+        title: about.title.clone(),
         config: drive.config().clone(),
-        settings: about.settings,
-        rests_on: about.rests_on,
-        history: about.history,
+        settings: about.settings.clone(),
+        rests_on: about.rests_on.clone(),
+        history: about.history.clone(),
         ..bare(args, &stand_in)?
     };
     counting_is_not_saved(args, &plan)?;
-    Ok((plan, Some(drive)))
+    Ok((plan, Some((drive, about))))
 }
 
 fn counting_is_not_saved(args: &Simulate, plan: &Plan) -> Result<(), LabError> {

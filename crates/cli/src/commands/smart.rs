@@ -4,8 +4,9 @@ use crate::Exit;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
 use clap::{Args, ValueEnum};
+use ssdlab_lab::LabError;
 use ssdlab_lab::life::health::{Page, health, identity, page};
-use ssdlab_lab::saved;
+use ssdlab_lab::life::left;
 use ssdlab_lab::smart::json::{DeviceName, ata_report, nvme_report};
 use ssdlab_lab::smart::{ata, nvme, replay, text};
 use std::io::Write;
@@ -27,7 +28,7 @@ pub enum Format {
 /// `ssdlab smart`.
 #[derive(Args, Debug)]
 pub struct Smart {
-    /// A saved drive, or the results of `ssdlab age`.
+    /// A saved drive, the results of `ssdlab age`, or a checkpoint.
     drive: PathBuf,
     /// How.
     #[arg(long, value_enum, default_value = "text")]
@@ -39,12 +40,8 @@ pub struct Smart {
 /// # Errors
 /// When the drive cannot be loaded.
 pub fn smart(args: &Smart) -> Result<Exit, Failure> {
-    let path = if args.drive.is_dir() {
-        args.drive.join("drive.ssd")
-    } else {
-        args.drive.clone()
-    };
-    let (drive, about) = saved::load(&path)?;
+    let path = &args.drive;
+    let (drive, about) = left::open(path)?;
     let (who, state) = (identity(&about, drive.config()), health(&drive, &about));
     let device = |kind: &str| DeviceName {
         name: path.display().to_string(),
@@ -61,7 +58,14 @@ pub fn smart(args: &Smart) -> Result<Exit, Failure> {
             print_json(&nvme_report(&device("nvme"), &who, &state))?;
         }
         (Page::Nvme, Format::Bytes) => raw(&nvme::health_page(&state))?,
-        (Page::Nvme, Format::Text | Format::Replay) => print(&text::nvme_text(&state))?,
+        (Page::Nvme, Format::Text) => print(&text::nvme_text(&state))?,
+        (Page::Nvme, Format::Replay) => {
+            return Err(LabError::refused(
+                "smartctl replays ATA commands only, and this drive is NVMe",
+                "--format bytes gives the health page, --format smartctl-json the report",
+            )
+            .into());
+        }
     }
     Ok(Exit::Good)
 }

@@ -7,10 +7,12 @@ mod check;
 mod documented;
 mod place;
 mod resolve;
+mod wear;
 
 pub use check::{Checked, check, check_family};
 pub use documented::{Documented, Family};
 pub use resolve::derived;
+pub use wear::WearTable;
 
 use crate::LabError;
 use crate::error::Place;
@@ -99,6 +101,9 @@ pub struct DriveFile {
     /// Energy of its operations, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<EnergyTable>,
+    /// How its media wears, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wear: Option<WearTable>,
 }
 
 /// `[capacity]`.
@@ -326,6 +331,7 @@ fn parse_table(text: &str, source: &str) -> Result<CatalogueDrive, LabError> {
     let file = place::file_of(table, text, source)?;
     resolve::check_sources(&file, source)?;
     let config = resolve::config(&file, source)?;
+    resolve::wear(&file, source)?;
     config.validate().map_err(|error| LabError::BadValue {
         option: error.what,
         given: error.given,
@@ -416,11 +422,28 @@ impl CatalogueDrive {
     }
 
     /// The calibrated and assumed values, in a sentence each, for every place that shows figures
-    /// of this drive.
+    /// of this drive as it comes from the factory: without those of wear.
     pub fn rests_on(&self) -> Vec<String> {
+        self.rests_on_of(|key| !key.starts_with("wear."))
+    }
+
+    /// Those of wear.
+    pub fn wear_rests_on(&self) -> Vec<String> {
+        self.rests_on_of(|key| key.starts_with("wear."))
+    }
+
+    /// What the file gives of the media.
+    ///
+    /// # Errors
+    /// Never for a drive that was read: its file has been looked at.
+    pub fn wear_given(&self) -> Result<crate::endurance::media::Given, LabError> {
+        resolve::wear(&self.file, &self.file.name)
+    }
+
+    fn rests_on_of(&self, wanted: fn(&str) -> bool) -> Vec<String> {
         self.parameters()
             .into_iter()
-            .filter(|p| matches!(p.kind, Kind::Calibrated | Kind::Assumed))
+            .filter(|p| wanted(&p.key) && matches!(p.kind, Kind::Calibrated | Kind::Assumed))
             .map(|p| match p.kind {
                 Kind::Calibrated => {
                     format!(

@@ -2,9 +2,11 @@
 
 mod energy;
 mod ftl;
+mod wear;
 
 use super::{DriveFile, Kind, NandTable, Parameter, Sourced};
 use crate::LabError;
+use crate::endurance::media::Given;
 use crate::error::Place;
 use crate::workload::quantity::{parse_duration, parse_size};
 use serde::Serialize;
@@ -129,6 +131,14 @@ pub(super) fn config(file: &DriveFile, source: &str) -> Result<DriveConfig, LabE
     })
 }
 
+/// What the file gives of its media's wear.
+pub(super) fn wear(file: &DriveFile, source: &str) -> Result<Given, LabError> {
+    match &file.wear {
+        Some(table) => wear::given(&Reader { source }, table),
+        None => Ok(Given::default()),
+    }
+}
+
 fn nand(r: &Reader<'_>, n: &NandTable) -> Result<NandConfig, LabError> {
     let suspend = match &n.suspend {
         None => None,
@@ -193,6 +203,9 @@ pub(super) fn parameters(file: &DriveFile) -> Vec<Parameter> {
     add("host", &file.host, &mut found);
     if let Some(energy) = &file.energy {
         add("energy", energy, &mut found);
+    }
+    if let Some(wear) = &file.wear {
+        add("wear", wear, &mut found);
     }
     found
 }

@@ -6,9 +6,11 @@
 //! (BCH) figure.
 
 use crate::LabError;
+use serde::{Deserialize, Serialize};
 
 /// A code word and what it corrects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Codeword {
     /// User data in it, bytes.
     pub data_bytes: u32,
@@ -34,6 +36,15 @@ impl Codeword {
             parity_bytes: (t * m).div_ceil(8),
             t,
         }
+    }
+
+    /// A binary BCH code over the smallest field that holds it.
+    pub const fn bch_of(data_bytes: u32, t: u32) -> Codeword {
+        let mut m = 4;
+        while (1_u64 << m) - 1 < 8 * data_bytes as u64 + t as u64 * m {
+            m += 1;
+        }
+        Codeword::bch(data_bytes, t, m as u32)
     }
 
     /// Bits in all.

@@ -6,6 +6,7 @@
 //! law, and no link between this rate and uncorrectable errors: a law of chips on a bench.
 
 use crate::LabError;
+use serde::{Deserialize, Serialize};
 
 /// What a block has been through.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,7 +20,8 @@ pub struct Stress {
 }
 
 /// RBER = eps + alpha c^k + beta c^m t^n + gamma c^p r^q.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PowerLaw {
     /// Of a new block, read at once.
     pub eps: f64,

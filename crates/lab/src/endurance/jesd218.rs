@@ -4,8 +4,11 @@
 //! written (TBW) is the most host data after which capacity, UBER, failures and retention still
 //! hold, on the workload of JESD219.
 
+use serde::{Deserialize, Serialize};
+
 /// Application class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Class {
     /// A person's machine.
     Client,

@@ -2,7 +2,7 @@
 //!
 //! What is published is used as published: the power law and its coefficients for 72-layer TLC
 //! (see [`super::error_model`]), the codes that data sheets ask for, JESD218's retention. What is
-//! not is assumed, and [`Media::rests_on`] says so:
+//! not is assumed, and [`Media::rests_on`] says so; `[wear]` of a drive file overrides any of it:
 //!
 //! - SLC, MLC: the published law's shape over cycles / rated cycles, scaled so that at the
 //!   rating, after the retention that JESD218 asks for, the code just holds at its first
@@ -13,31 +13,63 @@
 //! - Blocks fail at three times the rated cycles (log-normal, sigma 0.25), one in a hundred within
 //!   them; 2 % are in reserve: data sheets promise 98 % of the blocks over life (NVB).
 
+mod given;
+
+pub use given::Given;
+
 use super::jesd218::Class;
 use super::{Codeword, PowerLaw, Stress, retention};
 use crate::LabError;
 use crate::catalogue::CatalogueDrive;
+use serde::{Deserialize, Serialize};
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::nand::reliability::{Curve, LevellingConfig, RBER_UNITY, UNITY};
 use ssdlab_ssd::nand::{EndOfLife, WearConfig};
 
 /// Celsius at which the tables' hours are.
 pub const REFERENCE_C: f64 = 40.0;
-/// How much more each retry corrects.
-const RETRY_GAIN: f64 = 1.2;
-/// Sigma of ln RBER between blocks, and between pages of a block.
-const BLOCK_SIGMA: f64 = 0.15;
-const PAGE_SIGMA: f64 = 0.08;
-/// Median of the cycles at which blocks fail, in rated cycles, and sigma of its logarithm.
-const FAILURE_MEDIAN: f64 = 3.0;
-const FAILURE_SIGMA: f64 = 0.25;
-/// Entries of tables of quantiles; of those of failures, one in a hundred is early.
+/// Entries of tables of quantiles.
 const QUANTILES: usize = 1000;
 /// Cycles that kinds of cell are rated for when a drive's papers do not say.
 const CYCLES_USUAL: [u32; 4] = [100_000, 3_000, 3_000, 1_000];
 
+/// What the drive does when its reserve is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Policy {
+    /// Takes no writes any more.
+    ReadOnly,
+    /// Answers nothing any more.
+    Failed,
+    /// Goes on, trying again each time.
+    Slow,
+}
+
+impl Policy {
+    /// All of them.
+    pub const ALL: [Policy; 3] = [Policy::ReadOnly, Policy::Failed, Policy::Slow];
+
+    /// As drive files have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Policy::ReadOnly => "read-only",
+            Policy::Failed => "failed",
+            Policy::Slow => "slow",
+        }
+    }
+
+    const fn of_model(self) -> EndOfLife {
+        match self {
+            Policy::ReadOnly => EndOfLife::ReadOnly,
+            Policy::Failed => EndOfLife::Failed,
+            Policy::Slow => EndOfLife::Slow,
+        }
+    }
+}
+
 /// What a drive's media is taken to be.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Media {
     /// Bits of a cell.
     pub bits_per_cell: u32,
@@ -49,8 +81,42 @@ pub struct Media {
     pub code: Codeword,
     /// Tries beyond the first.
     pub retries: u32,
+    /// How much more each retry corrects.
+    pub retry_gain: f64,
+    /// Time of a retry besides sensing again, ns.
+    pub retry_ns: u64,
     /// Class that the rating is for.
     pub class: Class,
+    /// Sigma of ln RBER between blocks.
+    pub block_spread: f64,
+    /// The same between the pages of a block.
+    pub page_spread: f64,
+    /// Median of the cycles at which blocks fail, in rated cycles.
+    pub failure_median: f64,
+    /// Sigma of its logarithm.
+    pub failure_spread: f64,
+    /// Share of the blocks that fail evenly within the rated cycles.
+    pub failure_early: f64,
+    /// Share of the failures that are failed programs.
+    pub failure_programs: f64,
+    /// Reserve blocks, as a share of a die's.
+    pub reserve: f64,
+    /// Share by which programs are faster at the rated cycles.
+    pub program_faster: f64,
+    /// Share by which erases are slower then.
+    pub erase_slower: f64,
+    /// Share of the tries from which data is written anew; `None`: it is not.
+    pub refresh_above: Option<f64>,
+    /// Share of what the last try corrects from which a block with fresh data is retired.
+    pub retire_above: f64,
+    /// Dynamic wear levelling.
+    pub level_dynamic: bool,
+    /// Erases that static levelling allows between superblocks; 0: there is none.
+    pub level_gap: u32,
+    /// Superblocks freed between two looks.
+    pub level_every: u32,
+    /// When the reserve is used up.
+    pub end_of_life: Policy,
     /// What of this was assumed, a sentence each.
     pub rests_on: Vec<String>,
 }
@@ -61,69 +127,65 @@ impl Media {
     /// # Errors
     /// When no law can be made for it.
     pub fn of(drive: &CatalogueDrive) -> Result<Media, LabError> {
-        let bits = drive.config.shape.bits_per_cell;
         let documented = &drive.file.documented;
-        let class = if documented.power_loss_protection.value {
-            Class::Enterprise
-        } else {
-            Class::Client
+        let mut given = drive.wear_given()?;
+        let cycles = documented.program_erase_cycles.as_ref().map(|c| c.value);
+        given.cycles = given.cycles.or(cycles);
+        let class = match documented.power_loss_protection.value {
+            true => Class::Enterprise,
+            false => Class::Client,
         };
-        let given = documented.program_erase_cycles.as_ref().map(|c| c.value);
-        let mut media = Media::new(bits, given, class)?;
-        if given.is_none() {
-            let cycles = media.cycles_rated;
-            media.rests_on.push(format!(
-                "rated cycles {cycles} (assumed): usual for {bits} bits a cell"
-            ));
-        }
+        let mut media = Media::given(drive.config.shape.bits_per_cell, class, &given)?;
+        media.rests_on.extend(drive.wear_rests_on());
         Ok(media)
     }
 
-    /// Of cells of so many bits, rated for `cycles` or what is usual.
+    /// Of cells of so many bits, rated for `cycles` or what is usual, with everything else as usual.
     ///
     /// # Errors
     /// When `cycles` is zero.
     pub fn new(bits: u32, cycles: Option<u32>, class: Class) -> Result<Media, LabError> {
-        let usual = CYCLES_USUAL[(bits.clamp(1, 4) - 1) as usize];
-        let cycles_rated = cycles.unwrap_or(usual);
-        if cycles_rated == 0 {
-            return Err(LabError::refused(
-                "media rated for 0 cycles cannot be written",
-                "documented.program_erase_cycles is 1 or more",
-            ));
-        }
+        let given = Given {
+            cycles,
+            ..Given::default()
+        };
+        Media::given(bits, class, &given)
+    }
+
+    /// Before anything is given of it, and before the law is scaled.
+    fn usual(bits: u32, class: Class) -> Media {
+        let cycles_rated = CYCLES_USUAL[(bits.clamp(1, 4) - 1) as usize];
         let (code, retries) = match bits {
             1 => (Codeword::bch(512, 8, 13), 4),
             2 => (Codeword::bch(1024, 24, 14), 8),
             _ => (Codeword::bch(1024, 72, 14), 20),
         };
-        let mut media = Media {
+        Media {
             bits_per_cell: bits,
             cycles_rated,
             law: PowerLaw::TLC_72_LAYERS,
             code,
             retries,
+            retry_gain: 1.2,
+            retry_ns: 20_000,
             class,
-            rests_on: vec![
-                format!("read retries correct {RETRY_GAIN} times more each (assumed)"),
-                "programs 10 % faster, erases 50 % slower at rated cycles (assumed)".into(),
-                "blocks fail at 3 times the rated cycles, 1 % of them before; 2 % in reserve \
-                 (assumed)"
-                    .into(),
-            ],
-        };
-        if bits < 3 {
-            media.law = media.scaled_to_rating()?;
-            media.rests_on.push(format!(
-                "bit errors of {bits}-bit cells: the law of 72-layer TLC, scaled so that the code \
-                 just holds at the rating (assumed)"
-            ));
-        } else {
-            media
-                .rests_on
-                .push("bit errors as published for 72-layer TLC (FAST 2019)".into());
+            block_spread: 0.15,
+            page_spread: 0.08,
+            failure_median: 3.0,
+            failure_spread: 0.25,
+            failure_early: 0.01,
+            failure_programs: 0.5,
+            reserve: 0.02,
+            program_faster: 0.1,
+            erase_slower: 0.5,
+            refresh_above: Some(0.5),
+            retire_above: 0.5,
+            level_dynamic: true,
+            level_gap: (cycles_rated / 50).max(4),
+            level_every: 16,
+            end_of_life: Policy::ReadOnly,
+            rests_on: Vec::new(),
         }
-        Ok(media)
     }
 
     /// What the rating asks data to stand: rated cycles, and JESD218's retention at
@@ -132,11 +194,19 @@ impl Media {
     /// # Errors
     /// Never for the temperatures of the standard.
     pub fn at_rating(&self) -> Result<Stress, LabError> {
+        self.kept_after(f64::from(self.cycles_rated))
+    }
+
+    /// Data written after so many cycles and kept as JESD218 asks.
+    ///
+    /// # Errors
+    /// Never for the temperatures of the standard.
+    pub fn kept_after(&self, cycles: f64) -> Result<Stress, LabError> {
         let limits = self.class.limits();
         let ev = retention::CHARGE_LOSS_EV;
         let hours = limits.retention_h;
         Ok(Stress {
-            cycles: f64::from(self.cycles_rated),
+            cycles,
             retention_h: retention::equivalent_hours(ev, hours, limits.retention_c, REFERENCE_C)?,
             reads_per_page: 0.0,
         })
@@ -163,6 +233,38 @@ impl Media {
         })
     }
 
+    /// Cycles after which data kept as JESD218 asks is beyond the last try of a read; infinite when
+    /// it is not within a hundred times the rating.
+    ///
+    /// # Errors
+    /// Never for a law made here.
+    pub fn cycles_to_uber(&self) -> Result<f64, LabError> {
+        let first = self.code.rber_max(self.class.limits().uber_max)?;
+        let last = first * self.retry_gain.powf(f64::from(self.retries));
+        let lost = |cycles: f64| Ok(self.law.rber(self.kept_after(cycles)?)? > last * (1.0 + 1e-9));
+        let (mut low, mut high) = (0.0, 100.0 * f64::from(self.cycles_rated));
+        if !lost(high)? {
+            return Ok(f64::INFINITY);
+        }
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            if lost(middle)? {
+                high = middle
+            } else {
+                low = middle
+            }
+        }
+        Ok(low)
+    }
+
+    /// Cycles after which as many blocks have failed as are in reserve.
+    pub fn cycles_to_reserve(&self) -> f64 {
+        let mut failures = self.failures();
+        failures.sort_unstable();
+        let spare = (failures.len() as f64 * self.reserve) as usize;
+        f64::from(failures[spare.min(failures.len() - 1)])
+    }
+
     /// UBER of reads at `stress`: of the try that corrects them, or the last.
     ///
     /// # Errors
@@ -177,9 +279,12 @@ impl Media {
     /// When it is not between 0 and 1.
     pub fn uber_of_rber(&self, rber: f64) -> Result<f64, LabError> {
         let limit = self.code.rber_max(self.class.limits().uber_max)?;
-        let tries = (rber / limit).ln() / RETRY_GAIN.ln();
+        let tries = match self.retry_gain > 1.0 {
+            true => (rber / limit).ln() / self.retry_gain.ln(),
+            false => 0.0,
+        };
         let tries = tries.ceil().clamp(0.0, f64::from(self.retries));
-        self.code.uber(rber / RETRY_GAIN.powf(tries))
+        self.code.uber(rber / self.retry_gain.powf(tries))
     }
 
     /// The tables.
@@ -194,9 +299,10 @@ impl Media {
         let factor = |f: f64| (f * UNITY as f64).round() as u64;
         let x = |n: u64| n as f64;
         let limit = self.code.rber_max(self.class.limits().uber_max)?;
-        let tries = (0..=self.retries).map(|n| parts(limit * RETRY_GAIN.powi(n as i32)));
+        let tries = (0..=self.retries).map(|n| parts(limit * self.retry_gain.powf(f64::from(n))));
         let correctable: Vec<u64> = tries.collect();
         let worn = |n: u64| (x(n) / rated).min(2.0);
+        let highest = correctable[correctable.len() - 1];
         Ok(WearConfig {
             cycles_rated: self.cycles_rated,
             rber_cycles: Curve::new(last, |c| parts(law.eps + law.alpha * x(c).powf(law.k))),
@@ -204,31 +310,47 @@ impl Media {
             retention_hours: Curve::new(1 << 20, |h| factor(x(h).powf(law.n))),
             rber_disturb: Curve::new(last, |c| parts(law.gamma * x(c).powf(law.p))),
             disturb_reads: Curve::new(1 << 24, |r| factor(x(r).powf(law.q))),
-            block_spread: log_normal(1.0, BLOCK_SIGMA, UNITY as f64),
-            page_spread: log_normal(1.0, PAGE_SIGMA, UNITY as f64),
-            refresh_above: correctable[correctable.len() / 2],
-            retire_above: correctable[correctable.len() - 1] / 2,
+            block_spread: log_normal(1.0, self.block_spread, UNITY as f64),
+            page_spread: log_normal(1.0, self.page_spread, UNITY as f64),
+            refresh_above: self.faded(&correctable),
+            retire_above: (highest as f64 * self.retire_above) as u64,
             correctable,
-            retry: Nanos::from_micros(20),
+            retry: Nanos(self.retry_ns),
             failure_cycles: self.failures(),
-            program_failures: UNITY as u32 / 2,
-            reserve_blocks: (blocks_per_plane / 50).max(1),
-            program_time: Curve::new(last, |c| factor(1.0 - 0.1 * worn(c))),
-            erase_time: Curve::new(last, |c| factor(1.0 + 0.5 * worn(c))),
+            program_failures: factor(self.failure_programs) as u32,
+            reserve_blocks: self.reserve_blocks(blocks_per_plane),
+            program_time: Curve::new(last, |c| factor(1.0 - self.program_faster * worn(c))),
+            erase_time: Curve::new(last, |c| factor(1.0 + self.erase_slower * worn(c))),
             levelling: LevellingConfig {
-                dynamic: true,
-                static_gap: (self.cycles_rated / 50).max(4),
-                static_every: 16,
+                dynamic: self.level_dynamic,
+                static_gap: self.level_gap,
+                static_every: self.level_every,
             },
-            end_of_life: EndOfLife::ReadOnly,
+            end_of_life: self.end_of_life.of_model(),
             seed,
         })
     }
 
-    fn failures(&self) -> Vec<u32> {
+    /// Spare blocks of a die with so many blocks; at least one when there is a reserve.
+    pub fn reserve_blocks(&self, blocks_per_plane: u32) -> u32 {
+        let blocks = (f64::from(blocks_per_plane) * self.reserve) as u32;
+        blocks.max(u32::from(self.reserve > 0.0))
+    }
+
+    /// RBER above which data is written anew: that of a try.
+    fn faded(&self, correctable: &[u64]) -> u64 {
+        let last = correctable.len() - 1;
+        let at = |share: f64| ((correctable.len() as f64 * share) as usize).min(last);
+        self.refresh_above
+            .map_or(u64::MAX, |share| correctable[at(share)])
+    }
+
+    /// Cycles at which blocks fail, as a table of quantiles: of the early ones, evenly spread, and
+    /// of the others.
+    pub fn failures(&self) -> Vec<u32> {
         let rated = f64::from(self.cycles_rated);
-        let early = QUANTILES / 100;
-        let mut table = log_normal(FAILURE_MEDIAN, FAILURE_SIGMA, rated);
+        let early = (QUANTILES as f64 * self.failure_early).round() as usize;
+        let mut table = log_normal(self.failure_median, self.failure_spread, rated);
         for (n, entry) in table.iter_mut().take(early).enumerate() {
             *entry = (rated * (n as f64 + 0.5) / early as f64).ceil() as u32;
         }

@@ -6,13 +6,14 @@
 use super::Manner;
 use super::result::Row;
 use crate::LabError;
+use crate::endurance::Media;
 use crate::saved::{Over, Place, get};
 use crate::simulate::load::CommandsState;
 use serde::{Deserialize, Serialize};
-use ssdlab_ssd::CountingDrive;
+use ssdlab_ssd::{CountingDrive, DriveConfig};
 use std::path::Path;
 
-const MAGIC: [u8; 8] = *b"ssdlabCK";
+pub(super) const MAGIC: [u8; 8] = *b"ssdlabCK";
 
 /// How far a life is, besides the drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,12 +21,14 @@ const MAGIC: [u8; 8] = *b"ssdlabCK";
 pub struct Standing {
     /// How it lives.
     pub manner: Manner,
+    /// What the drive's media is taken to be.
+    pub media: Media,
+    /// `sata`, `nvme`, `pcie`.
+    pub interface: String,
     /// Where its commands stand.
     pub commands: CommandsState,
-    /// Virtual hours since it began.
-    pub hours: f64,
-    /// Parts of an hour at the reference temperature not yet told to the media.
-    pub hours_owed: f64,
+    /// Patrols so far, each after a week.
+    pub patrols: u64,
     /// Bytes written since the last patrol.
     pub since_patrol: u64,
     /// Samples so far.
@@ -34,6 +37,19 @@ pub struct Standing {
     pub leapt_bytes: u64,
     /// Largest change of WAF over a leap.
     pub leap_error: f64,
+}
+
+impl Standing {
+    /// Virtual days since the drive was filled: what was written since, at the daily rate. Worked
+    /// out from the bytes, so that it does not depend on the steps in which they were written.
+    pub fn days(&self, config: &DriveConfig, host_bytes: u64) -> f64 {
+        days(&self.manner, config, host_bytes)
+    }
+}
+
+/// See [`Standing::days`].
+pub(super) fn days(manner: &Manner, config: &DriveConfig, host_bytes: u64) -> f64 {
+    host_bytes.saturating_sub(config.user_bytes) as f64 / manner.per_day as f64
 }
 
 /// Saves a life at `path`, over an older checkpoint.

@@ -1,15 +1,24 @@
-//! What a drive's cells last for, in host bytes: rated cycles over the write amplification that the
-//! modelled drive has under JESD219's enterprise stream, against what its maker rates it for.
+//! What a drive's cells last for, in host bytes: cycles over the write amplification that the
+//! modelled drive has under JESD219's streams or your own work, against what its maker rates it for.
+//!
+//! TBW by JESD218 is the most host data after which everything that the standard asks still holds.
+//! Here the cycles end with the first of: the rating of the cells; the cycles at which data kept as
+//! the class asks is beyond the last try of a read (UBER); the cycles at which as many blocks have
+//! failed as are in reserve (capacity). Failures of other parts (FFR) are not modelled.
+
+pub mod money;
+pub mod work;
 
 use crate::LabError;
 use crate::catalogue::CatalogueDrive;
-use crate::endurance::{Media, Rating};
+use crate::endurance::{Class, Media, Rating};
+use crate::hosts::scale::scaled;
 use crate::memory::refuse_if_too_big;
-use crate::workload::quantity::parse_size;
 use serde::Serialize;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, CountingDrive, DriveConfig};
+use work::Work;
 
 /// Sizes of JESD219's enterprise commands in 512-byte blocks, with their shares of 100 (as fio's
 /// `examples/jesd219.fio` has them).
@@ -92,72 +101,176 @@ impl Iterator for Jesd219 {
 pub struct Endurance {
     /// Name.
     pub name: String,
+    /// What it is worn by.
+    pub work: String,
+    /// How much of it was played.
+    pub scaled: String,
     /// Nominal over-provisioning, (raw - user) / user.
     pub op: f64,
-    /// WAF under the stream, in the last drive write.
+    /// WAF under the work, in the last drive write.
     pub waf: f64,
+    /// Class that JESD218's limits are taken of.
+    pub class: Class,
     /// Rated cycles.
     pub cycles_rated: u32,
-    /// Host bytes until the mean block has them.
+    /// Cycles after which data kept as JESD218 asks is beyond the last try of a read.
+    pub cycles_to_uber: f64,
+    /// Cycles after which as many blocks have failed as are in reserve.
+    pub cycles_to_reserve: f64,
+    /// Host bytes until the mean block has its rated cycles.
     pub bytes: f64,
+    /// The same until the first of the three, by JESD218.
+    pub tbw: f64,
+    /// Which of the three.
+    pub limited_by: &'static str,
     /// What the papers rate it for, bytes.
     pub rated_bytes: Option<f64>,
-    /// The same as drive writes per day of the warranty.
+    /// `tbw` as drive writes per day of the warranty.
     pub dwpd: f64,
-    /// UBER at the rating, kept as JESD218 asks.
+    /// UBER at the rated cycles, kept as JESD218 asks.
     pub uber: f64,
     /// Its limit.
     pub uber_max: f64,
+    /// Cycles of the mean block when the host has written what the papers rate it for.
+    pub cycles_at_rated_bytes: Option<f64>,
+    /// UBER then, kept as JESD218 asks.
+    pub uber_at_rated_bytes: Option<f64>,
     /// What this rests on.
     pub rests_on: Vec<String>,
 }
 
-/// Writes the drive once in order and `warm` times over by the stream, then once more, measured.
+impl Endurance {
+    /// Whether UBER is within JESD218's limit when the host has written what the papers rate the
+    /// drive for; `None`: there is no such rating.
+    pub fn is_within(&self) -> Option<bool> {
+        let uber = self.uber_at_rated_bytes?;
+        // The limit itself is met where the law is scaled to meet it.
+        Some(uber <= self.uber_max * (1.0 + 1e-6))
+    }
+}
+
+/// What is asked of a drive.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// Play a drive of about so many bytes for the host, with the effective over-provisioning of
+    /// the whole; `None`: the whole drive.
+    pub capacity: Option<u64>,
+    /// Drive writes before the one that is measured.
+    pub warm: u32,
+    /// Of the random numbers.
+    pub seed: u64,
+}
+
+/// Writes the whole drive once in order and `warm` times over by JESD219's enterprise stream, then
+/// once more, measured.
 ///
 /// # Errors
 /// When the drive is too large for memory, or too small for the stream.
 pub fn endurance(drive: &CatalogueDrive, warm: u32, seed: u64) -> Result<Endurance, LabError> {
-    let config = &drive.config;
-    refuse_if_too_big(&drive.file.name, config.memory_bytes(), 1)?;
+    let asked = Asked {
+        capacity: None,
+        warm,
+        seed,
+    };
+    worn_by(drive, &Work::Enterprise, &asked)
+}
+
+/// Writes the drive once in order and then so many times over by the work, the last measured.
+///
+/// # Errors
+/// When the drive is too large for memory, or too small for the work.
+pub fn worn_by(drive: &CatalogueDrive, work: &Work, asked: &Asked) -> Result<Endurance, LabError> {
+    let played = played(drive, asked.capacity)?;
     let media = Media::of(drive)?;
-    let waf = waf(config, warm, seed)?;
-    let raw = Geometry::new(config.shape).raw_bytes() as f64;
-    let bytes = f64::from(media.cycles_rated) * raw / waf;
-    let documented = &drive.file.documented;
-    let rated = documented.rated_writes.as_ref();
-    let rated = rated.map(|r| parse_size(&r.value)).transpose()?;
-    let years = documented.warranty_years.as_ref();
-    let years = years.map_or(YEARS_USUAL, |years| f64::from(years.value));
+    let waf = waf(&played.config, work, asked)?;
+    let raw = Geometry::new(drive.config.shape).raw_bytes() as f64;
+    let after = |cycles: f64| cycles * raw / waf;
+    let rated = f64::from(media.cycles_rated);
+    let (to_uber, to_reserve) = (media.cycles_to_uber()?, media.cycles_to_reserve());
+    let (cycles, limited_by) = [
+        (rated, "rated cycles"),
+        (to_uber, "UBER"),
+        (to_reserve, "reserve"),
+    ]
+    .into_iter()
+    .fold((f64::INFINITY, ""), |least, next| {
+        if next.0 < least.0 { next } else { least }
+    });
+    let rated_bytes = drive.rated_bytes_written().map(|bytes| bytes as f64);
+    let cycles_at_rated_bytes = rated_bytes.map(|bytes| bytes * waf / raw);
+    let kept = |cycles: f64| media.uber(media.kept_after(cycles)?);
     Ok(Endurance {
         name: drive.file.name.clone(),
-        op: config.nominal_op(),
+        work: work.name(),
+        scaled: played.said,
+        op: drive.config.nominal_op(),
         waf,
+        class: media.class,
         cycles_rated: media.cycles_rated,
-        bytes,
-        rated_bytes: rated.map(|bytes| bytes as f64),
-        dwpd: Rating::new(bytes, config.user_bytes as f64, years)?.dwpd(),
-        uber: media.uber(media.at_rating()?)?,
+        cycles_to_uber: to_uber,
+        cycles_to_reserve: to_reserve,
+        bytes: after(rated),
+        tbw: after(cycles),
+        limited_by,
+        rated_bytes,
+        dwpd: dwpd(drive, after(cycles))?,
+        uber: kept(rated)?,
         uber_max: media.class.limits().uber_max,
+        uber_at_rated_bytes: cycles_at_rated_bytes.map(kept).transpose()?,
+        cycles_at_rated_bytes,
         rests_on: media.rests_on,
     })
 }
 
-fn waf(config: &DriveConfig, warm: u32, seed: u64) -> Result<f64, LabError> {
+/// The drive that is played in place of the whole.
+///
+/// # Errors
+/// When it does not fit into memory, or cannot be made so small.
+pub fn played(
+    drive: &CatalogueDrive,
+    capacity: Option<u64>,
+) -> Result<crate::hosts::scale::Scaled, LabError> {
+    let capacity = capacity.unwrap_or(u64::MAX);
+    let played = scaled(&drive.config, capacity)?;
+    refuse_if_too_big(&drive.file.name, played.config.memory_bytes(), 1)?;
+    Ok(played)
+}
+
+/// Infinite for a drive that no write of the host wears.
+fn dwpd(drive: &CatalogueDrive, bytes: f64) -> Result<f64, LabError> {
+    if bytes.is_infinite() {
+        return Ok(bytes);
+    }
+    let years = drive.file.documented.warranty_years.as_ref();
+    let years = years.map_or(YEARS_USUAL, |years| f64::from(years.value));
+    let capacity = drive.config.user_bytes as f64;
+    Ok(Rating::new(bytes, capacity, years)?.dwpd())
+}
+
+/// Writes a drive once from front to back.
+fn fill(drive: &mut CountingDrive, bytes: u64) {
+    let (run, slot) = (64 << 20, drive.config().shape.slot_bytes);
+    for at in (0..bytes).step_by(run) {
+        drive.write_run(at, (run as u64).min(bytes - at), slot);
+    }
+}
+
+fn waf(config: &DriveConfig, work: &Work, asked: &Asked) -> Result<f64, LabError> {
     let refused = |error: ssdlab_ssd::ConfigError| LabError::refused(error.to_string(), "");
     let mut drive = CountingDrive::new(config.clone()).map_err(refused)?;
-    let (capacity, run) = (config.user_bytes, 64 << 20);
-    for at in (0..capacity).step_by(run) {
-        let bytes = (run as u64).min(capacity - at);
-        drive.write_run(at, bytes, config.shape.slot_bytes);
-    }
-    let mut stream = Jesd219::new(capacity, seed)?;
+    let capacity = config.user_bytes;
+    let mut stream = work.stream(capacity, asked.seed)?;
+    let used = match &stream {
+        work::Stream::Client(client) => client.used() / u64::from(config.shape.slot_bytes),
+        _ => config.user_slots(),
+    };
+    fill(&mut drive, used * u64::from(config.shape.slot_bytes));
     let mut then = drive.counters().clone();
     let mut batch = Vec::with_capacity(4096);
-    for _ in 0..=warm {
+    for _ in 0..=asked.warm {
         then = drive.counters().clone();
         while drive.counters().host_bytes_written - then.host_bytes_written < capacity {
-            batch.clear();
-            batch.extend(stream.by_ref().take(4096));
+            stream.batch(&mut batch, 4096)?;
             drive.apply_all(&batch);
         }
     }
@@ -172,25 +285,64 @@ fn waf(config: &DriveConfig, warm: u32, seed: u64) -> Result<f64, LabError> {
 /// A table for people.
 pub fn table(rows: &[Endurance]) -> String {
     use crate::report::units::decimal_bytes;
+    let or_not = |bytes: f64| match bytes.is_finite() {
+        true => decimal_bytes(bytes),
+        false => "endless".into(),
+    };
     let mut lines = vec![format!(
-        "{:28} {:>7} {:>6} {:>7} {:>9} {:>9} {:>6} {:>8}",
-        "drive", "OP", "WAF", "cycles", "lasts", "rated", "DWPD", "UBER"
+        "{:22} {:14} {:>6} {:>5} {:>8} {:>8} {:>5} {:>8}",
+        "drive", "work", "OP %", "WAF", "TBW", "rated", "DWPD", "UBER"
     )];
     for r in rows {
-        let rated = r.rated_bytes.map_or("-".into(), decimal_bytes);
+        let uber = r.uber_at_rated_bytes.unwrap_or(r.uber);
+        let mark = if r.is_within() == Some(false) {
+            "!"
+        } else {
+            ""
+        };
         lines.push(format!(
-            "{:28} {:>5.1} % {:>6.2} {:>7} {:>9} {:>9} {:>6.2} {:>8.0e}",
+            "{:22} {:14} {:>6.1} {:>5.2} {:>8} {:>8} {:>5} {:>8}",
             r.name,
+            r.work,
             100.0 * r.op,
             r.waf,
-            r.cycles_rated,
-            decimal_bytes(r.bytes),
-            rated,
-            r.dwpd,
-            r.uber
+            or_not(r.tbw),
+            r.rated_bytes.map_or("-".into(), decimal_bytes),
+            if r.dwpd.is_finite() {
+                format!("{:.2}", r.dwpd)
+            } else {
+                "-".into()
+            },
+            format!("{uber:.0e}{mark}"),
         ));
     }
     lines.join("\n")
+}
+
+/// What the table does not say: what limits each drive, and which are beyond JESD218's UBER.
+pub fn remarks(rows: &[Endurance]) -> Vec<String> {
+    let mut found = Vec::new();
+    for r in rows {
+        if r.limited_by != "rated cycles" {
+            found.push(format!(
+                "{}: {} ends it before its {} rated cycles",
+                r.name, r.limited_by, r.cycles_rated
+            ));
+        }
+        if r.is_within() == Some(false) {
+            found.push(format!(
+                "{}, {}: at its rated {:.0} TB written UBER is {:.0e}, beyond {:.0e}",
+                r.name,
+                r.work,
+                r.rated_bytes.unwrap_or(0.0) / 1e12,
+                r.uber_at_rated_bytes.unwrap_or(0.0),
+                r.uber_max
+            ));
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
 }
 
 #[cfg(test)]
@@ -233,7 +385,12 @@ mod tests {
             config.user_bytes = 32 << 20;
             config.ftl.slc.superblocks = 0;
             config.ftl.journal.entry_bytes = 0;
-            waf(&config, 2, 1).unwrap()
+            let asked = Asked {
+                capacity: None,
+                warm: 2,
+                seed: 1,
+            };
+            waf(&config, &Work::Enterprise, &asked).unwrap()
         };
         let (little, much) = (of(30), of(45));
         assert!(little > 1.1 * much, "{little} {much}");
@@ -242,5 +399,64 @@ mod tests {
     #[test]
     fn a_drive_too_small_for_zones_is_refused() {
         assert!(Jesd219::new(1 << 20, 0).is_err());
+    }
+
+    fn asked() -> Asked {
+        Asked {
+            capacity: Some(2 << 30),
+            warm: 1,
+            seed: 1,
+        }
+    }
+
+    /// TBW = cycles x raw / WAF, and the rating of a drive that stays within JESD218 is said so.
+    #[test]
+    fn tbw_is_cycles_over_write_amplification() {
+        let drive = crate::catalogue::drive("intel-dc-s3700-200gb").unwrap();
+        let row = worn_by(&drive, &Work::Enterprise, &asked()).unwrap();
+        let raw = 283_467_841_536.0;
+        assert!(
+            (row.tbw / (27_532.0 * raw / row.waf) - 1.0).abs() < 1e-9,
+            "{row:?}"
+        );
+        assert_eq!(row.limited_by, "rated cycles");
+        assert_eq!(row.is_within(), Some(true));
+        assert!(row.tbw > 3.65e15, "more than its rating: {row:?}");
+        let text = table(&[row]);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 90),
+            "{text}"
+        );
+    }
+
+    /// Cells whose errors outgrow the last retry within the rating, or that fail before it.
+    #[test]
+    fn uber_and_reserve_end_a_life_before_its_cycles() {
+        use crate::simulate::settings::{Setting, apply};
+        let drive = |set: &[&str]| {
+            let set: Vec<Setting> = set.iter().map(|s| Setting::parse(s).unwrap()).collect();
+            apply(
+                &crate::catalogue::drive("tlc-client-nvme-1tb").unwrap(),
+                &set,
+            )
+            .unwrap()
+        };
+        let weak = drive(&["wear.retries=0", "wear.cycles=20000"]);
+        let row = worn_by(&weak, &Work::Client, &asked()).unwrap();
+        assert_eq!(row.limited_by, "UBER", "{row:?}");
+        assert!(row.tbw < row.bytes && row.uber > row.uber_max);
+        assert!(remarks(&[row])[0].contains("UBER ends it"));
+        let fragile = drive(&["wear.failure_median=0.5"]);
+        let row = worn_by(&fragile, &Work::Client, &asked()).unwrap();
+        assert_eq!(row.limited_by, "reserve", "{row:?}");
+    }
+
+    #[test]
+    fn a_drive_that_no_write_wears_has_no_end() {
+        let drive = crate::catalogue::drive("ddrdrive-x1").unwrap();
+        let row = worn_by(&drive, &Work::Enterprise, &asked()).unwrap();
+        assert_eq!(row.waf, 0.0);
+        assert!(row.tbw.is_infinite() && row.dwpd.is_infinite());
+        assert!(table(&[row]).contains("endless"));
     }
 }

@@ -14,12 +14,13 @@ pub enum Page {
     Nvme,
 }
 
-/// What a saved drive serves: by the interface and maker that its file in the catalogue names; a
-/// drive that is not there counts as ATA with generic attributes.
+/// What a saved drive serves: by its interface, and by the maker that its name begins with. Where it
+/// does not say its interface, its file in the catalogue does; without either it is ATA.
 pub fn page(about: &About) -> Page {
-    let interface = catalogue::drive(&about.name).map(|drive| drive.file.interface);
+    let of_catalogue = || Some(catalogue::drive(&about.name).ok()?.file.interface);
+    let interface = about.interface.clone().or_else(of_catalogue);
     match interface.as_deref() {
-        Ok("nvme") => Page::Nvme,
+        Some("nvme") => Page::Nvme,
         _ if about.name.starts_with("intel-") => Page::Ata(AttributeSet::Intel),
         _ if about.name.starts_with("sandforce-") || about.name.starts_with("patriot-") => {
             Page::Ata(AttributeSet::SandForce)

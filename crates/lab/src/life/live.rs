@@ -5,7 +5,7 @@ use super::result::{Life, Row};
 use super::{Plan, Until};
 use crate::LabError;
 use crate::simulate::load::Commands;
-use ssdlab_ssd::nand::NandWork;
+use ssdlab_ssd::nand::{NandWork, Reliability};
 use ssdlab_ssd::{Command, CountingDrive, DriveCounters};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +20,8 @@ const RUN: u64 = 64 << 20;
 const ALIKE: f64 = 0.01;
 /// A leap is at most so much of the rated cycles.
 const LEAP_SHARE: f64 = 0.02;
+/// Within a leap at most one in so many of the reserve's blocks' worth may fail: failures are played.
+const LEAP_FAILURES: u32 = 20;
 
 /// Where to leave checkpoints, and how often.
 #[derive(Clone, Debug)]
@@ -28,6 +30,8 @@ pub struct Keep {
     pub path: PathBuf,
     /// Host bytes between two.
     pub every: u64,
+    /// Another one when the life has reached its end; a life that is stopped always leaves one.
+    pub at_the_end: bool,
 }
 
 /// What a life came to.
@@ -45,8 +49,7 @@ pub struct Ageing<'a> {
     plan: &'a Plan,
     drive: CountingDrive,
     commands: Commands,
-    hours: f64,
-    hours_owed: f64,
+    patrols: u64,
     since_patrol: u64,
     rows: Vec<Row>,
     leapt_bytes: u64,
@@ -85,8 +88,7 @@ impl<'a> Ageing<'a> {
         let mut ageing = Ageing::around(plan, drive)?;
         ageing.commands.resume(&standing.commands)?;
         Ok(Ageing {
-            hours: standing.hours,
-            hours_owed: standing.hours_owed,
+            patrols: standing.patrols,
             since_patrol: standing.since_patrol,
             rows: standing.rows,
             leapt_bytes: standing.leapt_bytes,
@@ -100,8 +102,7 @@ impl<'a> Ageing<'a> {
             commands: Commands::new(&plan.manner.load()?, plan.config.user_bytes)?,
             plan,
             drive,
-            hours: 0.0,
-            hours_owed: 0.0,
+            patrols: 0,
             since_patrol: 0,
             rows: Vec::new(),
             leapt_bytes: 0,
@@ -113,9 +114,10 @@ impl<'a> Ageing<'a> {
     fn standing(&self) -> Standing {
         Standing {
             manner: self.plan.manner.clone(),
+            media: self.plan.media.clone(),
+            interface: self.plan.interface.clone(),
             commands: self.commands.state(),
-            hours: self.hours,
-            hours_owed: self.hours_owed,
+            patrols: self.patrols,
             since_patrol: self.since_patrol,
             rows: self.rows.clone(),
             leapt_bytes: self.leapt_bytes,
@@ -154,10 +156,10 @@ impl<'a> Ageing<'a> {
             }
         }
         let stopped = !self.is_over();
-        if let Some(keep) = keep {
+        if let Some(keep) = keep.filter(|keep| keep.at_the_end || stopped) {
             checkpoint::save(&keep.path, &self.drive, &self.standing())?;
         }
-        let end = Row::of(&self.drive, self.hours / 24.0);
+        let end = Row::of(&self.drive, self.days());
         let leapt = (self.leapt_bytes, self.leap_error);
         let life = Life::of(self.plan, &self.drive, end, leapt, stopped)?;
         Ok(Lived {
@@ -220,7 +222,6 @@ impl<'a> Ageing<'a> {
             let most = (until - before).min(patrol.saturating_sub(self.since_patrol).max(1));
             self.write(most);
             let written = self.host_bytes() - before;
-            self.pass(written);
             self.since_patrol += written;
             if self.since_patrol >= patrol {
                 self.since_patrol = 0;
@@ -249,29 +250,43 @@ impl<'a> Ageing<'a> {
         self.drive.apply_all(&self.batch);
     }
 
-    /// Virtual time goes by while so much is written.
-    fn pass(&mut self, bytes: u64) {
-        self.hours += 24.0 * bytes as f64 / self.plan.manner.per_day as f64;
+    /// Virtual days since the drive was filled.
+    fn days(&self) -> f64 {
+        checkpoint::days(&self.plan.manner, &self.plan.config, self.host_bytes())
+    }
+
+    /// Samples so far.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
     }
 
     /// The hours since the last patrol reach the media, and what has faded is written anew.
     fn patrol(&mut self) {
         let factor = self.plan.hours_factor().unwrap_or(1.0);
-        self.hours_owed += 24.0 * PATROL_DAYS as f64 * factor;
-        let whole = self.hours_owed.floor().min(f64::from(u32::MAX));
-        self.hours_owed -= whole;
-        self.drive.rest(whole as u32);
+        let told = |patrols: u64| (patrols * PATROL_DAYS * 24) as f64 * factor;
+        let whole = told(self.patrols + 1).floor() - told(self.patrols).floor();
+        self.patrols += 1;
+        self.drive.rest(whole.min(f64::from(u32::MAX)) as u32);
         self.drive.idle();
     }
 
     fn row(&mut self) {
-        self.rows.push(Row::of(&self.drive, self.hours / 24.0));
+        self.rows.push(Row::of(&self.drive, self.days()));
     }
 
     /// WAF since then.
     fn waf(&self, then: &DriveCounters) -> Option<f64> {
         let slot = self.plan.config.geometry().slot_bytes;
         self.drive.counters().waf_since(then, slot)
+    }
+
+    /// Cycles more until so many blocks fail that they must not be leapt over.
+    fn cycles_to_failures(&self) -> f64 {
+        let wear = self.drive.reliability();
+        let many = |wear: &Reliability| (wear.reserve_left() / LEAP_FAILURES).max(1) as usize;
+        wear.map_or(0.0, |wear| {
+            f64::from(wear.cycles_until_failures(many(wear)))
+        })
     }
 
     /// Plays one more span; when it is like the one before, as many more are added unplayed.
@@ -299,7 +314,8 @@ impl<'a> Ageing<'a> {
         let geometry = self.plan.config.geometry();
         let blocks = u64::from(geometry.die_count) * u64::from(geometry.superblock_count);
         let each = erases as f64 / blocks as f64;
-        let most = LEAP_SHARE * f64::from(self.plan.media.cycles_rated) / each.max(1e-9);
+        let share = LEAP_SHARE * f64::from(self.plan.media.cycles_rated);
+        let most = share.min(self.cycles_to_failures()) / each.max(1e-9);
         let room = self.left().saturating_sub(capacity) / written.max(1);
         let times = (most as u64).min(room);
         if times == 0 {
@@ -307,7 +323,6 @@ impl<'a> Ageing<'a> {
         }
         self.drive.leap(&begin.0, &begin.1, times);
         self.leapt_bytes += times * written;
-        self.pass(times * written);
         // The weeks of the leap fade nothing more than one does: all that is hot was written anew.
         self.patrol();
     }

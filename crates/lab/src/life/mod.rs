@@ -12,6 +12,7 @@
 pub mod checkpoint;
 pub mod endurance;
 pub mod health;
+pub mod left;
 pub mod live;
 pub mod result;
 #[cfg(test)]
@@ -75,7 +76,7 @@ impl std::fmt::Display for Until {
     }
 }
 
-fn command_line() -> Place {
+pub(crate) fn command_line() -> Place {
     Place {
         source: "command line".into(),
         line: None,
@@ -139,6 +140,8 @@ pub struct Plan {
     pub media: Media,
     /// When it ends.
     pub until: Until,
+    /// `sata`, `nvme`, `pcie`: how the drive serves its SMART.
+    pub interface: String,
 }
 
 /// Bytes that may be written a day: more than any link carries is no rate.
@@ -167,7 +170,14 @@ impl Plan {
         }
         config.wear = Some(media.tables(config.shape.blocks_per_plane, manner.seed)?);
         let low = &mut config.ftl.reclaim.free_superblocks_low;
-        *low = (*low).max(2 * config.ftl.reclaim.streams + 2);
+        let least = 2 * config.ftl.reclaim.streams + 2;
+        if *low < least {
+            manner.settings.push(format!(
+                "ftl.free_superblocks_low={least} (raised from {low}: superblocks that are given \
+                 up need R >= 2 K + 2)"
+            ));
+            *low = least;
+        }
         if config.pack() > 1 {
             // Incompressible data fills whole units: the same placement, eight times as fast.
             config.ftl.compression_pack = 1;
@@ -181,6 +191,28 @@ impl Plan {
             config,
             media,
             until,
+            interface: drive.file.interface.clone(),
+        };
+        plan.validate()?;
+        Ok(plan)
+    }
+
+    /// The plan that a checkpoint was made with, with an end of its own. Everything else comes
+    /// from the checkpoint, so the drive's file is not needed any more.
+    ///
+    /// # Errors
+    /// When it cannot be lived.
+    pub fn resumed(
+        config: &DriveConfig,
+        standing: &checkpoint::Standing,
+        until: Until,
+    ) -> Result<Plan, LabError> {
+        let plan = Plan {
+            manner: standing.manner.clone(),
+            config: config.clone(),
+            media: standing.media.clone(),
+            until,
+            interface: standing.interface.clone(),
         };
         plan.validate()?;
         Ok(plan)

@@ -78,30 +78,34 @@ impl Row {
     }
 }
 
+/// First line of the samples as CSV.
+const CSV_HEAD: &str = "host_bytes,days,waf,cycles_average,cycles_min,cycles_max,life_left_pct,\
+                        blocks_retired,reserve_left,superblocks_retired,levelled_share,\
+                        refreshed_share\n";
+
 /// The samples as CSV.
 pub fn csv(rows: &[Row]) -> String {
-    let mut text = String::from(
-        "host_bytes,days,waf,cycles_average,cycles_min,cycles_max,life_left_pct,blocks_retired,\
-         reserve_left,superblocks_retired,levelled_share,refreshed_share\n",
-    );
-    for r in rows {
-        text += &format!(
-            "{},{:.3},{:.5},{:.2},{},{},{:.3},{},{},{},{:.6},{:.6}\n",
-            r.host_bytes,
-            r.days,
-            r.waf,
-            r.cycles_average,
-            r.cycles_min,
-            r.cycles_max,
-            r.life_left_pct,
-            r.blocks_retired,
-            r.reserve_left,
-            r.superblocks_retired,
-            r.levelled_share,
-            r.refreshed_share
-        );
-    }
-    text
+    let lines = rows.iter().map(csv_line);
+    std::iter::once(CSV_HEAD.to_owned()).chain(lines).collect()
+}
+
+/// One sample as a line of it.
+pub fn csv_line(r: &Row) -> String {
+    format!(
+        "{},{:.3},{:.5},{:.2},{},{},{:.3},{},{},{},{:.6},{:.6}\n",
+        r.host_bytes,
+        r.days,
+        r.waf,
+        r.cycles_average,
+        r.cycles_min,
+        r.cycles_max,
+        r.life_left_pct,
+        r.blocks_retired,
+        r.reserve_left,
+        r.superblocks_retired,
+        r.levelled_share,
+        r.refreshed_share
+    )
 }
 
 /// A life in the end.

@@ -8,6 +8,7 @@ use super::*;
 use crate::catalogue;
 use crate::saved::About;
 use crate::simulate::settings::{self, Setting};
+use ssdlab_ssd::ftl::{Found, SuperblockView};
 use std::sync::atomic::AtomicBool;
 
 fn manner() -> Manner {
@@ -80,50 +81,143 @@ fn a_drive_lives_until_it_is_dead_and_says_how() {
     assert!(result::summary(life).contains("read-only"));
 }
 
+/// Lives half of a life, keeps it, and goes on from the file.
+fn in_two(whole: &Plan, path: &std::path::Path) -> Lived {
+    let Until::Bytes(bytes) = whole.until else {
+        panic!("a life of so many bytes");
+    };
+    let half = Plan {
+        until: Until::Bytes(bytes / 2),
+        ..whole.clone()
+    };
+    let keep = Keep {
+        path: path.to_owned(),
+        every: u64::MAX,
+        at_the_end: true,
+    };
+    let begun = Ageing::begin(&half).unwrap();
+    begun
+        .live(Some(&keep), &mut |_| {}, &AtomicBool::new(false))
+        .unwrap();
+    let (drive, standing) = checkpoint::load(path).unwrap();
+    // Of the drive's file nothing is needed any more.
+    let rest = Plan::resumed(drive.config(), &standing, whole.until).unwrap();
+    assert_eq!(rest.manner, whole.manner);
+    assert_eq!((&rest.media, &rest.config), (&whole.media, &whole.config));
+    let resumed = Ageing::resume(&rest, drive, standing).unwrap();
+    resumed
+        .live(None, &mut |_| {}, &AtomicBool::new(false))
+        .unwrap()
+}
+
+/// Where everything is, and how worn each block is.
+fn state(drive: &ssdlab_ssd::CountingDrive) -> (Vec<Found>, Vec<SuperblockView>, Vec<u32>) {
+    let slots = drive.config().user_slots() as u32;
+    let wear = drive.reliability().unwrap();
+    (
+        (0..slots).map(|lpn| drive.find(lpn)).collect(),
+        drive.superblocks(),
+        wear.cycles_in_use().collect(),
+    )
+}
+
+/// The drive after a life in two parts is the one after the same life in one: every mapping unit in
+/// its place, every superblock and every block's cycles alike, all counters; under every pattern,
+/// with reads and trims between, and after failures.
 #[test]
-fn a_life_goes_on_from_a_checkpoint_as_it_would_have() {
+fn a_life_goes_on_from_a_checkpoint_exactly_as_it_would_have() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("life.ckpt");
-    for pattern in ["uniform", "sequential", "zipf:0.9"] {
-        let half = Plan {
-            until: Until::Bytes(1_000_000_000),
-            ..plan(Until::Dead, |_| {})
-        };
-        let mut half = half;
-        half.manner.pattern = pattern.into();
-        let whole = Plan {
-            until: Until::Bytes(2_000_000_000),
-            ..half.clone()
-        };
-        let keep = Keep {
-            path: path.clone(),
-            every: u64::MAX,
-        };
-        let begun = Ageing::begin(&half).unwrap();
-        begun
-            .live(Some(&keep), &mut |_| {}, &AtomicBool::new(false))
-            .unwrap();
-        let (drive, standing) = checkpoint::load(&path).unwrap();
-        assert_eq!(standing.manner, half.manner);
-        let resumed = Ageing::resume(&whole, drive, standing).unwrap();
-        let resumed = resumed
-            .live(None, &mut |_| {}, &AtomicBool::new(false))
-            .unwrap();
-        let straight = live(&whole);
-        // The two stop for samples at other places, which changes batches and nothing else.
-        let (a, b) = (&resumed.drive, &straight.drive);
-        let off = a.counters().slots_programmed() as f64 / b.counters().slots_programmed() as f64;
-        assert!((off - 1.0).abs() < 0.01, "{pattern}: {off}");
+    let manners: [fn(&mut Manner); 5] = [
+        |_| {},
+        |m| m.pattern = "sequential".into(),
+        |m| m.pattern = "zipf:0.9".into(),
+        |m| (m.read_pct, m.trim_pct) = (30, 5),
+        |m| (m.block, m.temperature_c) = (1024, 51.7),
+    ];
+    for change in manners {
+        let whole = plan(Until::Bytes(2_000_000_000), change);
+        let (a, b) = (in_two(&whole, &path), live(&whole));
+        let what = &whole.manner;
+        assert_eq!(a.drive.counters(), b.drive.counters(), "{}", what.pattern);
+        assert!(state(&a.drive) == state(&b.drive), "{}", what.pattern);
+        let wear = |l: &Lived| l.drive.reliability().unwrap().counters().clone();
+        assert_eq!(wear(&a), wear(&b), "{}", what.pattern);
+        assert_eq!(
+            (&a.life.end, a.life.uber_kept),
+            (&b.life.end, b.life.uber_kept)
+        );
+        assert!(b.life.end.cycles_average > 20.0, "{:?}", b.life.end);
     }
-    let mut bytes = std::fs::read(&path).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    std::fs::write(&path, &bytes).unwrap();
-    let error = checkpoint::load(&path).expect_err("damaged").to_string();
-    assert!(error.contains("damaged"), "{error}");
+}
+
+#[test]
+fn a_damaged_checkpoint_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("life.ckpt");
+    in_two(&plan(Until::Bytes(200_000_000), |_| {}), &path);
+    let whole = std::fs::read(&path).unwrap();
+    for at in [3, 9, 20, 40, whole.len() / 2, whole.len() - 1] {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let error = checkpoint::load(&path).expect_err("damaged").to_string();
+        let known = ["damaged", "no checkpoint of a life", "version"];
+        assert!(
+            known.iter().any(|said| error.contains(said)),
+            "{at}: {error}"
+        );
+    }
+    std::fs::write(&path, &whole[..whole.len() - 100]).unwrap();
+    let error = checkpoint::load(&path).expect_err("short").to_string();
+    assert!(error.contains("cut short"), "{error}");
     std::fs::write(&path, b"ssdlabSV is something else").unwrap();
     let error = checkpoint::load(&path).expect_err("other").to_string();
     assert!(error.contains("no checkpoint of a life"), "{error}");
+}
+
+/// What the plan changes in the drive's file stands in every result.
+#[test]
+fn a_raised_reserve_of_free_superblocks_is_listed() {
+    let mut drive = small();
+    drive.config.ftl.reclaim.free_superblocks_low = 3;
+    let plan = Plan::new(&drive, manner(), Until::Dead).unwrap();
+    assert_eq!(plan.config.ftl.reclaim.free_superblocks_low, 4);
+    let said = "ftl.free_superblocks_low=4 (raised from 3";
+    let has = |plan: &Plan| plan.manner.settings.iter().any(|s| s.starts_with(said));
+    assert!(has(&plan), "{:?}", plan.manner.settings);
+    drive.config.ftl.reclaim.free_superblocks_low = 5;
+    let plan = Plan::new(&drive, manner(), Until::Dead).unwrap();
+    assert!(
+        !plan
+            .manner
+            .settings
+            .iter()
+            .any(|s| s.contains("free_superblocks"))
+    );
+}
+
+/// A checkpoint and a saved drive are one drive, to be measured and asked for its SMART.
+#[test]
+fn a_checkpoint_is_a_drive_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("life.ckpt");
+    let lived = in_two(&plan(Until::Bytes(600_000_000), |_| {}), &path);
+    let (drive, about) = left::open(&path).unwrap();
+    drive.check().unwrap();
+    assert!(about.history[0].contains("uniform"), "{about:?}");
+    assert_eq!(about.interface.as_deref(), Some("sata"));
+    assert!(drive.counters().host_bytes_written < lived.life.end.host_bytes);
+    let saved = dir.path().join(left::DRIVE_FILE);
+    let about = lived.life.about("nvme");
+    let timed = lived.drive.into_timed().unwrap();
+    crate::saved::save(&saved, crate::saved::Over::Refuse, &timed, &about).unwrap();
+    let (again, about) = left::open(dir.path()).unwrap();
+    assert_eq!(again.counters(), timed.counters());
+    assert_eq!(page(&about), Page::Nvme, "by its interface, not its name");
+    assert!(left::kept(dir.path().to_str().unwrap()).is_some());
+    assert!(left::kept("patriot-wildfire-120gb").is_none());
+    assert!(left::open(&dir.path().join("none")).is_err());
 }
 
 #[test]
@@ -139,6 +233,90 @@ fn the_fast_manner_leaps_and_comes_close() {
     let (a, b) = (&exact.life.end, &fast.life.end);
     assert!((b.waf / a.waf - 1.0).abs() < 0.02, "{a:?} {b:?}");
     assert!((b.cycles_average / a.cycles_average - 1.0).abs() < 0.02);
+}
+
+/// A whole life until death, both ways, on three small drives that differ in mapping, cells and wear
+/// levelling: bytes that the host wrote, and WAF, within 2 %.
+#[test]
+fn the_fast_manner_dies_when_the_exact_one_does() {
+    let drives: [(&str, &str, &str, &[&str]); 3] = [
+        (
+            "patriot-wildfire-120gb",
+            "flat map, MLC, parity, static and dynamic levelling",
+            "sequential",
+            &["nand.page=8KiB", "wear.cycles=600"],
+        ),
+        (
+            "tlc-client-nvme-1tb",
+            "map cached in DRAM, TLC, dynamic levelling",
+            "uniform",
+            &[
+                "ftl.mapping=cached",
+                "ftl.map_dram=16KiB",
+                "ftl.map_entry=4B",
+                "ftl.slc_superblocks=0",
+                "ftl.slc_dynamic_above_free=0",
+                "wear.cycles=500",
+                "wear.level_gap=0",
+            ],
+        ),
+        (
+            "intel-x25e-64gb",
+            "tree map, SLC, no levelling",
+            "hotcold:80/20",
+            &[
+                "ftl.mapping=tree",
+                "ftl.map_dram=32KiB",
+                "ftl.map_entry=16B",
+                "wear.cycles=500",
+                "wear.level_dynamic=false",
+                "wear.level_gap=0",
+            ],
+        ),
+    ];
+    for (name, what, pattern, set) in drives {
+        let shape = [
+            "nand.channels=2",
+            "nand.dies_per_channel=2",
+            "nand.planes_per_die=1",
+            "nand.blocks_per_plane=96",
+            "nand.pages_per_block=24",
+            "nand.page=16KiB",
+            "ftl.mapping_unit=4KiB",
+            "buffer.size=256KiB",
+            "wear.failure_median=1.6",
+            "op=30%",
+        ];
+        let all = shape.iter().chain(set);
+        let all: Vec<Setting> = all.map(|s| Setting::parse(s).unwrap()).collect();
+        let drive = settings::apply(&catalogue::drive(name).unwrap(), &all).unwrap();
+        let lived = |fast: bool| {
+            let manner = Manner {
+                pattern: pattern.into(),
+                fast,
+                ..manner()
+            };
+            live(&Plan::new(&drive, manner, Until::Dead).unwrap()).life
+        };
+        let (exact, fast) = (lived(false), lived(true));
+        assert!(exact.ended.is_some() && fast.ended.is_some(), "{what}");
+        let leapt = fast.leapt_bytes as f64 / fast.end.host_bytes as f64;
+        let life = fast.end.host_bytes as f64 / exact.end.host_bytes as f64 - 1.0;
+        let waf = fast.end.waf / exact.end.waf - 1.0;
+        println!(
+            "{what}: life {:.1} GB, {:+.2} %; WAF {:.3}, {:+.2} %; {:.0} % extrapolated",
+            exact.end.host_bytes as f64 / 1e9,
+            100.0 * life,
+            exact.end.waf,
+            100.0 * waf,
+            100.0 * leapt
+        );
+        assert!(leapt > 0.3, "{what}: {leapt}");
+        assert!(
+            life.abs() < 0.02 && waf.abs() < 0.02,
+            "{what}: {life} {waf}"
+        );
+    }
 }
 
 #[test]

@@ -263,6 +263,7 @@ mod tests {
         let setup = Setup {
             seed: 3,
             stop: &AtomicBool::new(false),
+            aged: None,
         };
         let (tally, check) = campaign(case, cuts, &setup).unwrap();
         check.unwrap();

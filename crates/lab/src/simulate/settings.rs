@@ -3,6 +3,8 @@
 //! A setting goes through the drive file's own reader, so that it means what it means there and
 //! is refused as it is refused there.
 
+mod wear;
+
 use crate::LabError;
 use crate::catalogue::{self, CatalogueDrive};
 use crate::error::Place;
@@ -14,6 +16,8 @@ use ssdlab_ssd::geometry::Geometry;
 enum Form {
     /// A whole number.
     Number,
+    /// A number.
+    Decimal,
     /// Words, sizes, times, rates: read by the drive file's reader.
     Text,
     /// `true` or `false`.
@@ -22,7 +26,7 @@ enum Form {
     List,
 }
 
-use Form::{Flag, List, Number, Text};
+use Form::{Decimal, Flag, List, Number, Text};
 
 /// Every parameter that can be set, with an example.
 const KEYS: [(&str, Form, &str); 54] = [
@@ -92,7 +96,7 @@ const TIMES: [(&str, Form, &str); 2] = [
 const OP: &str = "op";
 
 fn keys() -> impl Iterator<Item = (&'static str, Form, &'static str)> {
-    KEYS.into_iter().chain(TIMES)
+    KEYS.into_iter().chain(TIMES).chain(wear::KEYS)
 }
 
 /// One parameter and its value, as given.
@@ -223,6 +227,10 @@ impl Setting {
             Number => match self.value.parse::<u32>() {
                 Ok(number) => Ok(i64::from(number).into()),
                 Err(_) => Err(wrong("a whole number up to 4294967295")),
+            },
+            Decimal => match self.value.parse::<f64>() {
+                Ok(number) if number.is_finite() => Ok(number.into()),
+                _ => Err(wrong("a number")),
             },
             Flag => match self.value.as_str() {
                 "true" | "yes" | "on" => Ok(true.into()),
@@ -358,7 +366,7 @@ mod tests {
 
     #[test]
     fn every_parameter_of_a_drive_can_be_set() {
-        for table in ["capacity", "nand", "ftl", "buffer", "host"] {
+        for table in ["capacity", "nand", "ftl", "buffer", "host", "wear"] {
             let text = format!("{}\n", toml::to_string(&drive().file).unwrap());
             let text = text.replacen(
                 &format!("[{table}."),

@@ -128,6 +128,8 @@ pub enum Event {
 #[derive(Clone, Debug)]
 struct Pending {
     id: u32,
+    /// When it ends, as it was booked.
+    end: u64,
     block: u32,
     erase: bool,
     /// Recorded when the erase begins.
@@ -309,6 +311,12 @@ impl Media {
     /// Dies.
     pub fn die_count(&self) -> u32 {
         self.dies
+    }
+
+    /// When the programs and erases end that are not yet taken for done, as they were booked (a
+    /// read may have put them off since), in ns.
+    pub fn booked_ends(&self) -> impl Iterator<Item = u64> {
+        self.pending.iter().flatten().map(|op| op.end)
     }
 
     /// Up to which sequence number the map is on media.

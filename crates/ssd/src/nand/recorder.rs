@@ -89,7 +89,7 @@ impl Gear for Recorder {
         let end = self.clock.erase(from, superblock);
         for die in 0..self.media.die_count() {
             let id = self.clock.last_id(die);
-            self.media.book_erase(superblock, die, id);
+            self.media.book_erase(superblock, Ticket { end, die, id });
         }
         self.place_aimed();
         end

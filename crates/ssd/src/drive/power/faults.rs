@@ -176,6 +176,13 @@ impl Faults {
         }
     }
 
+    /// Other draws from now on, as `by` says.
+    pub fn stir(&mut self, by: u64) {
+        for (_, rng) in &mut self.list {
+            *rng = Rng::named(rng.next_u64() ^ by, "stirred");
+        }
+    }
+
     fn strikes(&mut self, kind: FaultKind) -> bool {
         let mut list = self.list.iter_mut();
         let of_kind = list.find(|(fault, _)| fault.kind == kind);

@@ -362,6 +362,12 @@ impl PowerDrive {
         all.filter(|(_, content)| content.is_some()).collect()
     }
 
+    /// Faults strike otherwise from now on, as `by` says: forks of one drive that are cut at
+    /// different instants would all draw the same.
+    pub fn stir_faults(&mut self, by: u64) {
+        self.faults.stir(by);
+    }
+
     /// How long the drive lives on after a cut.
     fn hold(&mut self) -> Option<Nanos> {
         let protected = self.config().buffer.protected && !self.faults.capacitor_fails();

@@ -33,6 +33,7 @@ impl Media {
         };
         self.pending[op.die as usize].push_back(Pending {
             id: ticket.id,
+            end: ticket.end,
             block,
             erase: op.erase,
             before,
@@ -41,12 +42,14 @@ impl Media {
     }
 
     /// An erase of its own was booked.
-    pub(in crate::nand) fn book_erase(&mut self, superblock: u32, die: u32, id: u32) {
+    pub(in crate::nand) fn book_erase(&mut self, superblock: u32, ticket: Ticket) {
+        let die = ticket.die;
         let block = superblock * self.dies + die;
         let before = Some(self.before_erase(block));
-        self.aim.count(die, id, true);
+        self.aim.count(die, ticket.id, true);
         self.pending[die as usize].push_back(Pending {
-            id,
+            id: ticket.id,
+            end: ticket.end,
             block,
             erase: true,
             before,

@@ -147,6 +147,21 @@ impl Reliability {
         }
     }
 
+    /// Cycles more, of every block alike, until `count` blocks in use are in their last one: 0 when
+    /// they are already.
+    pub fn cycles_until_failures(&self, count: usize) -> u32 {
+        let used = self.backing.iter().filter(|&&block| block != NOWHERE);
+        let left = |&block: &u32| {
+            let b = block as usize;
+            self.lasts[b].saturating_sub(self.cycles[b] + 1)
+        };
+        let mut left: Vec<u32> = used.map(left).collect();
+        match count.saturating_sub(1) {
+            at if at < left.len() => *left.select_nth_unstable(at).1,
+            _ => u32::MAX,
+        }
+    }
+
     /// Spare blocks left, of all dies.
     pub fn reserve_left(&self) -> u32 {
         self.reserve.iter().map(|die| die.len() as u32).sum()

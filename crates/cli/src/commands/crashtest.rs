@@ -1,0 +1,195 @@
+//! `ssdlab crashtest` and `ssdlab mark`.
+
+use crate::Exit;
+use crate::failure::Failure;
+use crate::output::{print, say};
+use clap::Args;
+use ssdlab_lab::LabError;
+use ssdlab_lab::crashtest::scripts::{ScriptCampaign, Settings, mark};
+use ssdlab_lab::crashtest::{Token, Verdict};
+use ssdlab_lab::workload::quantity::parse_size;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// `ssdlab crashtest`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Both scripts run under `sh -c` with these in their environment:
+  SSDLAB_NBD    URI of the drive on a unix socket    SSDLAB        this program
+  SSDLAB_FILE   the drive as a file (FUSE)           SSDLAB_DIR    an empty folder
+The workload may say what it takes for acknowledged: \"$SSDLAB\" mark TEXT. The
+check finds the marks made before its cut, one a line, in the file SSDLAB_MARKS.
+
+Examples:
+  ssdlab crashtest --workload ./fill.sh --check ./verify.sh --cuts 500 --out t
+  ssdlab crashtest --out t --resume
+  ssdlab crashtest --out t --replay 28+844891-7d167c7f
+
+Exit codes: 0 every cut passed, 1 some did not, 2 an error.")]
+pub struct Crashtest {
+    /// Run once, on a device that records what it does.
+    #[arg(long, value_name = "SCRIPT", required_unless_present_any = ["resume", "replay", "stream"])]
+    pub workload: Option<String>,
+    /// In place of a workload: what the kernel's dm-log-writes or qemu's blklogwrites has logged.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "resume", "replay"])]
+    pub stream: Option<PathBuf>,
+    /// Run after each cut, on the drive as it recovered; exit code 0: nothing is missing.
+    #[arg(long, value_name = "SCRIPT", required_unless_present_any = ["resume", "replay"])]
+    pub check: Option<String>,
+    /// So many random instants.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub cuts: usize,
+    /// Every command and every NAND operation: before, inside and after.
+    #[arg(long, conflicts_with = "cuts")]
+    pub exhaustive: bool,
+    /// Cut only after the workload's mark of this text; what came before is preparation.
+    #[arg(long, value_name = "TEXT")]
+    pub after_mark: Option<String>,
+    /// Which drive: a name of the catalogue or a TOML file.
+    #[arg(long, value_name = "NAME", default_value = "consumer-sata-1tb")]
+    pub drive: String,
+    /// Bytes that it offers: fewer blocks of the same drive.
+    #[arg(long, value_name = "SIZE", default_value = "256MiB")]
+    pub size: String,
+    /// What is wrong with the drive, always or so many times of a thousand: ignores-flush:300
+    /// (repeatable).
+    #[arg(long, value_name = "NAME[:PER_MILLE]")]
+    pub fault: Vec<String>,
+    /// Seed of cuts and faults.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Checks at once.
+    /// [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Where everything is kept; must be new or empty, unless resumed.
+    #[arg(long, short, value_name = "DIR", default_value = "crashtest")]
+    pub out: PathBuf,
+    /// Go on with the campaign in --out where it was stopped.
+    #[arg(long, conflicts_with_all = ["workload", "check", "replay"])]
+    pub resume: bool,
+    /// Run one cut of the campaign in --out again; --check may be another.
+    #[arg(long, value_name = "TOKEN", conflicts_with = "workload")]
+    pub replay: Option<String>,
+    /// Also write the recorded stream in the format of Linux' dm-log-writes.
+    #[arg(long, value_name = "FILE")]
+    pub export_dm_log_writes: Option<PathBuf>,
+    /// Serve the NBD socket alone, without a file.
+    #[arg(long)]
+    pub no_file: bool,
+    /// Longest time of a script, in seconds; a check that takes longer has failed.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub timeout: u64,
+    /// Most checks to find the smallest set of lost writes; 0: do not look for it.
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    pub minimise: usize,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Runs, resumes or replays a campaign.
+///
+/// # Errors
+/// When the drive is impossible, or a script cannot be run.
+pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
+    if let Some(token) = &args.replay {
+        return replay(args, &token.parse()?);
+    }
+    let campaign = if args.resume {
+        ScriptCampaign::open(&args.out)?
+    } else {
+        record(args)?
+    };
+    if let Some(path) = &args.export_dm_log_writes {
+        campaign.export(path)?;
+    }
+    let jobs = args
+        .jobs
+        .or_else(|| std::thread::available_parallelism().ok());
+    let told = AtomicUsize::new(0);
+    let report = campaign.run(jobs.map_or(1, NonZeroUsize::get), |done, all| {
+        // Some twenty lines, however many cuts there are.
+        let step = all.div_ceil(20).max(1);
+        if done / step > told.swap(done / step, Ordering::Relaxed) || done == all {
+            say(args.quiet, &format!("{done} of {all} cuts"));
+        }
+    })?;
+    print(&report.render())?;
+    Ok(if report.has_passed() {
+        Exit::Good
+    } else {
+        Exit::Fails
+    })
+}
+
+fn record(args: &Crashtest) -> Result<ScriptCampaign, Failure> {
+    let used = std::fs::read_dir(&args.out).is_ok_and(|mut entries| entries.next().is_some());
+    if used {
+        return Err(LabError::refused(
+            format!("{} already has something in it", args.out.display()),
+            "--resume goes on with it; choose another --out for a new campaign",
+        )
+        .into());
+    }
+    let settings = Settings {
+        drive: args.drive.clone(),
+        size: Some(parse_size(&args.size)?),
+        faults: args.fault.clone(),
+        seed: args.seed,
+        cuts: (!args.exhaustive).then_some(args.cuts),
+        after_mark: args.after_mark.clone(),
+        workload: args.workload.clone().unwrap_or_default(),
+        check: args.check.clone().unwrap_or_default(),
+        file: !args.no_file && Path::new("/dev/fuse").exists(),
+        timeout_s: args.timeout,
+        checks_max: args.minimise,
+    };
+    if let Some(log) = &args.stream {
+        return Ok(ScriptCampaign::from_log(&args.out, settings, log)?);
+    }
+    let (campaign, lint) = ScriptCampaign::record(&args.out, settings)?;
+    say(
+        args.quiet,
+        &format!("recorded {} commands", campaign.stream().commands.len()),
+    );
+    say(args.quiet, lint.trim_end());
+    Ok(campaign)
+}
+
+fn replay(args: &Crashtest, token: &Token) -> Result<Exit, Failure> {
+    let mut campaign = ScriptCampaign::open(&args.out)?;
+    if let Some(check) = &args.check {
+        campaign = campaign.with_check(check);
+    }
+    let (cut, place) = campaign.replay(token)?;
+    print(&format!("{place}: {}", cut.verdict.name()))?;
+    print(&ssdlab_lab::crashtest::details(&cut, None))?;
+    Ok(match cut.verdict {
+        Verdict::Passed => Exit::Good,
+        Verdict::Application | Verdict::Drive => Exit::Fails,
+    })
+}
+
+/// `ssdlab mark`.
+#[derive(Args, Debug)]
+pub struct MarkArgs {
+    /// What has been acknowledged.
+    pub text: String,
+}
+
+/// Makes a mark in the stream that is being recorded.
+///
+/// # Errors
+/// Outside of a workload script.
+pub fn make_mark(args: &MarkArgs) -> Result<Exit, Failure> {
+    let socket = std::env::var_os("SSDLAB_MARK").ok_or_else(|| {
+        LabError::refused(
+            "SSDLAB_MARK is not set",
+            "marks are made by the workload script of `ssdlab crashtest`",
+        )
+    })?;
+    mark(Path::new(&socket), &args.text)?;
+    Ok(Exit::Good)
+}

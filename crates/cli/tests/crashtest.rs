@@ -1,0 +1,246 @@
+//! Do campaigns of scripts work end to end: recorded, cut, blamed, resumed, replayed, exported?
+//!
+//! With the scripts of docs/crashtest.md on a FUSE file; skipped with a word where there is none.
+
+use assert_cmd::Command;
+use std::path::{Path, PathBuf};
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/crashtest")
+}
+
+/// Whether a FUSE file can be had; says so if not.
+fn has_fuse() -> bool {
+    let root = std::fs::metadata("/proc/self").is_ok_and(|own| {
+        use std::os::unix::fs::MetadataExt;
+        own.uid() == 0
+    });
+    let has = root && Path::new("/dev/fuse").exists();
+    if !has {
+        println!("skipped: needs root and /dev/fuse");
+    }
+    has
+}
+
+struct Run {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn crashtest(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Run {
+    let mut command = Command::cargo_bin("ssdlab").expect("built");
+    command.current_dir(dir).arg("crashtest").args(args);
+    command.envs(env.iter().copied());
+    let output = command.output().expect("runs");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Run {
+        code: output.status.code().expect("ended"),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    }
+}
+
+/// A new campaign with the example's scripts.
+fn new(dir: &Path, env: &[(&str, &str)], out: &str, more: &[&str]) -> Run {
+    let script = |name: &str| format!("sh {}", examples().join(name).display());
+    let (fill, verify) = (script("values-fill.sh"), script("values-verify.sh"));
+    let mut args = vec!["--workload", &fill, "--check", &verify, "--size", "64MiB"];
+    args.extend(["--out", out, "-q"]);
+    args.extend(more);
+    crashtest(dir, env, &args)
+}
+
+/// The lines of `results.jsonl`, which come in the order of threads, in order of their text.
+fn results(dir: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(dir.join("results.jsonl")).expect("there");
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+fn token(out: &str) -> String {
+    let at = out.rfind("replay: ").expect("a token") + "replay: ".len();
+    out[at..]
+        .split_whitespace()
+        .next()
+        .expect("a word")
+        .to_owned()
+}
+
+#[test]
+fn a_careful_program_passes_and_its_stream_is_exported() {
+    if !has_fuse() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("made");
+    let more = ["--cuts", "12", "--export-dm-log-writes", "log"];
+    let run = new(dir.path(), &[], "out", &more);
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    assert!(run.out.contains("12  passed"), "{}", run.out);
+    let log = std::fs::read(dir.path().join("log")).expect("exported");
+    // 8 writes of a sector with an entry each, 8 flushes, 8 marks, and the head.
+    assert_eq!(log.len(), 512 * (1 + 8 * 2 + 8 + 8));
+    let again = [
+        "--stream", "log", "--check", "exit 0", "--size", "64MiB", "--cuts", "5",
+    ];
+    let run = crashtest(
+        dir.path(),
+        &[],
+        &[&again[..], &["--out", "again", "-q"]].concat(),
+    );
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    assert!(run.out.contains("16 commands: 8 writes"), "{}", run.out);
+}
+
+/// A log that another program has written: qemu's blklogwrites.
+#[test]
+fn a_log_of_qemu_is_played() {
+    let dir = tempfile::tempdir().expect("made");
+    for (name, bytes) in [("image", 8 << 20), ("log", 16 << 20)] {
+        let file = std::fs::File::create(dir.path().join(name)).expect("made");
+        file.set_len(bytes).expect("long");
+    }
+    let image = "driver=blklogwrites,file.driver=file,file.filename=image,\
+                 log.driver=file,log.filename=log";
+    let mut qemu = std::process::Command::new("qemu-io");
+    qemu.current_dir(dir.path()).args(["--image-opts", image]);
+    for command in [
+        "write -P 7 4096 8192",
+        "flush",
+        "write -P 9 0 512",
+        "discard 65536 65536",
+    ] {
+        qemu.args(["-c", command]);
+    }
+    match qemu.output() {
+        Ok(output) if output.status.success() => {}
+        other => return println!("skipped: needs qemu-io with blklogwrites: {other:?}"),
+    }
+    let check = [
+        "--stream",
+        "log",
+        "--check",
+        "exit 0",
+        "--size",
+        "64MiB",
+        "--no-file",
+    ];
+    let run = crashtest(
+        dir.path(),
+        &[],
+        &[&check[..], &["--cuts", "9", "-q"]].concat(),
+    );
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    assert!(run.out.contains("2 writes (8.5 KiB)"), "{}", run.out);
+    assert!(run.out.contains("1 trims"), "{}", run.out);
+}
+
+#[test]
+fn a_forgotten_flush_is_the_programs_fault_and_one_write_is_named() {
+    if !has_fuse() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("made");
+    let run = new(dir.path(), &[("FSYNC", "")], "out", &["--cuts", "12"]);
+    assert_eq!(run.code, 1, "{}{}", run.out, run.err);
+    assert!(
+        run.out.contains(" 0  the drive broke its word"),
+        "{}",
+        run.out
+    );
+    assert!(
+        run.out.contains("smallest set of lost writes"),
+        "{}",
+        run.out
+    );
+    assert!(
+        run.out
+            .contains("512 bytes at 512, issued before any FLUSH"),
+        "{}",
+        run.out
+    );
+    let token = token(&run.out);
+    assert!(token.contains('~'), "of the smallest set: {token}");
+    let again = crashtest(dir.path(), &[], &["--out", "out", "--replay", &token]);
+    assert_eq!(again.code, 1, "{}{}", again.out, again.err);
+    assert!(again.out.contains("value 1 is missing"), "{}", again.out);
+    let other = ["--out", "out", "--replay", &token, "--check", "exit 0"];
+    assert_eq!(crashtest(dir.path(), &[], &other).code, 0);
+    let wrong = crashtest(dir.path(), &[], &["--out", "out", "--replay", "1-00000000"]);
+    assert!(
+        wrong.code == 2 && wrong.err.contains("hint:"),
+        "{}",
+        wrong.err
+    );
+}
+
+#[test]
+fn a_lying_drive_is_blamed_and_a_killed_campaign_goes_on() {
+    if !has_fuse() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("made");
+    let more = ["--cuts", "12", "--fault", "ignores-flush"];
+    let run = new(dir.path(), &[], "out", &more);
+    assert_eq!(run.code, 1, "{}{}", run.out, run.err);
+    assert!(run.out.contains("(fault: ignores-flush)"), "{}", run.out);
+    assert!(
+        run.out.contains("FLUSH #2 promised sector 1"),
+        "{}",
+        run.out
+    );
+    let whole = results(&dir.path().join("out"));
+    // As if killed in the middle of the sixth line.
+    let path = dir.path().join("out/results.jsonl");
+    let text = std::fs::read_to_string(&path).expect("there");
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    std::fs::write(&path, &text[..ends[4] + 20]).expect("written");
+    let again = crashtest(dir.path(), &[], &["--out", "out", "--resume", "-q"]);
+    assert_eq!((again.code, again.out), (1, run.out), "{}", again.err);
+    assert_eq!(results(&dir.path().join("out")), whole);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_a_hint() {
+    let dir = tempfile::tempdir().expect("made");
+    let scripts = ["--workload", "true", "--check", "true", "--no-file"];
+    let with = |more: &[&str]| crashtest(dir.path(), &[], &[&scripts[..], more].concat());
+    for (more, said) in [
+        (&["--fault", "moonlight"][..], "ignores-flush"),
+        (&["--fault", "ignores-flush:1001"], "per mille"),
+        (&["--size", "1KiB"], "hint:"),
+        (&["--after-mark", "never"], "made no mark"),
+    ] {
+        let run = with(more);
+        assert_eq!(run.code, 2, "{more:?} {}", run.err);
+        assert!(
+            run.err.contains(said) && run.err.contains("hint:"),
+            "{more:?} {}",
+            run.err
+        );
+        let _ = std::fs::remove_dir_all(dir.path().join("crashtest"));
+    }
+    let failed = crashtest(
+        dir.path(),
+        &[],
+        &[
+            "--workload",
+            "echo oh; exit 7",
+            "--check",
+            "true",
+            "--no-file",
+        ],
+    );
+    assert!(
+        failed.code == 2 && failed.err.contains("oh"),
+        "{}",
+        failed.err
+    );
+    let resumed = crashtest(dir.path(), &[], &["--out", "none", "--resume"]);
+    assert!(
+        resumed.code == 2 && resumed.err.contains("hint:"),
+        "{}",
+        resumed.err
+    );
+}

@@ -1,0 +1,286 @@
+//! What every sector may read as after a cut, worked out from the stream alone.
+//!
+//! The oracle of `ssdlab_ssd::drive::power` follows one drive command by command. A campaign has
+//! one stream and thousands of cuts in it, so here the same contract is a question about the
+//! stream: the values that a sector had, newest first, back to the last one that was promised
+//! when the power went. A test holds both against each other.
+
+use super::stream::Stream;
+use ssdlab_ssd::command::{Command, Op};
+use ssdlab_ssd::drive::power::{BrokenPromise, PowerDrive, Promise, SectorClass};
+use ssdlab_ssd::nand::media::Content;
+use std::collections::BTreeMap;
+
+/// Sectors of a mapping unit that a command changes, as bits.
+type Mask = u64;
+
+/// A change of a mapping unit.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    /// Index of the command.
+    command: u32,
+    mask: Mask,
+}
+
+/// A piece of a command: the part of it in one mapping unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Piece {
+    /// Index of the command in the stream.
+    pub command: u32,
+    /// The mapping unit.
+    pub unit: u32,
+}
+
+/// How far the stream had come when the power went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// Commands completed.
+    pub completed: usize,
+    /// Commands submitted: the same, or one more.
+    pub submitted: usize,
+}
+
+/// What was found on a recovered drive.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Promises that were not kept, the first [`BROKEN_MAX`].
+    pub broken: Vec<BrokenPromise>,
+    /// How many there are.
+    pub broken_count: u64,
+    /// Sectors that read as an older value, as they may.
+    pub older: u64,
+    /// Pieces of commands whose effect is not there.
+    pub lost: Vec<Piece>,
+}
+
+/// Broken promises that are kept in full.
+pub const BROKEN_MAX: usize = 16;
+
+/// Every change of every mapping unit that a stream makes.
+#[derive(Clone, Debug)]
+pub struct History {
+    protected: bool,
+    sectors_per_unit: u32,
+    /// Number of the drive's last command before the stream.
+    base_number: u64,
+    /// What the drive held before, where it held something.
+    base: BTreeMap<u32, Content>,
+    units: u32,
+    changes: BTreeMap<u32, Vec<Change>>,
+    commands: Vec<Command>,
+    /// Indices of the FLUSHes.
+    flushes: Vec<u32>,
+}
+
+impl History {
+    /// Of a stream that is played on `base`.
+    pub fn new(stream: &Stream, base: &PowerDrive) -> History {
+        let config = base.config();
+        let slot = config.shape.slot_bytes;
+        let units = (config.user_bytes / u64::from(slot)) as u32;
+        let number = base.smart().number;
+        let held = |unit| base.content(unit).map(|content| (unit, Some(content)));
+        let mut history = History {
+            protected: config.buffer.protected,
+            sectors_per_unit: slot / 512,
+            base_number: number,
+            base: if number == 0 {
+                BTreeMap::new()
+            } else {
+                (0..units).filter_map(held).collect()
+            },
+            units,
+            changes: BTreeMap::new(),
+            commands: stream.commands.iter().map(|r| r.command).collect(),
+            flushes: Vec::new(),
+        };
+        for index in 0..history.commands.len() as u32 {
+            history.note(index);
+        }
+        history
+    }
+
+    fn note(&mut self, index: u32) {
+        let command = self.commands[index as usize];
+        match command.op {
+            Op::Flush => self.flushes.push(index),
+            Op::Read => {}
+            Op::Write | Op::Trim | Op::WriteZeroes => {
+                for (unit, mask) in parts(&command, self.sectors_per_unit) {
+                    let changes = self.changes.entry(unit).or_default();
+                    changes.push(Change {
+                        command: index,
+                        mask,
+                    });
+                }
+            }
+        }
+    }
+
+    /// The FLUSHes of the stream around a command: the last before it and the first after it.
+    pub fn flushes_around(&self, command: u32) -> (Option<u32>, Option<u32>) {
+        let next = self.flushes.partition_point(|&flush| flush < command);
+        let before = next.checked_sub(1).map(|last| self.flushes[last]);
+        (before, self.flushes.get(next).copied())
+    }
+
+    /// Who has promised a change when the power went; `None`: nobody.
+    fn promise(&self, change: u32, reached: Reached) -> Option<Promise> {
+        if change as usize >= reached.completed {
+            return None;
+        }
+        let number = |index: u32| u64::from(index) + 1;
+        let command = &self.commands[change as usize];
+        if self.protected {
+            return Some(Promise::Completion(number(change)));
+        }
+        if command.fua && command.op != Op::Trim {
+            return Some(Promise::Fua(number(change)));
+        }
+        let next = self.flushes_around(change).1?;
+        ((next as usize) < reached.completed).then(|| Promise::Flush(number(next)))
+    }
+
+    /// Whether a command's changes are promised once `completed` commands have completed.
+    pub fn is_promised(&self, command: u32, completed: usize) -> bool {
+        let reached = Reached {
+            completed,
+            submitted: completed,
+        };
+        self.promise(command, reached).is_some()
+    }
+
+    /// The value that a command gives to a sector, as reports number it.
+    fn value(&self, change: u32) -> u64 {
+        match self.commands[change as usize].op {
+            Op::Write => u64::from(change) + 1,
+            _ => 0,
+        }
+    }
+
+    /// The drive's number of a write as the stream's; what lay there before keeps its own, marked.
+    fn in_stream(&self, found: u64) -> u64 {
+        if found == 0 {
+            0
+        } else {
+            found
+                .checked_sub(self.base_number)
+                .filter(|&n| n > 0)
+                .unwrap_or(found | BEFORE)
+        }
+    }
+
+    fn base_value(&self, unit: u32, sector: u32) -> u64 {
+        let content = self.base.get(&unit).and_then(|content| content.as_ref());
+        let number = content.map_or(0, |content| content.numbers[sector as usize]);
+        self.in_stream(number)
+    }
+
+    /// Looks at every sector of a recovered drive.
+    pub fn look(&self, reached: Reached, read: impl Fn(u32) -> Content) -> Look {
+        let mut look = Look::default();
+        let none: &[Change] = &[];
+        for unit in 0..self.units {
+            let changes = self.changes.get(&unit).map_or(none, Vec::as_slice);
+            let seen = changes.partition_point(|c| (c.command as usize) < reached.submitted);
+            let content = read(unit);
+            if seen == 0 && content.is_none() && self.base.is_empty() {
+                continue;
+            }
+            self.look_at_unit(unit, &changes[..seen], reached, &content, &mut look);
+        }
+        look.lost.sort_unstable();
+        look
+    }
+
+    fn look_at_unit(
+        &self,
+        unit: u32,
+        changes: &[Change],
+        reached: Reached,
+        content: &Content,
+        look: &mut Look,
+    ) {
+        let mut lost: Vec<u32> = Vec::new();
+        for sector in 0..self.sectors_per_unit {
+            let found = content.as_ref().map_or(0, |c| c.numbers[sector as usize]);
+            let found = self.in_stream(found);
+            let bit = 1 << sector;
+            let mut passed: Vec<u32> = Vec::new();
+            let of_sector = changes.iter().rev().filter(|c| c.mask & bit != 0);
+            let mut due = (self.base_value(unit, sector), Promise::Factory);
+            let mut is_there = false;
+            for change in of_sector {
+                if self.value(change.command) == found {
+                    is_there = true;
+                    break;
+                }
+                passed.push(change.command);
+                if let Some(by) = self.promise(change.command, reached) {
+                    due = (self.value(change.command), by);
+                    break;
+                }
+            }
+            let is_promised = due.1 != Promise::Factory;
+            if is_there || (!is_promised && found == due.0) {
+                look.older += u64::from(!passed.is_empty());
+            } else {
+                look.broken_count += 1;
+                if look.broken.len() < BROKEN_MAX {
+                    look.broken.push(BrokenPromise {
+                        sector: u64::from(unit) * u64::from(self.sectors_per_unit)
+                            + u64::from(sector),
+                        by: due.1,
+                        promised: due.0,
+                        found,
+                        class: self.class(changes, bit, found),
+                    });
+                }
+            }
+            lost.extend(passed);
+        }
+        lost.sort_unstable();
+        lost.dedup();
+        let pieces = lost.into_iter().map(|command| Piece { command, unit });
+        look.lost.extend(pieces);
+    }
+
+    /// What a value that may not be there is.
+    fn class(&self, changes: &[Change], bit: Mask, found: u64) -> SectorClass {
+        let mut of_sector = changes.iter().filter(|c| c.mask & bit != 0);
+        if found == 0 {
+            SectorClass::Lost
+        } else if found & BEFORE != 0 || of_sector.any(|c| self.value(c.command) == found) {
+            SectorClass::Older
+        } else {
+            SectorClass::Torn
+        }
+    }
+}
+
+/// The bit of a value that was there before the stream, or that no write ever had.
+const BEFORE: u64 = 1 << 62;
+
+/// The mapping units that a command changes, with the sectors in each. TRIM and write zeroes take
+/// whole units.
+pub fn parts(command: &Command, sectors_per_unit: u32) -> impl Iterator<Item = (u32, Mask)> {
+    let per_unit = u64::from(sectors_per_unit);
+    let mut first = command.offset / 512;
+    let mut end = first + u64::from(command.len) / 512;
+    if command.op != Op::Write {
+        end = end / per_unit * per_unit;
+        first = first.next_multiple_of(per_unit).min(end);
+    }
+    let units = if first < end {
+        first / per_unit..end.div_ceil(per_unit)
+    } else {
+        0..0
+    };
+    units.map(move |unit| {
+        let begin = unit * per_unit;
+        let low = first.max(begin) - begin;
+        let high = end.min(begin + per_unit) - begin;
+        let up_to = |n: u64| if n >= 64 { Mask::MAX } else { (1 << n) - 1 };
+        (unit as u32, up_to(high) & !up_to(low))
+    })
+}

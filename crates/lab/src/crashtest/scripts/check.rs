@@ -1,0 +1,82 @@
+//! The check script.
+
+use super::{Attached, Outcome, ScriptCampaign, file_error};
+use crate::LabError;
+use crate::crashtest::Recovered;
+use crate::served::ServedDrive;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The check script, and the first reason why it could not be run.
+pub(super) struct ScriptCheck<'a> {
+    campaign: &'a ScriptCampaign,
+    broken: Mutex<Option<LabError>>,
+}
+
+impl<'a> ScriptCheck<'a> {
+    pub fn new(campaign: &'a ScriptCampaign) -> ScriptCheck<'a> {
+        ScriptCheck {
+            campaign,
+            broken: Mutex::new(None),
+        }
+    }
+
+    fn first_error(&self) -> std::sync::MutexGuard<'_, Option<LabError>> {
+        self.broken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn is_broken(&self) -> bool {
+        self.first_error().is_some()
+    }
+
+    pub fn note(&self, result: Result<(), LabError>) {
+        if let Err(error) = result {
+            self.first_error().get_or_insert(error);
+        }
+    }
+
+    pub fn broken(&self) -> Result<(), LabError> {
+        self.first_error().take().map_or(Ok(()), Err)
+    }
+
+    pub fn run(&self, recovered: &mut Recovered) -> Result<(), String> {
+        if self.is_broken() {
+            return Err("an earlier check could not be run".into());
+        }
+        match self.try_run(recovered) {
+            Ok(outcome) if outcome.is_good => Ok(()),
+            Ok(outcome) => Err(outcome.text),
+            Err(error) => {
+                self.note(Err(error));
+                Err("the check could not be run".into())
+            }
+        }
+    }
+
+    fn try_run(&self, recovered: &Recovered) -> Result<Outcome, LabError> {
+        let settings = &self.campaign.settings;
+        let options = settings.options();
+        let drive = ServedDrive::in_memory(recovered.drive().clone());
+        let attached = Attached::new(Arc::new(drive), &options)?;
+        let marks = attached.folder().join("marks");
+        let text: String = recovered
+            .marks()
+            .iter()
+            .map(|mark| format!("{mark}\n"))
+            .collect();
+        std::fs::write(&marks, text).map_err(file_error("writing", &marks))?;
+        // With many missing pieces a token is longer than a file's name may be.
+        let token = recovered.token().to_string();
+        let name: String = token.chars().take(120).collect();
+        let output = self.campaign.out.join("checks").join(format!("{name}.txt"));
+        let env = [
+            ("SSDLAB_MARKS", marks.display().to_string()),
+            ("SSDLAB_CUT", token),
+        ];
+        let outcome = attached.run(&settings.check, &env, &output, options.timeout)?;
+        attached.finish();
+        if outcome.is_good {
+            let _ = std::fs::remove_file(&output);
+        }
+        Ok(outcome)
+    }
+}

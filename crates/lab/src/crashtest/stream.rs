@@ -1,0 +1,357 @@
+//! The stream of commands that an application sends to its drive, recorded once.
+
+use ssdlab_ssd::command::{Command, Op};
+use ssdlab_ssd::drive::power::DataError;
+use ssdlab_ssd::{Bytes, DriveConfig};
+use std::collections::BTreeMap;
+use std::hash::Hasher;
+use std::sync::Arc;
+use twox_hash::XxHash3_64;
+
+/// Most bytes of one write: longer ones become several commands, as on a real drive.
+const COMMAND_MAX: usize = 1 << 20;
+/// Most bytes of one trim.
+const TRIM_MAX: u64 = 1 << 31;
+/// Smallest access.
+const SECTOR: u64 = 512;
+
+/// A device of 512-byte sectors: what an application under test is written against.
+///
+/// [`Disk`] records, [`super::Recovered`] is what a cut has left; the application's code is the
+/// same on both.
+pub trait BlockDevice {
+    /// Bytes that it offers.
+    fn capacity(&self) -> u64;
+    /// Fills `bytes` with what lies at `offset`.
+    ///
+    /// # Errors
+    /// When the request does not lie on the device or is not in whole sectors.
+    fn read(&mut self, offset: u64, bytes: &mut [u8]) -> Result<(), DataError>;
+    /// Writes; with `fua` durable on return.
+    ///
+    /// # Errors
+    /// As [`BlockDevice::read`].
+    fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<(), DataError>;
+    /// Makes durable what was written before.
+    ///
+    /// # Errors
+    /// As [`BlockDevice::read`].
+    fn flush(&mut self) -> Result<(), DataError>;
+    /// Forgets bytes: whole mapping units read as zeroes afterwards, parts stay.
+    ///
+    /// # Errors
+    /// As [`BlockDevice::read`].
+    fn trim(&mut self, offset: u64, len: u64) -> Result<(), DataError>;
+    /// Writes zeroes.
+    ///
+    /// # Errors
+    /// As [`BlockDevice::read`].
+    fn write_zeroes(&mut self, offset: u64, len: u64, fua: bool) -> Result<(), DataError>;
+}
+
+/// One command of a stream, with the bytes of a write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// The command.
+    pub command: Command,
+    /// What a write carries.
+    pub bytes: Option<Arc<[u8]>>,
+}
+
+/// What the application took for acknowledged at a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Commands that had completed.
+    pub after: usize,
+    /// Its text.
+    pub text: String,
+}
+
+/// What an application asked of its drive, in order, each command completed before the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stream {
+    /// The commands. Number k of reports is the k-th, from 1.
+    pub commands: Vec<Recorded>,
+    /// The marks, in order.
+    pub marks: Vec<Mark>,
+}
+
+impl Stream {
+    /// The marks made when `commands` had completed.
+    pub fn marks_after(&self, commands: usize) -> &[Mark] {
+        let count = self.marks.partition_point(|mark| mark.after <= commands);
+        &self.marks[..count]
+    }
+
+    /// Host bytes written.
+    pub fn bytes_written(&self) -> u64 {
+        let writes = self.commands.iter().filter(|r| r.command.op == Op::Write);
+        writes.map(|r| u64::from(r.command.len)).sum()
+    }
+
+    /// How many commands of a kind.
+    pub fn count(&self, op: Op) -> usize {
+        let commands = self.commands.iter();
+        commands.filter(|r| r.command.op == op).count()
+    }
+
+    /// A digest of every command and mark.
+    pub fn digest(&self) -> u64 {
+        let mut hash = XxHash3_64::with_seed(0);
+        for Recorded { command, bytes } in &self.commands {
+            hash.write(&[command.op as u8, u8::from(command.fua)]);
+            hash.write(&command.offset.to_le_bytes());
+            hash.write(&command.len.to_le_bytes());
+            hash.write(bytes.as_deref().unwrap_or_default());
+        }
+        for mark in &self.marks {
+            hash.write(&(mark.after as u64).to_le_bytes());
+            hash.write(mark.text.as_bytes());
+        }
+        hash.finish()
+    }
+
+    /// The command of that index in words: `write #7, 4 KiB at 12288`.
+    pub fn describe(&self, index: usize) -> String {
+        let Some(recorded) = self.commands.get(index) else {
+            return "the end of the stream".into();
+        };
+        let Command {
+            op,
+            offset,
+            len,
+            fua,
+            ..
+        } = recorded.command;
+        let fua = if fua { "FUA " } else { "" };
+        let number = index + 1;
+        match op {
+            Op::Flush => format!("FLUSH #{number}"),
+            _ => {
+                let name = op.name().replace('_', " ");
+                format!(
+                    "{fua}{name} #{number}, {} at {offset}",
+                    Bytes(u64::from(len))
+                )
+            }
+        }
+    }
+
+    fn push(&mut self, command: Command, bytes: Option<Arc<[u8]>>) {
+        self.commands.push(Recorded { command, bytes });
+    }
+}
+
+/// A device in memory that records what is asked of it. It never fails and never cuts; the cuts
+/// come when its [`Stream`] is played on a modelled drive.
+#[derive(Clone, Debug)]
+pub struct Disk {
+    capacity: u64,
+    slot: u64,
+    slots: BTreeMap<u64, Box<[u8]>>,
+    stream: Stream,
+}
+
+impl Disk {
+    /// As large as the drive that it stands for.
+    pub fn new(config: &DriveConfig) -> Disk {
+        Disk {
+            capacity: config.user_bytes,
+            slot: config.shape.slot_bytes.into(),
+            slots: BTreeMap::new(),
+            stream: Stream::default(),
+        }
+    }
+
+    /// The application takes everything so far for acknowledged, and says what that is. A check
+    /// finds the marks made before its cut.
+    pub fn mark(&mut self, text: impl Into<String>) {
+        self.stream.marks.push(Mark {
+            after: self.stream.commands.len(),
+            text: text.into(),
+        });
+    }
+
+    /// What was recorded.
+    pub fn into_stream(self) -> Stream {
+        self.stream
+    }
+
+    /// What was recorded so far.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// Whether something was written to the mapping unit around a byte, and not trimmed.
+    pub fn is_allocated(&self, offset: u64) -> bool {
+        self.slots.contains_key(&(offset / self.slot))
+    }
+
+    fn allowed(&self, offset: u64, len: u64) -> Result<(), DataError> {
+        let capacity = self.capacity;
+        if offset.checked_add(len).is_none_or(|end| end > capacity) {
+            return Err(DataError::Outside {
+                offset,
+                len,
+                capacity,
+            });
+        }
+        if !(offset | len).is_multiple_of(SECTOR) {
+            return Err(DataError::Unaligned { offset, len });
+        }
+        Ok(())
+    }
+
+    /// Whole mapping units inside a range: first byte and end.
+    fn whole(&self, offset: u64, len: u64) -> (u64, u64) {
+        let end = offset + len;
+        let first = offset.next_multiple_of(self.slot).min(end);
+        (first, (end / self.slot * self.slot).max(first))
+    }
+
+    fn forget(&mut self, from: u64, to: u64) {
+        let (first, last) = (from / self.slot, to / self.slot);
+        let held: Vec<u64> = self.slots.range(first..last).map(|(&at, _)| at).collect();
+        for at in held {
+            self.slots.remove(&at);
+        }
+    }
+
+    fn in_parts(&mut self, from: u64, to: u64, op: Op, fua: bool) {
+        let mut at = from;
+        while at < to {
+            let len = (to - at).min(TRIM_MAX) as u32;
+            let command = Command {
+                op,
+                fua,
+                ..Command::write(at, len)
+            };
+            self.stream.push(command, None);
+            at += u64::from(len);
+        }
+        self.forget(from, to);
+    }
+}
+
+impl BlockDevice for Disk {
+    fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    fn read(&mut self, offset: u64, bytes: &mut [u8]) -> Result<(), DataError> {
+        self.allowed(offset, bytes.len() as u64)?;
+        let mut filled = 0;
+        while filled < bytes.len() {
+            let at = offset + filled as u64;
+            let within = (at % self.slot) as usize;
+            let length = (self.slot as usize - within).min(bytes.len() - filled);
+            let to = &mut bytes[filled..filled + length];
+            match self.slots.get(&(at / self.slot)) {
+                Some(from) => to.copy_from_slice(&from[within..within + length]),
+                None => to.fill(0),
+            }
+            filled += length;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<(), DataError> {
+        self.allowed(offset, bytes.len() as u64)?;
+        let mut at = offset;
+        for part in bytes.chunks(COMMAND_MAX) {
+            let command = Command {
+                fua,
+                ..Command::write(at, part.len() as u32)
+            };
+            self.stream.push(command, Some(part.into()));
+            at += part.len() as u64;
+        }
+        let mut taken = 0;
+        while taken < bytes.len() {
+            let at = offset + taken as u64;
+            let within = (at % self.slot) as usize;
+            let length = (self.slot as usize - within).min(bytes.len() - taken);
+            let empty = || vec![0; self.slot as usize].into_boxed_slice();
+            let slot = self.slots.entry(at / self.slot).or_insert_with(empty);
+            slot[within..within + length].copy_from_slice(&bytes[taken..taken + length]);
+            taken += length;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), DataError> {
+        self.stream.push(Command::flush(), None);
+        Ok(())
+    }
+
+    fn trim(&mut self, offset: u64, len: u64) -> Result<(), DataError> {
+        self.allowed(offset, len)?;
+        let (from, to) = self.whole(offset, len);
+        self.in_parts(from, to, Op::Trim, false);
+        Ok(())
+    }
+
+    fn write_zeroes(&mut self, offset: u64, len: u64, fua: bool) -> Result<(), DataError> {
+        self.allowed(offset, len)?;
+        let (first, last) = self.whole(offset, len);
+        self.in_parts(first, last, Op::WriteZeroes, fua);
+        for (from, to) in [(offset, first), (last, offset + len)] {
+            if from < to {
+                self.write(from, &vec![0; (to - from) as usize], fua)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disk() -> Disk {
+        Disk::new(&DriveConfig::tiny())
+    }
+
+    #[test]
+    fn reads_what_was_written_trimmed_and_zeroed() {
+        let mut disk = disk();
+        disk.write(0, &[1; 3 * 4096], false).unwrap();
+        disk.trim(2048, 2 * 4096).unwrap();
+        disk.write_zeroes(512, 512, true).unwrap();
+        let mut all = [9; 3 * 4096];
+        disk.read(0, &mut all).unwrap();
+        let expected: Vec<u8> = (0..3 * 4096)
+            .map(|at| u8::from(!(512..1024).contains(&at) && !(4096..8192).contains(&at)))
+            .collect();
+        assert_eq!(all.as_slice(), expected);
+        let ops: Vec<_> = disk.stream().commands.iter().map(|r| r.command).collect();
+        assert_eq!(
+            (ops[1].offset, ops[1].len, ops[2].fua),
+            (4096, 4096, true),
+            "{ops:?}"
+        );
+    }
+
+    #[test]
+    fn long_writes_are_several_commands_and_marks_know_where_they_stand() {
+        let mut disk = disk();
+        disk.mark("nothing");
+        disk.write(0, &vec![1; COMMAND_MAX + 512], false).unwrap();
+        disk.mark("one");
+        let stream = disk.into_stream();
+        assert_eq!(stream.commands.len(), 2);
+        assert_eq!(stream.marks_after(1).len(), 1);
+        assert_eq!(stream.marks_after(2)[1].text, "one");
+        assert_eq!(stream.describe(1), "write #2, 512 B at 1048576");
+    }
+
+    #[test]
+    fn what_is_not_on_the_disk_is_refused() {
+        let mut disk = disk();
+        let capacity = disk.capacity();
+        assert!(disk.write(capacity, &[0; 512], false).is_err());
+        assert!(disk.trim(u64::MAX - 511, 512).is_err());
+        assert!(disk.read(1, &mut [0; 512]).is_err());
+        assert!(disk.stream().commands.is_empty());
+    }
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SQLite and PostgreSQL on ext4 and xfs on a served drive, whose power is cut inside flushes. After
+# each cut the file system and the database check themselves, and what they hold is compared with a
+# witness, outside of the drive, of what was acknowledged. Needs root, /dev/fuse, loop devices.
+# Usage: bash tests/databases.sh [path of ssdlab]
+#   SSDLAB_CUTS=200  cuts for each combination (3)
+#   SSDLAB_ONLY=WORD combinations whose name has this, such as postgres, xfs, ignores-flush
+#   SSDLAB_RESULTS=FILE  add the results there, one JSON object a line
+set -euo pipefail
+cd "$(dirname "$0")/.."
+skip() {
+  echo "skipped  databases on a served drive: $1"
+  exit 0
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+[ "$(id -u)" = 0 ] || skip "needs root"
+[ -w /dev/fuse ] || skip "there is no /dev/fuse"
+losetup -f >/dev/null 2>&1 || skip "there are no loop devices"
+have mkfs.ext4 || skip "mkfs.ext4 is not installed"
+python3 -c 'import sqlite3' 2>/dev/null || skip "python3 with sqlite3 is not installed"
+have mkfs.xfs || echo "skipped  xfs: xfsprogs is not installed"
+have initdb || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null ||
+  echo "skipped  PostgreSQL: it is not installed"
+
+ssdlab=${1:-}
+if [ -z "$ssdlab" ]; then
+  cargo build --quiet --release -p ssdlab
+  ssdlab=${CARGO_TARGET_DIR:-target}/release/ssdlab
+fi
+work=$(mktemp -d)
+# PostgreSQL runs as another user and goes through here.
+chmod 711 "$work"
+child=""
+# The program cleans up after itself; this is for when it was killed.
+finish() {
+  if [ -n "$child" ]; then
+    kill "$child" 2>/dev/null || true
+    wait "$child" || true
+  fi
+  local folder loop
+  for folder in "$work"/*/; do
+    if mountpoint -q "${folder}fs"; then umount -l "${folder}fs" || true; fi
+    for loop in $(losetup -j "${folder}fuse/drive" 2>/dev/null | cut -d: -f1); do
+      losetup -d "$loop" || true
+    done
+    if [ -e "${folder}serve.pid" ]; then kill "$(cat "${folder}serve.pid")" 2>/dev/null || true; fi
+    if grep -q " ${folder}fuse " /proc/mounts; then umount -l "${folder}fuse" || true; fi
+  done
+  if [ -n "${SSDLAB_RESULTS:-}" ] && [ -e "$work/results.jsonl" ]; then
+    cat "$work/results.jsonl" >>"$SSDLAB_RESULTS"
+  fi
+  rm -rf --one-file-system "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM HUP
+python3 -B tests/databases --ssdlab "$ssdlab" --work "$work" --cuts "${SSDLAB_CUTS:-3}" \
+  --only "${SSDLAB_ONLY:-}" &
+child=$!
+code=0
+wait "$child" || code=$?
+child=""
+[ "$code" = 0 ]

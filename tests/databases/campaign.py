@@ -1,0 +1,170 @@
+"""Cut after cut on one drive, file system and database; what each recovery finds is compared with
+the witness."""
+
+import random
+import time
+from dataclasses import dataclass, field
+
+from stack import Failed, Stack
+from witness import Witness
+
+# More than any aim needs: a cut that does not come is a fault of the test.
+TRANSACTIONS_MAX = 4000
+# Flushes from when the cut is armed.
+FLUSHES_MAX = 100
+# Every so many cuts one is armed before mounting: it falls in the recovery of somebody above.
+EARLY_EVERY = 5
+
+
+@dataclass
+class Tally:
+    """What came out of one combination."""
+
+    name: str
+    cuts: int = 0
+    checked: int = 0
+    acknowledged: int = 0
+    cuts_with_loss: int = 0
+    lost: int = 0
+    damaged: int = 0
+    broken: int = 0
+    unblamed: int = 0
+    seconds: float = 0.0
+    words: list = field(default_factory=list)
+
+
+class Campaign:
+    """Cuts on one combination; `aim` is "flush" or "acknowledged" (power off by the switch)."""
+
+    def __init__(self, server, kind, database, seed, aim="flush"):
+        self.server, self.database, self.aim = server, database, aim
+        self.stack = Stack(server, kind)
+        self.seed = seed
+        self.random = random.Random(f"{seed} {kind} {database.name}")
+        self.tally = Tally(f"{kind} {database.name}")
+        self.witness = None
+        self.fresh = 0
+        # Promises that the drive broke since the file system was made.
+        self.broken_here = 0
+
+    def begin_afresh(self):
+        """A new file system with an empty database."""
+        if self.witness is not None:
+            self.witness.close()
+        self.fresh += 1
+        self.broken_here = 0
+        self.stack.make()
+        self.stack.mount()
+        self.database.create(self.stack.mount_at)
+        self.stack.detach()
+        name = f"witness-{self.tally.name.replace(' ', '-')}-{self.fresh}"
+        self.witness = Witness(self.server.work / name, f"{self.seed} {self.fresh}")
+
+    def run(self, cuts):
+        """So many cuts, then a last look."""
+        began = time.monotonic()
+        try:
+            self.begin_afresh()
+            for number in range(1, cuts + 1):
+                self.one_cut(number)
+            self.guard(self.look)
+        finally:
+            self.database.kill()
+            self.stack.detach()
+            if self.witness is not None:
+                self.witness.close()
+        self.tally.seconds = time.monotonic() - began
+        return self.tally
+
+    def one_cut(self, number):
+        """Until the power is cut, and on again."""
+        is_early = self.aim == "flush" and number % EARLY_EVERY == 0
+        if is_early:
+            self.arm(self.random.randint(1, 12))
+        try:
+            if self.guard(self.look):
+                if not is_early:
+                    self.arm(self.random.randint(1, FLUSHES_MAX))
+                self.guard(self.load)
+        finally:
+            self.database.kill()
+        if self.server.is_on():
+            raise Failed(f"cut {number} of {self.tally.name} did not come")
+        self.stack.detach()
+        status = self.server.power("on")
+        self.tally.cuts += 1
+        broken = status.get("found", {}).get("broken", 0)
+        self.tally.broken += broken
+        self.broken_here += broken
+
+    def arm(self, nth):
+        """Aims at a flush to come."""
+        if self.aim == "flush":
+            self.server.power("cut-when", "--flush", str(nth), "--inside")
+
+    def guard(self, step):
+        """Runs a step; false when the power went meanwhile. What fails with power is a loss."""
+        try:
+            step()
+            return True
+        except Failed as error:
+            if not self.server.is_on():
+                return False
+            self.failed(str(error))
+            return (step == self.look or self.guard(self.look)) and self.guard(step)
+
+    def failed(self, words):
+        """The database, or the file system, did not come back: count it, and begin afresh."""
+        self.tally.damaged += 1
+        self.blame(words)
+        self.database.kill()
+        self.stack.detach()
+        # An armed cut must not fall while making a file system.
+        armed = "armed" in self.server.power("status")
+        self.server.power("disarm")
+        self.begin_afresh()
+        if armed:
+            self.arm(1 + self.random.randrange(FLUSHES_MAX))
+
+    def blame(self, words):
+        """Whose fault it is, by the drive's own account."""
+        if self.broken_here == 0:
+            self.tally.unblamed += 1
+        if len(self.tally.words) < 5:
+            self.tally.words.append(f"cut {self.tally.cuts}: {words[:300]}")
+
+    def look(self):
+        """Replay, file-system check, database check, comparison."""
+        self.database.kill()
+        self.stack.detach()
+        self.stack.mount()
+        self.stack.unmount()
+        self.stack.check()
+        self.stack.detach()
+        self.stack.mount()
+        folder = self.stack.mount_at
+        self.database.start(folder)
+        rows, total = self.database.verify(folder)
+        lost, problems = self.witness.judge(rows, total)
+        self.tally.checked += 1
+        if problems:
+            raise Failed("; ".join(problems[:3]))
+        if lost:
+            self.tally.cuts_with_loss += 1
+            self.tally.lost += len(lost)
+            self.blame(f"{len(lost)} acknowledged lost, the last of them {lost[-1]}")
+            # They are told once.
+            self.witness.acknowledged -= set(lost)
+
+    def load(self):
+        """Transactions until the cut."""
+        before = len(self.witness.acknowledged)
+        at_most = TRANSACTIONS_MAX
+        if self.aim == "acknowledged":
+            at_most = self.random.randint(1, 100)
+        all_done = self.database.transactions(self.stack.mount_at, self.witness, at_most)
+        self.tally.acknowledged += len(self.witness.acknowledged) - before
+        if self.aim == "acknowledged" and all_done:
+            self.server.power("off")
+        if self.server.is_on():
+            raise Failed("transactions ended though the drive has power")

@@ -1,0 +1,150 @@
+"""What lies below a database here: a served drive, a loop device, a file system.
+
+Everything is in one work directory; `Stack.close` leaves no mount, no loop device, no process.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+SERVE_WAIT_S = 60
+DETACH_WAIT_S = 30
+
+
+class Failed(Exception):
+    """Something failed though the drive has power; the text says what."""
+
+
+def run(*command, check=True, **more):
+    """Runs a command, quietly; `Failed` carries what it said."""
+    command = [str(word) for word in command]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", **more)
+    if check and done.returncode != 0:
+        said = (done.stdout + done.stderr).strip()[-2000:]
+        raise Failed(f"{' '.join(command)}: status {done.returncode}: {said}")
+    return done
+
+
+def is_mounted(folder):
+    """Whether something is mounted there. The device behind it may be dead: no stat."""
+    with open("/proc/mounts", encoding="utf-8", errors="replace") as mounts:
+        return any(line.split(" ")[1] == str(folder) for line in mounts)
+
+
+class Server:
+    """`ssdlab serve` on a drive directory, as a FUSE file, with its switch."""
+
+    def __init__(self, ssdlab, work, drive, size, fault=None):
+        self.ssdlab, self.work = ssdlab, Path(work)
+        self.folder, self.control = self.work / "fuse", self.work / "switch"
+        self.file = self.folder / "drive"
+        self.log = self.work / "serve.log"
+        directory = self.work / "drive"
+        self.folder.mkdir()
+        run(ssdlab, "create", directory, "--drive", drive, "--size", size)
+        command = [ssdlab, "serve", directory, "--fuse", self.file, "--control", self.control]
+        command += ["--fault", fault] if fault else []
+        with open(self.log, "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log)
+        (self.work / "serve.pid").write_text(str(self.process.pid))
+        until = time.monotonic() + SERVE_WAIT_S
+        while "\nready\n" not in self.log.read_text():
+            if self.process.poll() is not None or time.monotonic() > until:
+                raise Failed(f"ssdlab serve does not begin: {self.log.read_text()}")
+            time.sleep(0.02)
+
+    def power(self, *words):
+        """`ssdlab power`; the status that it gives back."""
+        done = run(self.ssdlab, "power", *words, "--json", "--control", self.control)
+        answer = json.loads(done.stdout.splitlines()[-1])
+        return answer["status"]
+
+    def is_on(self):
+        """Whether the drive has power."""
+        return self.power("status")["powered"]
+
+    def stop(self):
+        """Ends serving in order; returns the closing notes."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(60)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        if is_mounted(self.folder):
+            run("umount", "-l", self.folder, check=False)
+        (self.work / "serve.pid").unlink(missing_ok=True)
+        text = self.log.read_text()
+        return text.split("\nready\n", 1)[-1]
+
+
+class Stack:
+    """Loop device and file system on a served drive."""
+
+    def __init__(self, server, kind):
+        self.server, self.kind = server, kind
+        self.mount_at = server.work / "fs"
+        self.mount_at.mkdir(exist_ok=True)
+        self.loop = None
+
+    def attach(self):
+        """The served file becomes a block device."""
+        done = run("losetup", "-f", "--show", "--direct-io=on", self.server.file)
+        self.loop = done.stdout.strip()
+
+    def make(self):
+        """An empty file system."""
+        self.attach()
+        if self.kind == "ext4":
+            run("mkfs.ext4", "-q", "-F", self.loop)
+        else:
+            run("mkfs.xfs", "-q", "-f", self.loop)
+        self.detach()
+
+    def mount(self):
+        """Attaches and mounts; the journal is replayed."""
+        self.attach()
+        run("mount", "-t", self.kind, self.loop, self.mount_at)
+
+    def check(self):
+        """The file system's own check; its journal must have been replayed, and not be mounted."""
+        if self.kind == "ext4":
+            run("e2fsck", "-fn", self.loop)
+        else:
+            run("xfs_repair", "-n", self.loop)
+
+    def unmount(self):
+        """Unmounts, lazily if need be."""
+        if not is_mounted(self.mount_at):
+            return
+        if run("umount", self.mount_at, check=False).returncode != 0:
+            run("umount", "-l", self.mount_at)
+
+    def detach(self):
+        """Leaves nothing above the served file; returns when the loop device is really gone."""
+        self.unmount()
+        if self.loop is None:
+            return
+        run("losetup", "-d", self.loop, check=False)
+        until = time.monotonic() + DETACH_WAIT_S
+        while run("losetup", "-j", self.server.file).stdout.strip():
+            if time.monotonic() > until:
+                raise Failed(f"{self.loop} is not let go")
+            time.sleep(0.01)
+        self.loop = None
+
+
+def kill_and_wait(process, at_most_s=10):
+    """Kills a process of ours."""
+    if process.poll() is None:
+        process.kill()
+    process.wait(at_most_s)
+
+
+def give_to(path, user):
+    """Makes a folder's owner the user that a database runs as."""
+    os.chown(path, user.pw_uid, user.pw_gid)
