@@ -114,15 +114,15 @@ pub fn percentile(sorted: &[f64], percent: usize) -> f64 {
 }
 
 /// A drive made smaller, with its wear.
-struct Small {
-    config: DriveConfig,
+pub(super) struct Small {
+    pub config: DriveConfig,
     media: Media,
     /// Bytes and cycles of the full drive over those of this one.
     smaller: [f64; 2],
 }
 
 impl Small {
-    fn of(drive: &CatalogueDrive) -> Result<Small, LabError> {
+    pub fn of(drive: &CatalogueDrive) -> Result<Small, LabError> {
         let full = &drive.config;
         if full.ftl.mapping.kind.is_block_mapped() {
             return Err(LabError::refused(

@@ -5,6 +5,7 @@
 //! number and curve that `ssdlab reproduce` puts beside what was published. What each run assumes
 //! is in `docs/experiments.md`. Ids are those of the list of published figures.
 
+pub mod endurance;
 mod host;
 pub mod mirror;
 pub mod myth;

@@ -33,6 +33,7 @@ enum Kind {
     Tiers,
     HalfAYear,
     Mirror,
+    Endurance,
     WornNew,
     WornAged,
 }
@@ -105,7 +106,7 @@ const RW80: &str = "secure erase, 4 KiB random writes over the whole drive, 32 o
                     minutes; ten idle minutes; two minutes more";
 
 /// Everything that can be run.
-pub const ALL: [Experiment; 22] = [
+pub const ALL: [Experiment; 23] = [
     experiment(
         "facts",
         "arithmetic on published numbers and on the catalogue's; nothing is run",
@@ -204,6 +205,13 @@ pub const ALL: [Experiment; 22] = [
         Kind::Mirror,
     ),
     experiment(
+        "endurance",
+        "JESD219's enterprise writes on drives made smaller: filled, two drive writes, and the \
+         write amplification of the third; life = rated cycles x raw capacity over that",
+        65,
+        Kind::Endurance,
+    ),
+    experiment(
         "worn.new",
         "the new drive's benchmark: a test file of 8 GiB, 2 MB and 4 KiB, four server profiles, \
          CrystalDiskMark, three client traces; and six loads that the 270 TB may have been, on \
@@ -248,6 +256,7 @@ impl Experiment {
             Kind::Tiers => hosts::tiers(setup),
             Kind::HalfAYear => hosts::half_a_year(setup),
             Kind::Mirror => mirror::run(setup),
+            Kind::Endurance => mirror::endurance(setup),
             Kind::WornNew => worn::new(setup),
             Kind::WornAged => worn::aged(setup),
             Kind::X1Patterns => rw80::x1_patterns(setup),

@@ -3,6 +3,8 @@
 use super::experiment::{Outcome, Setup};
 use crate::LabError;
 use crate::analysis::stats;
+use crate::catalogue;
+use crate::experiments::endurance::lasts;
 use crate::experiments::mirror::{Mirror, MirrorSettings, indicator, mirror, percentile};
 
 /// Pairs of each kind of mirror.
@@ -37,6 +39,41 @@ pub fn run(setup: &Setup<'_>) -> Result<Outcome, LabError> {
     let rises = e9.points.windows(2).filter(|two| two[1].1 > two[0].1);
     outcome.value("e9_rises", rises.count() as f64);
     outcome.curves.insert("e9".into(), e9.points);
+    Ok(outcome)
+}
+
+/// Drives whose cells are held against their ratings.
+pub const RATED: [(&str, &str); 5] = [
+    ("710_100", "intel-710-100gb"),
+    ("710_200", "intel-710-200gb"),
+    ("710_300", "intel-710-300gb"),
+    ("320_300", "intel-320-300gb"),
+    ("consumer", "consumer-sata-1tb"),
+];
+
+/// What cells last for under JESD219's enterprise writes, over the ratings.
+///
+/// # Errors
+/// As [`run`].
+pub fn endurance(setup: &Setup<'_>) -> Result<Outcome, LabError> {
+    let mut outcome = Outcome::default();
+    for (short, name) in RATED {
+        let found = lasts(name, setup.seed, setup.stop)?;
+        let rated = catalogue::drive(name)?.rated_bytes_written();
+        let rated = rated.map_or(f64::NAN, |bytes| bytes as f64);
+        outcome.value(format!("{short}_waf"), found.waf);
+        outcome.value(format!("{short}_lasts_tb"), found.bytes / 1e12);
+        outcome.value(format!("{short}_over_rating"), found.bytes / rated);
+        let days = 5.0 * 365.0;
+        outcome.value(format!("{short}_gb_day"), found.bytes / days / 1e9);
+    }
+    let each = RATED[..3]
+        .iter()
+        .map(|(short, _)| format!("{short}_over_rating"));
+    let least = each
+        .map(|name| outcome.values[&name])
+        .fold(f64::MAX, f64::min);
+    outcome.value("710_over_rating_least", least);
     Ok(outcome)
 }
 

@@ -17,12 +17,14 @@ pub mod media;
 mod power;
 mod recorder;
 pub mod reliability;
+mod used;
 
 pub use bus::Bus;
 pub use clock::Clock;
 pub use gear::{Counting, Gear, Program, Read, Ticket};
 pub use recorder::Recorder;
 pub use reliability::{EndOfLife, Erased, Reliability, WearConfig, WearCounters};
+pub use used::UsedArray;
 
 use crate::geometry::Geometry;
 use crate::image::{image_of, image_of_choice};
@@ -184,14 +186,6 @@ pub struct UnitPlace {
     pub mode: Mode,
 }
 
-/// What an array has been through, without its data; see [`Nand::used`].
-#[derive(Clone, Debug)]
-pub struct UsedArray {
-    work: NandWork,
-    erase_count: Vec<u32>,
-    wear: Option<Reliability>,
-}
-
 /// The array.
 #[derive(Clone, Debug)]
 pub struct Nand<G> {
@@ -246,23 +240,6 @@ impl<G: Gear> Nand<G> {
             wear: self.wear,
             faded: self.faded,
         }
-    }
-
-    /// What it has been through.
-    pub fn used(&self) -> UsedArray {
-        UsedArray {
-            work: self.work.clone(),
-            erase_count: self.erase_count.clone(),
-            wear: self.wear.clone(),
-        }
-    }
-
-    /// Takes the place of an array of the same shape: its wear and counts, not its data.
-    pub fn take_used(&mut self, used: UsedArray) {
-        assert_eq!(self.erase_count.len(), used.erase_count.len(), "one shape");
-        self.work = used.work;
-        self.erase_count = used.erase_count;
-        self.wear = used.wear;
     }
 
     /// The gear, to look at.

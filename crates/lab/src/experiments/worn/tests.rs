@@ -15,7 +15,7 @@ const SIZE: bench::Size = bench::Size {
 /// The article's drive with fewer blocks.
 fn plan(until: Until) -> Plan {
     let small = Setting::parse("nand.blocks_per_plane=64").unwrap();
-    let user = Setting::parse("capacity.user=3584MiB").unwrap();
+    let user = Setting::parse("capacity.user=3GiB").unwrap();
     let drive = crate::catalogue::drive(DRIVE).unwrap();
     let drive = settings::apply(&drive, &[small, user]).unwrap();
     let manner = life::plan(1, until).unwrap().manner;
