@@ -1,5 +1,5 @@
 //! What a drive's cells last for, in host bytes: cycles over the write amplification that the
-//! modelled drive has under JESD219's streams or your own work, against what its maker rates it for.
+//! modelled drive has under JESD219's streams or your own work, against its maker's rating.
 //!
 //! TBW by JESD218 is the most host data after which everything that the standard asks still holds.
 //! Here the cycles end with the first of: the rating of the cells; the cycles at which data kept as
