@@ -241,7 +241,7 @@ const THREE: [(&str, &str, &str, &[&str]); 3] = [
         "patriot-wildfire-120gb",
         "flat map, MLC, parity, static and dynamic levelling",
         "sequential",
-        &["wear.cycles=600"],
+        &["op=70%", "wear.cycles=600"],
     ),
     (
         "tlc-client-nvme-1tb",
