@@ -223,6 +223,7 @@ fn what_cannot_be_lived_is_refused_with_a_hint() {
         at,
         &format!("age own.toml {LIFE} --until 1GB --out half --checkpoint c"),
     );
+    fs::write(at.join("job.fio"), "[j]\nrw=randwrite\nbs=4k\nruntime=1\n").expect("written");
     let mut bytes = fs::read(at.join("c")).expect("a checkpoint");
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -250,7 +251,7 @@ fn what_cannot_be_lived_is_refused_with_a_hint() {
         ("age own.toml --set wear.life=9 --until 1GB", "wear.life"),
         ("endurance own.toml --workload nonesuch", "path of a trace"),
         ("endurance own.toml --money --price 0", "a price of 0"),
-        ("run own.toml --target drive:nonesuch", "nonesuch"),
+        ("run job.fio --target drive:nonesuch", "nonesuch"),
     ] {
         let outcome = ssdlab(at, args);
         assert_eq!(outcome.code, Some(2), "{args}: {}", outcome.stderr);
@@ -279,7 +280,7 @@ fn endurance_shows_each_work_over_provisioning_and_money() {
     let rows: Vec<&str> = out
         .stdout
         .lines()
-        .filter(|l| l.starts_with("own"))
+        .filter(|l| l.starts_with("own  "))
         .collect();
     assert_eq!(rows.len(), 6, "{}", out.stdout);
     let json = good(at, &format!("{args} --json --money --price 100")).stdout;

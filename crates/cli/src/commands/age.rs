@@ -67,7 +67,8 @@ pub struct Age {
     every: Option<String>,
     /// Go on from a checkpoint: everything but --until is as it was.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "workload", "block", "read_pct", "trim_pct", "per_day", "temperature", "fast", "seed", "set",
+        "workload", "block", "read_pct", "trim_pct", "per_day", "temperature", "fast", "seed",
+        "set",
     ])]
     resume: Option<PathBuf>,
     /// Save the drive it leaves behind here: `simulate --from` and `smart` read it.

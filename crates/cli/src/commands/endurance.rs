@@ -97,8 +97,8 @@ pub fn endurance(args: &Endurance) -> Result<Exit, Failure> {
     }
     say(
         false,
-        "\nTBW = cycles x raw capacity / WAF, cycles by JESD218; UBER at the rated bytes, or at the\n\
-         rated cycles where there are none; details and what each rests on: --json",
+        "\nTBW = cycles x raw capacity / WAF, cycles by JESD218; UBER at the rated bytes, or at\n\
+         the rated cycles where there are none; details and what each rests on: --json",
     );
     Ok(Exit::Good)
 }

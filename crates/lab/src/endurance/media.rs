@@ -140,7 +140,7 @@ impl Media {
         Ok(media)
     }
 
-    /// Of cells of so many bits, rated for `cycles` or what is usual, with everything else as usual.
+    /// Of cells of so many bits, rated for `cycles` or what is usual; everything else as usual.
     ///
     /// # Errors
     /// When `cycles` is zero.

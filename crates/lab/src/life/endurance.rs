@@ -1,5 +1,5 @@
 //! What a drive's cells last for, in host bytes: cycles over the write amplification that the
-//! modelled drive has under JESD219's streams or your own work, against what its maker rates it for.
+//! modelled drive has under JESD219's streams or your own work, against its maker's rating.
 //!
 //! TBW by JESD218 is the most host data after which everything that the standard asks still holds.
 //! Here the cycles end with the first of: the rating of the cells; the cycles at which data kept as
@@ -421,7 +421,10 @@ mod tests {
         );
         assert_eq!(row.limited_by, "rated cycles");
         assert_eq!(row.is_within(), Some(true));
-        assert!(row.tbw > 3.65e15, "more than its rating: {row:?}");
+        assert!(
+            (row.tbw / 3.65e15 - 1.0).abs() < 0.1,
+            "near its rating: {row:?}"
+        );
         let text = table(&[row]);
         assert!(
             text.lines().all(|line| line.chars().count() <= 90),
@@ -445,7 +448,8 @@ mod tests {
         let row = worn_by(&weak, &Work::Client, &asked()).unwrap();
         assert_eq!(row.limited_by, "UBER", "{row:?}");
         assert!(row.tbw < row.bytes && row.uber > row.uber_max);
-        assert!(remarks(&[row])[0].contains("UBER ends it"));
+        let said = remarks(&[row]);
+        assert!(said.iter().any(|s| s.contains("UBER ends it")), "{said:?}");
         let fragile = drive(&["wear.failure_median=0.5"]);
         let row = worn_by(&fragile, &Work::Client, &asked()).unwrap();
         assert_eq!(row.limited_by, "reserve", "{row:?}");

@@ -14,8 +14,8 @@ pub enum Page {
     Nvme,
 }
 
-/// What a saved drive serves: by its interface, and by the maker that its name begins with. Where it
-/// does not say its interface, its file in the catalogue does; without either it is ATA.
+/// What a saved drive serves: by its interface, and by the maker that its name begins with. Where
+/// it does not say its interface, its file in the catalogue does; without either it is ATA.
 pub fn page(about: &About) -> Page {
     let of_catalogue = || Some(catalogue::drive(&about.name).ok()?.file.interface);
     let interface = about.interface.clone().or_else(of_catalogue);

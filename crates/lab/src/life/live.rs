@@ -20,7 +20,7 @@ const RUN: u64 = 64 << 20;
 const ALIKE: f64 = 0.01;
 /// A leap is at most so much of the rated cycles.
 const LEAP_SHARE: f64 = 0.02;
-/// Within a leap at most one in so many of the reserve's blocks' worth may fail: failures are played.
+/// A leap ends before one in so many of the reserve's blocks would be needed: failures are played.
 const LEAP_FAILURES: u32 = 20;
 
 /// Where to leave checkpoints, and how often.

@@ -147,7 +147,7 @@ fn a_life_goes_on_from_a_checkpoint_exactly_as_it_would_have() {
             (&a.life.end, a.life.uber_kept),
             (&b.life.end, b.life.uber_kept)
         );
-        assert!(b.life.end.cycles_average > 20.0, "{:?}", b.life.end);
+        assert!(b.life.end.cycles_average > 10.0, "{:?}", b.life.end);
     }
 }
 
@@ -235,61 +235,66 @@ fn the_fast_manner_leaps_and_comes_close() {
     assert!((b.cycles_average / a.cycles_average - 1.0).abs() < 0.02);
 }
 
-/// A whole life until death, both ways, on three small drives that differ in mapping, cells and wear
-/// levelling: bytes that the host wrote, and WAF, within 2 %.
+/// Three small drives that differ in mapping, cells and wear levelling, with a load each.
+const THREE: [(&str, &str, &str, &[&str]); 3] = [
+    (
+        "patriot-wildfire-120gb",
+        "flat map, MLC, parity, static and dynamic levelling",
+        "sequential",
+        &["op=70%", "wear.cycles=600"],
+    ),
+    (
+        "tlc-client-nvme-1tb",
+        "map cached in DRAM, TLC, dynamic levelling",
+        "uniform",
+        &[
+            "ftl.mapping=cached",
+            "ftl.map_dram=16KiB",
+            "ftl.map_entry=4B",
+            "ftl.slc_superblocks=0",
+            "ftl.slc_dynamic_above_free=0",
+            "wear.cycles=500",
+            "wear.level_gap=0",
+        ],
+    ),
+    (
+        "intel-x25e-64gb",
+        "tree map, SLC, no levelling",
+        "hotcold:80/20",
+        &[
+            "ftl.mapping=tree",
+            "ftl.map_dram=32KiB",
+            "ftl.map_entry=16B",
+            "wear.cycles=500",
+            "wear.level_dynamic=false",
+            "wear.level_gap=0",
+        ],
+    ),
+];
+
+fn one_of_three(name: &str, set: &[&str]) -> CatalogueDrive {
+    let shape = [
+        "nand.channels=2",
+        "nand.dies_per_channel=2",
+        "nand.planes_per_die=1",
+        "nand.blocks_per_plane=96",
+        "nand.pages_per_block=24",
+        "nand.page=16KiB",
+        "ftl.mapping_unit=4KiB",
+        "buffer.size=256KiB",
+        "wear.failure_median=1.6",
+        "op=30%",
+    ];
+    let all = shape.iter().chain(set);
+    let all: Vec<Setting> = all.map(|s| Setting::parse(s).unwrap()).collect();
+    settings::apply(&catalogue::drive(name).unwrap(), &all).unwrap()
+}
+
+/// A whole life until death, both ways: bytes that the host wrote, and WAF, within 2 %.
 #[test]
 fn the_fast_manner_dies_when_the_exact_one_does() {
-    let drives: [(&str, &str, &str, &[&str]); 3] = [
-        (
-            "patriot-wildfire-120gb",
-            "flat map, MLC, parity, static and dynamic levelling",
-            "sequential",
-            &["nand.page=8KiB", "wear.cycles=600"],
-        ),
-        (
-            "tlc-client-nvme-1tb",
-            "map cached in DRAM, TLC, dynamic levelling",
-            "uniform",
-            &[
-                "ftl.mapping=cached",
-                "ftl.map_dram=16KiB",
-                "ftl.map_entry=4B",
-                "ftl.slc_superblocks=0",
-                "ftl.slc_dynamic_above_free=0",
-                "wear.cycles=500",
-                "wear.level_gap=0",
-            ],
-        ),
-        (
-            "intel-x25e-64gb",
-            "tree map, SLC, no levelling",
-            "hotcold:80/20",
-            &[
-                "ftl.mapping=tree",
-                "ftl.map_dram=32KiB",
-                "ftl.map_entry=16B",
-                "wear.cycles=500",
-                "wear.level_dynamic=false",
-                "wear.level_gap=0",
-            ],
-        ),
-    ];
-    for (name, what, pattern, set) in drives {
-        let shape = [
-            "nand.channels=2",
-            "nand.dies_per_channel=2",
-            "nand.planes_per_die=1",
-            "nand.blocks_per_plane=96",
-            "nand.pages_per_block=24",
-            "nand.page=16KiB",
-            "ftl.mapping_unit=4KiB",
-            "buffer.size=256KiB",
-            "wear.failure_median=1.6",
-            "op=30%",
-        ];
-        let all = shape.iter().chain(set);
-        let all: Vec<Setting> = all.map(|s| Setting::parse(s).unwrap()).collect();
-        let drive = settings::apply(&catalogue::drive(name).unwrap(), &all).unwrap();
+    for (name, what, pattern, set) in THREE {
+        let drive = one_of_three(name, set);
         let lived = |fast: bool| {
             let manner = Manner {
                 pattern: pattern.into(),
@@ -311,7 +316,7 @@ fn the_fast_manner_dies_when_the_exact_one_does() {
             100.0 * waf,
             100.0 * leapt
         );
-        assert!(leapt > 0.3, "{what}: {leapt}");
+        assert!(leapt > 0.2, "{what}: {leapt}");
         assert!(
             life.abs() < 0.02 && waf.abs() < 0.02,
             "{what}: {life} {waf}"

@@ -1,5 +1,5 @@
-//! What a drive is worn by: JESD219's enterprise stream, a stand-in for its client trace, a pattern,
-//! or a trace of your own.
+//! What a drive is worn by: JESD219's enterprise stream, a stand-in for its client trace, a
+//! pattern, or a trace of your own.
 
 use super::Jesd219;
 use crate::LabError;
