@@ -41,7 +41,7 @@ cargo build --release --quiet
 bash tests/outside.sh target/release/ssdlab
 step "other people's clients use what we serve"
 cargo build --release --quiet -p ssdlab-serve --example serve_memory
-bash tests/serve.sh target/release/examples/serve_memory
+bash tests/serve.sh target/release/examples/serve_memory target/release/ssdlab
 step "the commands of README and guides"
 bash tests/docs.sh target/release/ssdlab
 echo

@@ -1,13 +1,18 @@
 #!/usr/bin/env bash
 # Other people's clients against the front ends: libnbd (nbdsh, nbdinfo, nbdcopy), qemu, fio, and
 # a loop device on the FUSE file. What is missing is skipped with a word.
-# Usage: bash tests/serve.sh [path of the example serve_memory]
+# First against the smallest store, in memory, then against `ssdlab serve` on a drive directory.
+# Usage: bash tests/serve.sh [path of the example serve_memory] [path of ssdlab]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-server=${1:-}
+server=${1:-} ssdlab=${2:-}
 if [ -z "$server" ]; then
   cargo build --quiet -p ssdlab-serve --example serve_memory
   server=${CARGO_TARGET_DIR:-target}/debug/examples/serve_memory
+fi
+if [ -z "$ssdlab" ]; then
+  cargo build --quiet -p ssdlab
+  ssdlab=${CARGO_TARGET_DIR:-target}/debug/ssdlab
 fi
 work=$(mktemp -d)
 sock=$work/nbd uri="nbd+unix:///drive?socket=$work/nbd"
@@ -98,7 +103,7 @@ fi
 if have fio && fio --enghelp 2>/dev/null | grep -qw nbd; then
   check "fio nbd engine, verify=crc32c" fio --name=v --ioengine=nbd --uri="$uri" --rw=randwrite \
     --bs=512,4k,64k --bsrange=512-64k --bs_unaligned=0 --iodepth=32 --size=32M \
-    --verify=crc32c --do_verify=1 --verify_fatal=1 --randseed=5 --fsync=64
+    --verify=crc32c --do_verify=1 --verify_fatal=1 --verify_state_save=0 --randseed=5 --fsync=64
 else
   skip "fio nbd engine" "fio is missing or built without it"
 fi
@@ -134,4 +139,90 @@ wait "$pid" && code=0 || code=$?
 pid=""
 check "the server ended well" test "$code" = 0
 check "notes name FUA never used and flushes" grep -q 'flushes per write' "$work/out"
+
+# The same with a modelled drive in a directory, and its power switch.
+drive=$work/drive
+serve_drive() { # more arguments
+  "$ssdlab" serve "$drive" --nbd "unix:$sock" --control "$work/control" "$@" \
+    >"$work/out" 2>"$work/err" &
+  pid=$!
+  for _ in $(seq 400); do
+    grep -q ^ready "$work/out" && return
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.05
+  done
+  cat "$work/out" "$work/err"
+  return 1
+}
+end_drive() { kill "$pid" && wait "$pid" && pid="" && grep -q ^closed "$work/out"; }
+power_() { "$ssdlab" power "$@" --control "$work/control"; }
+"$ssdlab" create "$drive" --drive consumer-sata-1tb --size 256MiB 2>/dev/null
+if [ -n "$can_fuse" ]; then serve_drive --fuse "$work/mnt/drive"; else serve_drive; fi
+if have nbdsh && nbdsh_ -c 'pass' 2>/dev/null; then
+  check "drive: nbdsh" nbdsh_ -c "uri, control = '$uri', '$work/control'" -c - <tests/serve_nbdsh.py
+else
+  skip "drive: nbdsh" "python3-libnbd is not installed"
+fi
+if have nbdinfo && have nbdcopy; then
+  check "drive: nbdcopy both ways, compared" copy_
+  check "drive: nbdinfo --map" map_
+  # What was flushed is there after a cut; the copy of before is what is read.
+  after_cut_() {
+    power_ off && ! nbdcopy "$uri" "$work/b" && power_ on &&
+      nbdcopy "$uri" "$work/b" && cmp "$work/a" "$work/b" && power_ status --json
+  }
+  check "drive: the copy is there after a power cut" after_cut_
+else
+  skip "drive: nbdinfo, nbdcopy" "libnbd-bin is not installed"
+fi
+if have qemu-io && have qemu-img; then
+  check "drive: qemu-io" qemu_io_
+  check "drive: qemu-img convert, compare" qemu_compare_
+else
+  skip "drive: qemu-io, qemu-img" "qemu-utils is not installed"
+fi
+fio_() {
+  fio --name=v --ioengine=nbd --uri="$uri" --rw=randwrite --bsrange=512-64k --bs_unaligned=0 \
+    --iodepth=32 --size=32M --verify=crc32c --do_verify=1 --verify_fatal=1 \
+    --verify_state_save=0 --randseed=5 --fsync=64 "$@"
+}
+if have fio && fio --enghelp 2>/dev/null | grep -qw nbd; then
+  check "drive: fio nbd engine, verify=crc32c" fio_
+  # Written and flushed to the end, cut, then only verified.
+  fio_cut_() {
+    fio_ --end_fsync=1 && power_ off && power_ on && fio_ --verify_only
+  }
+  check "drive: fio verifies after a power cut what it had flushed" fio_cut_
+else
+  skip "drive: fio nbd engine" "fio is missing or built without it"
+fi
+if [ -z "$can_fuse" ]; then
+  skip "drive: FUSE file" "needs root and /dev/fuse"
+elif ! losetup -f >/dev/null 2>&1 || ! have mkfs.ext4; then
+  skip "drive: loop device" "no loop device, or no mkfs.ext4"
+else
+  check "drive: FUSE file, loop device, ext4, fstrim, fsck" loop_
+  # ext4 on the drive, cut while it works: it mounts again and is consistent.
+  ext4_cut_() {
+    mount "$loop" "$work/fs" && power_ cut-when --flush 4 --inside || return 1
+    for n in $(seq 200); do
+      cp "$work/c" "$work/fs/copy-$n" 2>/dev/null && sync "$work/fs/copy-$n" 2>/dev/null || break
+    done
+    power_ status
+    umount "$work/fs" || umount -l "$work/fs"
+    power_ on && sleep 0.2 && mount "$loop" "$work/fs" && cmp "$work/fs/file" "$work/c" &&
+      umount "$work/fs" && e2fsck -fn "$loop"
+  }
+  loop=$(losetup -j "$work/mnt/drive" | cut -d: -f1 | head -1)
+  check "drive: ext4 lives through a cut inside a flush" ext4_cut_
+  if mountpoint -q "$work/fs"; then umount -l "$work/fs"; fi
+  if [ -n "$loop" ]; then losetup -d "$loop" && loop=""; fi
+fi
+check "drive: it is closed in order" end_drive
+cat "$work/out" "$work/err" >"$work/log"
+if [ -n "$pid" ]; then kill -9 "$pid" || true; fi
+pid=""
+serve_drive --pace real --fault ignores-flush:500:3
+check "drive: opened again, in real pace, with a fault" power_ status
+check "drive: closed again" end_drive
 exit $failed

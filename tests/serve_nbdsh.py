@@ -83,7 +83,9 @@ assert not power(do="off")["status"]["powered"]
 fails(errno.ESHUTDOWN, a.pread, 4096, at)
 fails(errno.ESHUTDOWN, b.flush)
 power(do="on")
-assert b.pread(8192, at) == b"1" * 4096 + b"3" * 4096
+# What was not flushed may be there or not.
+assert b.pread(4096, at) in (b"1" * 4096, b"2" * 4096)
+assert b.pread(4096, at + 4096) == b"3" * 4096
 
 # An armed cut: inside the second flush from now.
 power(**{"do": "cut-when", "at": {"flush": {"nth": 2, "side": "inside"}}})

@@ -35,7 +35,7 @@ pub enum Command {
     Run(Box<Run>),
     /// Make a directory with a modelled drive that holds data.
     Create(crate::commands::create::Create),
-    /// Serve such a drive to other programs: over NBD, or as a file for losetup.
+    /// Serve a drive directory to other programs: over NBD, or as a file for losetup.
     Serve(crate::commands::serve::Serve),
     /// The power switch of a drive that is served: off, on, or at a moment to come.
     Power(crate::commands::power::PowerArgs),

@@ -231,3 +231,96 @@ fn every_drive_of_the_catalogue_survives_a_cut() {
         }
     }
 }
+
+/// Everything that the drive holds.
+fn everything(dir: &mut DriveDir) -> Vec<u8> {
+    let mut bytes = vec![0; dir.capacity() as usize];
+    dir.read(0, &mut bytes).expect("read");
+    bytes
+}
+
+#[test]
+fn what_is_found_after_a_cut_is_found_when_the_directory_is_opened_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (n, protected) in [false, true].into_iter().enumerate() {
+        let path = folder.path().join(format!("drive-{n}"));
+        DriveDir::create(&path, &config(protected), "tiny").expect("created");
+        let mut rng = Rng::named(n as u64, "cuts in a directory");
+        for round in 0..30 {
+            let mut dir = open(&path);
+            let pages = dir.capacity() / PAGE;
+            for _ in 0..rng.below(300) {
+                let at = rng.below(pages) * PAGE;
+                if rng.percent(10) {
+                    dir.trim(at, PAGE).expect("trimmed");
+                } else {
+                    dir.write(at, &page(rng.below(1 << 40)), rng.percent(10))
+                        .expect("written");
+                }
+            }
+            let acknowledged = everything(&mut dir);
+            let cut = dir.cut().expect("cut");
+            assert!(dir.read(0, &mut [0; 512]).is_err(), "no power");
+            let off = round % 3 == 0;
+            let mut found = None;
+            if !off {
+                dir.power_on().expect("on");
+                found = Some(everything(&mut dir));
+            }
+            let unsafe_shutdowns = dir.drive().power_counters().unsafe_shutdowns;
+            // A drive without power has nothing to lose with its process.
+            drop(dir);
+            let mut dir = open(&path);
+            dir.drive().check().expect("consistent");
+            let more = u64::from(!off);
+            let after = dir.drive().power_counters().unsafe_shutdowns;
+            assert_eq!(after, unsafe_shutdowns + more, "round {round}");
+            let holds = everything(&mut dir);
+            if protected {
+                assert!(holds == acknowledged, "round {round}: {cut:?}");
+            }
+            if let Some(found) = found {
+                assert!(holds == found, "round {round}: what was found is durable");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_reclaim_moves_is_not_logged_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    DriveDir::create(&path, &config(false), "tiny").expect("created");
+    let mut dir = open(&path);
+    let pages = dir.capacity() / PAGE;
+    let mut rng = Rng::named(1, "log");
+    for n in 0..8 * pages {
+        let at = rng.below(pages) * PAGE;
+        dir.write(at, &page(n), false).expect("written");
+    }
+    let counters = dir.drive().counters();
+    let (host, moved) = (counters.slots_host, counters.slots_relocated);
+    assert!(moved > host / 4, "{moved} of {host} units moved");
+    let log = std::fs::metadata(path.join("log-0000000001")).expect("there");
+    let most = (host + host / 8) * PAGE;
+    assert!(
+        log.len() < most,
+        "{} bytes of log for {host} units",
+        log.len()
+    );
+}
+
+#[test]
+fn a_log_that_cannot_be_written_ends_everything() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    DriveDir::create(&path, &config(false), "tiny").expect("created");
+    drop(open(&path));
+    // A log that is a full device.
+    let log = path.join("log-0000000001");
+    std::fs::remove_file(&log).expect("removed");
+    std::os::unix::fs::symlink("/dev/full", &log).expect("linked");
+    let error = DriveDir::open(&path, Power::default(), Safety::Process);
+    let error = error.expect_err("full").to_string();
+    assert!(error.contains("log-0000000001"), "{error}");
+}

@@ -132,6 +132,7 @@ impl File {
         result: Result<T, StoreError>,
         add: impl FnOnce(&mut SessionNotes),
     ) -> Result<T, Errno> {
+        let result = result.and_then(|value| self.drive.settle().map(|()| value));
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         match result {
             Ok(value) => {

@@ -196,6 +196,11 @@ impl Sectors {
         self.drive.write_zeroes(start, whole, flags)
     }
 
+    /// Must succeed before anybody is told of what was done; see [`Store::settle`].
+    pub fn settle(&self) -> Result<(), StoreError> {
+        self.drive.settle()
+    }
+
     /// A hint that a range will be read soon.
     pub fn cache(&self, offset: u64, length: u64) -> Result<(), StoreError> {
         self.check_range(offset, length)?;

@@ -108,6 +108,11 @@ pub trait Store: Send + Sync {
             Err(StoreError::Off)
         }
     }
+    /// Front ends call it before they tell anybody of what was done: a drive that lives in files
+    /// writes them now, for several commands at once. When it fails, nobody may be told.
+    fn settle(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
     /// The states of a range, in order, from `offset` on. At most `max` extents; together they
     /// may cover less than `length`, but at least one sector, and never more.
     fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError>;

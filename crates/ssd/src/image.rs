@@ -56,6 +56,8 @@ pub struct Reader<'a> {
 
 /// Bytes converted at a time.
 const CHUNK: usize = 1 << 16;
+/// So many bytes at once are handed on as they are.
+const DIRECT: usize = 1 << 12;
 
 impl<'a> Writer<'a> {
     /// Writes to `out`, in large pieces.
@@ -71,10 +73,10 @@ impl<'a> Writer<'a> {
     /// # Errors
     /// When the writer fails.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), ImageError> {
-        if self.chunk.len() + bytes.len() > CHUNK {
+        if bytes.len() >= DIRECT || self.chunk.len() + bytes.len() > CHUNK {
             self.flush()?;
         }
-        if bytes.len() >= CHUNK {
+        if bytes.len() >= DIRECT {
             self.out.write_all(bytes)?;
         } else {
             self.chunk.extend_from_slice(bytes);

@@ -56,7 +56,12 @@ pub struct Switch {
 
 /// `ssdlab power cut-when`.
 #[derive(Args, Debug)]
-#[command(group = ArgGroup::new("moment").required(true))]
+#[command(
+    group = ArgGroup::new("moment").required(true),
+    override_usage = "ssdlab power cut-when <MOMENT> --control <SOCKET> [--wait] [--json]",
+    after_help = "\
+The moment is one of --flush, --nand-op, --write-to, --after-bytes and --magic."
+)]
 pub struct CutWhen {
     /// At the Nth flush from now: before it, nothing of it has happened.
     #[arg(long, value_name = "N", group = "moment")]

@@ -14,8 +14,8 @@
 //! at the log's end has not happened. On a protected drive, what an acknowledged command left in
 //! the buffer is logged too: that is what the capacitor would have saved.
 //!
-//! [`Safety::Process`] survives the process; [`Safety::Host`] also syncs to disk on FLUSH and FUA,
-//! and survives the machine.
+//! [`Safety::Process`] survives the process; [`Safety::Host`] also syncs to disk on FLUSH and FUA
+//! and at checkpoints, and survives the machine.
 
 mod frames;
 mod records;
@@ -94,6 +94,8 @@ pub struct DriveDir {
     checkpoint_bytes: u64,
     /// On a protected drive: acknowledged and not yet on media.
     saved: BTreeMap<u32, Content>,
+    /// Changes of that which are not logged yet.
+    unlogged: Vec<(u32, Content)>,
     _lock: File,
 }
 
@@ -133,7 +135,7 @@ impl DriveDir {
         let mut drive = PowerDrive::new(config.clone(), Power::default())
             .map_err(|error| LabError::refused(error.to_string(), ""))?;
         drive.shut_down();
-        write_checkpoint(path, 1, &mut drive, &BTreeMap::new(), true)?;
+        write_checkpoint(path, 1, &mut drive, &BTreeMap::new(), (true, true))?;
         Ok(())
     }
 
@@ -166,6 +168,7 @@ impl DriveDir {
             checkpoint_bytes: file_bytes(&checkpoint_path(path, number)),
             log,
             saved: stored.saved,
+            unlogged: Vec::new(),
             _lock: lock,
         };
         dir.log_on()?;
@@ -194,7 +197,7 @@ impl DriveDir {
     /// When the request is refused, or the log cannot be written.
     pub fn read(&mut self, offset: u64, bytes: &mut [u8]) -> Result<Nanos, LabError> {
         let took = self.data.read(offset, bytes).map_err(refused)?;
-        self.keep(false)?;
+        self.settle()?;
         Ok(took)
     }
 
@@ -205,6 +208,7 @@ impl DriveDir {
     pub fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<Nanos, LabError> {
         let took = self.data.write(offset, bytes, fua).map_err(refused)?;
         self.keep_change(offset, bytes.len() as u64, fua)?;
+        self.settle()?;
         Ok(took)
     }
 
@@ -215,6 +219,7 @@ impl DriveDir {
     pub fn flush(&mut self) -> Result<Nanos, LabError> {
         let took = self.data.flush().map_err(refused)?;
         self.keep(true)?;
+        self.settle()?;
         Ok(took)
     }
 
@@ -225,6 +230,7 @@ impl DriveDir {
     pub fn trim(&mut self, offset: u64, len: u64) -> Result<Nanos, LabError> {
         let took = self.data.trim(offset, len).map_err(refused)?;
         self.keep_change(offset, len, false)?;
+        self.settle()?;
         Ok(took)
     }
 
@@ -236,6 +242,7 @@ impl DriveDir {
         let took = self.data.write_zeroes(offset, len, fua);
         let took = took.map_err(refused)?;
         self.keep_change(offset, len, fua)?;
+        self.settle()?;
         Ok(took)
     }
 
@@ -249,6 +256,7 @@ impl DriveDir {
 
     pub(crate) fn shut_down(&mut self) -> Result<(), LabError> {
         if self.data.drive().is_on() {
+            self.settle()?;
             self.data.flush().map_err(refused)?;
             self.data.drive_mut().shut_down();
             self.log_events(false)?;
@@ -257,8 +265,8 @@ impl DriveDir {
         self.log.sync()
     }
 
-    /// Logs a command that changed bytes. On a protected drive what it left in the buffer is
-    /// logged too: the capacitor would have saved it.
+    /// A command changed bytes. On a protected drive what it left in the buffer will be logged
+    /// too: the capacitor would have saved it.
     pub(crate) fn keep_change(
         &mut self,
         offset: u64,
@@ -267,7 +275,6 @@ impl DriveDir {
     ) -> Result<(), LabError> {
         if self.data.drive().config().buffer.protected && len > 0 {
             let slot = u64::from(self.data.drive().config().shape.slot_bytes);
-            let mut records = Vec::new();
             for lpn in offset / slot..(offset + len).div_ceil(slot) {
                 let lpn = lpn as u32;
                 let content = self.data.drive().content(lpn);
@@ -275,20 +282,33 @@ impl DriveDir {
                     Some(_) => drop(self.saved.insert(lpn, content.clone())),
                     None => drop(self.saved.remove(&lpn)),
                 }
-                records.push((lpn, content));
+                self.unlogged.push((lpn, content));
             }
-            self.log.append(&Record::Saved(records))?;
-            self.log_events(true)?;
         }
         self.keep(durable)
     }
 
-    /// Logs what has happened; a long log makes way for a checkpoint.
+    /// A command was done; with `durable` its files are on disk now, if they are to be.
     pub(crate) fn keep(&mut self, durable: bool) -> Result<(), LabError> {
-        self.log_events(false)?;
         if durable && self.safety == Safety::Host {
+            self.settle()?;
             self.log.sync()?;
         }
+        Ok(())
+    }
+
+    /// Logs what has happened, before anybody is told of it; a long log makes way for a
+    /// checkpoint.
+    pub(crate) fn settle(&mut self) -> Result<(), LabError> {
+        if !self.data.drive().is_on() {
+            return Ok(());
+        }
+        let with_map = !self.unlogged.is_empty();
+        if with_map {
+            let unlogged = std::mem::take(&mut self.unlogged);
+            self.log.append(&Record::Saved(unlogged))?;
+        }
+        self.log_events(with_map)?;
         if self.log.bytes() > LOG_BYTES_MIN.max(2 * self.checkpoint_bytes) {
             self.checkpoint(false)?;
         }
@@ -311,6 +331,7 @@ impl DriveDir {
     /// Logs a cut: what it left on media, and what the capacitor saved.
     pub(crate) fn keep_cut(&mut self) -> Result<(), LabError> {
         let dump: BTreeMap<u32, Content> = self.data.drive().saved().iter().cloned().collect();
+        self.unlogged.clear();
         if self.data.drive().has_faults() {
             // Faults change what is on media, and tell nobody.
             self.data.drive_mut().take_events();
@@ -354,7 +375,7 @@ impl DriveDir {
     fn log_on(&mut self) -> Result<(), LabError> {
         let smart = self.data.drive().smart();
         self.log.append(&Record::Smart(Box::new(smart)))?;
-        self.keep(false)
+        self.settle()
     }
 
     fn log_events(&mut self, with_map: bool) -> Result<(), LabError> {
@@ -362,9 +383,11 @@ impl DriveDir {
         for event in &events {
             forget_saved(&mut self.saved, event);
         }
-        let map = self.data.drive().unsaved_map();
-        if with_map && !map.forgotten.is_empty() {
-            events.push(Event::Noted(map));
+        if with_map {
+            let map = self.data.drive().unsaved_map();
+            if !map.forgotten.is_empty() {
+                events.push(Event::Noted(map));
+            }
         }
         if events.is_empty() {
             return Ok(());
@@ -375,7 +398,9 @@ impl DriveDir {
     fn checkpoint(&mut self, closed: bool) -> Result<(), LabError> {
         let next = self.number + 1;
         let drive = self.data.drive_mut();
-        self.checkpoint_bytes = write_checkpoint(&self.path, next, drive, &self.saved, closed)?;
+        let sync = self.safety == Safety::Host;
+        let written = write_checkpoint(&self.path, next, drive, &self.saved, (closed, sync));
+        self.checkpoint_bytes = written?;
         self.log = Frames::create(&log_path(&self.path, next))?;
         let old = [checkpoint_path, log_path].map(|path| path(&self.path, self.number));
         self.number = next;
@@ -450,7 +475,7 @@ fn write_checkpoint(
     number: u64,
     drive: &mut PowerDrive,
     saved: &BTreeMap<u32, Content>,
-    closed: bool,
+    (closed, sync): (bool, bool),
 ) -> Result<u64, LabError> {
     let file = checkpoint_path(path, number);
     let part = file.with_extension("part");
@@ -469,12 +494,15 @@ fn write_checkpoint(
     } else {
         &Record::End
     })?;
-    frames.sync()?;
+    if sync {
+        frames.sync()?;
+    }
     let renamed = std::fs::rename(&part, &file);
     renamed.map_err(|e| LabError::file("writing", &file, e))?;
-    File::open(path)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|e| LabError::file("syncing", path, e))?;
+    if sync {
+        let synced = File::open(path).and_then(|folder| folder.sync_all());
+        synced.map_err(|e| LabError::file("syncing", path, e))?;
+    }
     Ok(frames.bytes())
 }
 

@@ -182,8 +182,16 @@ fn folder_and_name(file: &Path) -> Result<(&Path, &str), LabError> {
     let mut entries = entries.map_err(|error| LabError::File {
         action: "mounting at",
         path: folder.to_owned(),
+        hint: match error.kind() {
+            io::ErrorKind::NotConnected => {
+                format!(
+                    "a server that was killed left it mounted: umount {}",
+                    folder.display()
+                )
+            }
+            _ => hint.to_owned(),
+        },
         source: error,
-        hint: hint.to_owned(),
     })?;
     if entries.next().is_some() {
         let what = format!(

@@ -42,6 +42,14 @@ impl Medium {
         }
     }
 
+    /// Before anybody is told of what was done.
+    pub fn settle(&mut self) -> Result<(), LabError> {
+        match self {
+            Medium::Memory(_) => Ok(()),
+            Medium::Directory(dir) => dir.settle(),
+        }
+    }
+
     /// The power was cut.
     pub fn keep_cut(&mut self) -> Result<(), LabError> {
         match self {

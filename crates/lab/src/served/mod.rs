@@ -216,6 +216,10 @@ impl Store for ServedDrive {
         self.command(|state| state.write_zeroes(offset, length, flags))
     }
 
+    fn settle(&self) -> Result<(), StoreError> {
+        self.lock().settle()
+    }
+
     fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
         let state = self.lock();
         state.ready()?;

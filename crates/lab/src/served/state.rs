@@ -223,6 +223,12 @@ impl State {
         Ok(took)
     }
 
+    /// Before anybody is told of what was done since the last call.
+    pub fn settle(&mut self) -> Result<(), StoreError> {
+        let kept = self.medium.settle();
+        self.kept(kept)
+    }
+
     fn kept(&mut self, kept: Result<(), LabError>) -> Result<(), StoreError> {
         kept.map_err(|error| {
             let why = error.to_string();

@@ -1,7 +1,8 @@
 //! Sockets and threads: one thread for each client, requests run in the order they arrive.
 //!
-//! A thread reads as much as the socket holds, runs every whole request of it, and sends all
-//! replies with one call: two system calls for a request alone, fewer when the client queues.
+//! A thread reads as much as the socket holds and runs every whole request of it. Replies are
+//! sent some at a time, so that a client that queues works on the first while the next are done:
+//! two system calls for a request alone, fewer when there are more.
 //! Memory of a client is bounded by one payload in and one reply out, and a payload's room
 //! grows only as its bytes arrive.
 
@@ -20,6 +21,8 @@ use std::time::Duration;
 const INPUT: usize = 256 << 10;
 /// Replies are sent when so many bytes have gathered, though more requests wait.
 const OUTPUT: usize = 512 << 10;
+/// The same of requests answered.
+const ANSWERS: usize = 8;
 /// A buffer that has grown beyond this is given back after use.
 const KEEP: usize = 2 << 20;
 
@@ -172,20 +175,21 @@ fn transmit<S: Read + Write>(
 ) -> io::Result<()> {
     let mut out = Vec::with_capacity(64 << 10);
     let mut payload = Vec::new();
+    let mut answers = 0;
     loop {
         let Some(head) = input.ready().first_chunk::<REQUEST_BYTES>() else {
-            send(stream, &mut out)?;
+            tell(executor, stream, &mut out)?;
             if input.fill(stream)? == 0 {
                 return Ok(());
             }
             continue;
         };
         let Some(request) = Request::parse(head) else {
-            return send(stream, &mut out);
+            return tell(executor, stream, &mut out);
         };
         if request.command == CMD_DISC {
             executor.notes.said_goodbye = true;
-            return send(stream, &mut out);
+            return tell(executor, stream, &mut out);
         }
         let bytes = request.payload() as usize;
         let whole = REQUEST_BYTES + bytes;
@@ -193,13 +197,13 @@ fn transmit<S: Read + Write>(
             executor.run(&request, from, &mut out);
             input.take(whole);
         } else if whole <= INPUT {
-            send(stream, &mut out)?;
+            tell(executor, stream, &mut out)?;
             if input.fill(stream)? == 0 {
                 return Ok(());
             }
         } else {
             input.take(REQUEST_BYTES);
-            send(stream, &mut out)?;
+            tell(executor, stream, &mut out)?;
             if request.length > PAYLOAD_MAX {
                 input.skip(stream, bytes)?;
                 let text = format!("more than {PAYLOAD_MAX} bytes in one write");
@@ -211,10 +215,21 @@ fn transmit<S: Read + Write>(
                 reuse(&mut payload);
             }
         }
-        if out.len() >= OUTPUT {
-            send(stream, &mut out)?;
+        answers += 1;
+        if out.len() >= OUTPUT || answers >= ANSWERS {
+            tell(executor, stream, &mut out)?;
+            answers = 0;
         }
     }
+}
+
+/// Sends replies, once what they tell is settled.
+fn tell<S: Write>(executor: &Executor<'_>, stream: &mut S, out: &mut Vec<u8>) -> io::Result<()> {
+    if !out.is_empty() {
+        let settled = executor.drive.settle();
+        settled.map_err(|error| io::Error::other(error.to_string()))?;
+    }
+    send(stream, out)
 }
 
 fn send<S: Write>(stream: &mut S, out: &mut Vec<u8>) -> io::Result<()> {

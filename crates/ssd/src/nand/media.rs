@@ -405,9 +405,16 @@ impl Media {
         }
         if let Some(data) = &staged.bytes {
             let from = (begin + first - staged.offset) as usize;
-            let length = (last - first) as usize;
-            let all = content.bytes.get_or_insert_with(|| vec![0; bytes as usize]);
-            all[first as usize..last as usize].copy_from_slice(&data[from..from + length]);
+            let new = &data[from..from + (last - first) as usize];
+            match &mut content.bytes {
+                all if whole => *all = Some(new.to_vec()),
+                Some(all) => all[first as usize..last as usize].copy_from_slice(new),
+                all => {
+                    let mut zeroes = vec![0; bytes as usize];
+                    zeroes[first as usize..last as usize].copy_from_slice(new);
+                    *all = Some(zeroes);
+                }
+            }
         }
         self.buffer.insert(address, Some(Arc::new(content)));
     }

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# How fast is a served drive? `ssdlab serve --pace fast`, with the whole drive and its directory
+# behind it, against nbdkit's memory plugin: fio's nbd engine on a unix socket, server on one core
+# and client on the other, rounds interleaved in one run; medians, and the server's CPU time for
+# each request.
+# Usage: bash benches/serve.sh [path of ssdlab] [rounds] [seconds of each]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+ssdlab=${1:-}
+rounds=${2:-5} seconds=${3:-5}
+if [ -z "$ssdlab" ]; then
+  cargo build --release --quiet
+  ssdlab=target/release/ssdlab
+fi
+for tool in fio nbdkit taskset; do
+  command -v "$tool" >/dev/null || { echo "$tool is not installed" >&2; exit 2; }
+done
+work=$(mktemp -d)
+pids=()
+finish() {
+  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+  wait
+  rm -rf "$work"
+}
+trap finish EXIT
+"$ssdlab" create "$work/drive" --drive "${SSDLAB_DRIVE:-consumer-sata-1tb}" --size 1GiB 2>/dev/null
+taskset -c 0 "$ssdlab" serve "$work/drive" --nbd "unix:$work/ssdlab" >"$work/out" &
+pids+=($!)
+taskset -c 0 nbdkit -f -U "$work/nbdkit" memory 1G &
+pids+=($!)
+for _ in $(seq 100); do
+  [ -S "$work/ssdlab" ] && [ -S "$work/nbdkit" ] && break
+  sleep 0.05
+done
+ticks() { awk '{print $14 + $15}' "/proc/$1/stat"; }
+one() { # name pid rw bs depth
+  local before after
+  before=$(ticks "$2")
+  taskset -c 1 fio --name=x --ioengine=nbd --uri="nbd+unix:///${6:-}?socket=$work/$1" --rw="$3" \
+    --bs="$4" --iodepth="$5" --size=1G --time_based --runtime="$seconds" --randseed=1 \
+    --output-format=json --output="$work/fio.json" >/dev/null
+  after=$(ticks "$2")
+  python3 - "$work/fio.json" "$1" "$3" "$4" "$5" "$((after - before))" <<'PY' >>"$work/all"
+import json, os, sys
+path, name, rw, bs, depth, ticks = sys.argv[1:]
+text = open(path).read()
+job = json.loads(text[text.index("{\n"):])["jobs"][0]
+side = max((job["read"], job["write"]), key=lambda s: s["total_ios"])
+cpu = int(ticks) / os.sysconf("SC_CLK_TCK") * 1e6 / max(side["total_ios"], 1)
+print(name, rw, bs, depth, side["iops"], side["bw_bytes"] / 1e6, cpu)
+PY
+}
+both() {
+  one nbdkit "${pids[1]}" "$@" ""
+  one ssdlab "${pids[0]}" "$@" drive
+}
+# Both begin with every byte written.
+for name in ssdlab nbdkit; do
+  fio --name=fill --ioengine=nbd --uri="nbd+unix:///?socket=$work/$name" --rw=write --bs=128k \
+    --iodepth=8 --size=1G >/dev/null
+done
+for round in $(seq "$rounds"); do
+  both randwrite 4k 1
+  both randread 4k 1
+  both randwrite 4k 32
+  both randread 4k 32
+  both write 128k 8
+  both read 128k 8
+done
+python3 - "$work/all" <<'PY'
+import statistics, sys
+from collections import defaultdict
+found = defaultdict(list)
+for line in open(sys.argv[1]):
+    name, rw, bs, depth, *numbers = line.split()
+    found[rw, bs, depth, name].append([float(n) for n in numbers])
+print(f"{'load':22}{'server':8}{'IOPS':>10}{'MB/s':>8}{'CPU us':>8}{'ratio':>7}")
+for rw, bs, depth, name in found:
+    row = [statistics.median(column) for column in zip(*found[rw, bs, depth, name])]
+    peer = statistics.median(r[0] for r in found[rw, bs, depth, "nbdkit"])
+    load = f"{rw} {bs} QD{depth}"
+    print(f"{load:22}{name:8}{row[0]:10.0f}{row[1]:8.0f}{row[2]:8.1f}{row[0] / peer:7.2f}")
+PY
