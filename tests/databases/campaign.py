@@ -60,12 +60,15 @@ class Campaign:
         name = f"witness-{self.tally.name.replace(' ', '-')}-{self.fresh}"
         self.witness = Witness(self.server.work / name, f"{self.seed} {self.fresh}")
 
-    def run(self, cuts):
-        """So many cuts, then a last look."""
+    def run(self, cuts, cuts_until_loss=0):
+        """So many cuts, then a last look; more of them, up to `cuts_until_loss`, while nothing is
+        lost."""
         began = time.monotonic()
         try:
             self.begin_afresh()
-            for number in range(1, cuts + 1):
+            for number in range(1, max(cuts, cuts_until_loss) + 1):
+                if number > cuts and self.has_loss():
+                    break
                 self.one_cut(number)
             self.guard(self.look)
         finally:
@@ -75,6 +78,10 @@ class Campaign:
                 self.witness.close()
         self.tally.seconds = time.monotonic() - began
         return self.tally
+
+    def has_loss(self):
+        """Whether anything was lost or damaged."""
+        return self.tally.lost > 0 or self.tally.damaged > 0
 
     def one_cut(self, number):
         """Until the power is cut, and on again."""
