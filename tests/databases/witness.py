@@ -9,7 +9,7 @@ import hashlib
 
 
 def text_of(number, seed):
-    """The text of row `number`: 200 to 1600 hexadecimal digits."""
+    """The text of row `number`: 256 to 1600 hexadecimal digits."""
     digest = hashlib.sha256(f"{seed} {number}".encode()).hexdigest()
     return digest * (4 + number % 22)
 
