@@ -41,7 +41,7 @@ def canaries(file_systems):
 
 
 def verdict(tally, expected, notes):
-    """Whether it came out as it must; and in words. `notes`: what `ssdlab serve` said at its end."""
+    """Whether it came out as it must; and in words. `notes`: what `ssdlab serve` said last."""
     has_loss = tally.lost > 0 or tally.damaged > 0
     if not has_loss:
         found = "nothing"
