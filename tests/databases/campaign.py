@@ -31,6 +31,8 @@ class Tally:
     unblamed: int = 0
     seconds: float = 0.0
     words: list = field(default_factory=list)
+    # (cut, armed before mounting, begun, acknowledged, what recovery found)
+    history: list = field(default_factory=list)
 
 
 class Campaign:
@@ -100,7 +102,10 @@ class Campaign:
         self.stack.detach()
         status = self.server.power("on")
         self.tally.cuts += 1
-        broken = status.get("found", {}).get("broken", 0)
+        found = status.get("found", {})
+        broken = found.get("broken", 0)
+        about = (self.witness.begun, max(self.witness.acknowledged, default=0))
+        self.tally.history.append((self.tally.cuts, is_early, *about, found))
         self.tally.broken += broken
         self.broken_here += broken
 
