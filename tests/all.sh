@@ -19,6 +19,8 @@ need blkparse blktrace
 need nbdcopy libnbd-bin
 need nbdsh python3-libnbd
 need qemu-io qemu-utils
+need mkfs.xfs xfsprogs
+[ -d /usr/lib/postgresql ] || command -v initdb >/dev/null 2>&1 || missing+=(postgresql)
 python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 if [ ${#missing[@]} -gt 0 ]; then
   as_root=""
@@ -42,6 +44,8 @@ bash tests/outside.sh target/release/ssdlab
 step "other people's clients use what we serve"
 cargo build --release --quiet -p ssdlab-serve --example serve_memory
 bash tests/serve.sh target/release/examples/serve_memory target/release/ssdlab
+step "databases on a drive whose power is cut"
+bash tests/databases.sh target/release/ssdlab
 step "the commands of README and guides"
 bash tests/docs.sh target/release/ssdlab
 echo

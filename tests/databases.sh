@@ -3,7 +3,7 @@
 # each cut the file system and the database check themselves, and what they hold is compared with a
 # witness, outside of the drive, of what was acknowledged. Needs root, /dev/fuse, loop devices.
 # Usage: bash tests/databases.sh [path of ssdlab]
-#   SSDLAB_CUTS=200  cuts for each combination (3)
+#   SSDLAB_CUTS=200  cuts for each combination (2)
 #   SSDLAB_ONLY=WORD combinations whose name has this, such as postgres, xfs, ignores-flush
 #   SSDLAB_RESULTS=FILE  add the results there, one JSON object a line
 set -euo pipefail
@@ -53,7 +53,7 @@ finish() {
 }
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
-python3 -B tests/databases --ssdlab "$ssdlab" --work "$work" --cuts "${SSDLAB_CUTS:-3}" \
+python3 -B tests/databases --ssdlab "$ssdlab" --work "$work" --cuts "${SSDLAB_CUTS:-2}" \
   --only "${SSDLAB_ONLY:-}" &
 child=$!
 code=0

@@ -31,6 +31,8 @@ class Tally:
     unblamed: int = 0
     seconds: float = 0.0
     words: list = field(default_factory=list)
+    # (cut, armed before mounting, begun, acknowledged, what recovery found)
+    history: list = field(default_factory=list)
 
 
 class Campaign:
@@ -60,12 +62,15 @@ class Campaign:
         name = f"witness-{self.tally.name.replace(' ', '-')}-{self.fresh}"
         self.witness = Witness(self.server.work / name, f"{self.seed} {self.fresh}")
 
-    def run(self, cuts):
-        """So many cuts, then a last look."""
+    def run(self, cuts, cuts_until_loss=0):
+        """So many cuts, then a last look; more of them, up to `cuts_until_loss`, while nothing is
+        lost."""
         began = time.monotonic()
         try:
             self.begin_afresh()
-            for number in range(1, cuts + 1):
+            for number in range(1, max(cuts, cuts_until_loss) + 1):
+                if number > cuts and self.has_loss():
+                    break
                 self.one_cut(number)
             self.guard(self.look)
         finally:
@@ -75,6 +80,10 @@ class Campaign:
                 self.witness.close()
         self.tally.seconds = time.monotonic() - began
         return self.tally
+
+    def has_loss(self):
+        """Whether anything was lost or damaged."""
+        return self.tally.lost > 0 or self.tally.damaged > 0
 
     def one_cut(self, number):
         """Until the power is cut, and on again."""
@@ -93,7 +102,10 @@ class Campaign:
         self.stack.detach()
         status = self.server.power("on")
         self.tally.cuts += 1
-        broken = status.get("found", {}).get("broken", 0)
+        found = status.get("found", {})
+        broken = found.get("broken", 0)
+        about = (self.witness.begun, max(self.witness.acknowledged, default=0))
+        self.tally.history.append((self.tally.cuts, is_early, *about, found))
         self.tally.broken += broken
         self.broken_here += broken
 

@@ -9,7 +9,7 @@ import hashlib
 
 
 def text_of(number, seed):
-    """The text of row `number`: 200 to 1600 hexadecimal digits."""
+    """The text of row `number`: 256 to 1600 hexadecimal digits."""
     digest = hashlib.sha256(f"{seed} {number}".encode()).hexdigest()
     return digest * (4 + number % 22)
 
@@ -19,6 +19,8 @@ class Witness:
 
     def __init__(self, path, seed):
         self.seed, self.begun, self.acknowledged = seed, 0, set()
+        # Rows that were found, though never acknowledged: a recovery made them durable.
+        self.seen = set()
         self.log = open(path, "a", encoding="utf-8")
 
     def begin(self):
@@ -41,6 +43,9 @@ class Witness:
                 problems.append(f"row {number} is there twice")
             found[number] = text
         lost = sorted(self.acknowledged - found.keys())
+        gone = sorted(self.seen - found.keys())
+        if gone:
+            problems.append(f"rows {gone[-3:]} were there after an earlier cut")
         for number in found:
             if not 1 <= number <= self.begun:
                 problems.append(f"row {number} was never written")
@@ -48,8 +53,7 @@ class Witness:
                 problems.append(f"row {number} has another text")
         if total != sum(found):
             problems.append(f"the total is {total}, of rows {sum(found)}")
-        # What is found now was not lost, acknowledged or not: it must stay.
-        self.acknowledged |= found.keys()
+        self.seen = found.keys() - self.acknowledged
         return lost, problems
 
     def close(self):

@@ -63,6 +63,12 @@ pub struct PowerStatus {
     pub flushes: u64,
     /// Host bytes written so far.
     pub bytes_written: u64,
+    /// Promises that the drive has broken so far, at all recoveries together.
+    #[serde(default)]
+    pub promises_broken: u64,
+    /// Cuts after which it had broken some.
+    #[serde(default)]
+    pub cuts_with_broken: u64,
     /// NAND operations so far, if the drive has media.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nand_ops: Option<u64>,

@@ -199,6 +199,13 @@ fn describe(event: &str, status: &PowerStatus) -> String {
             units::bytes(status.bytes_written),
             units::count(nand),
         );
+        if cuts > 0 {
+            let (broken, after) = (status.promises_broken, status.cuts_with_broken);
+            let _ = writeln!(
+                text,
+                "  promises broken {broken}, after {after} of the cuts"
+            );
+        }
     }
     if let Some(at) = &status.armed {
         let _ = writeln!(text, "  the next cut: {}", when(at));

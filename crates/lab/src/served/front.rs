@@ -5,7 +5,7 @@ use crate::LabError;
 use ssdlab_serve::control::ControlServer;
 use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
-use ssdlab_serve::{Address, Lint, Sectors};
+use ssdlab_serve::{Address, Lint, Power, PowerStatus, Sectors};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -143,7 +143,22 @@ impl Serving {
         let closed = self.drive.close();
         self.fuse = None;
         closed?;
-        Ok(self.lint.render())
+        let notes = self.lint.render();
+        Ok(format!("{notes}{}", verdict(&self.drive.status())))
+    }
+}
+
+/// Whether the drive kept what it had promised; nothing if its power was never cut.
+fn verdict(status: &PowerStatus) -> String {
+    let (cuts, broken) = (status.cuts, status.promises_broken);
+    match (cuts, broken) {
+        (0, _) => String::new(),
+        (_, 0) => format!("drive: {cuts} cuts, every promise kept\n"),
+        _ => format!(
+            "drive: {cuts} cuts, {broken} promises broken after {} of them; what was lost there \
+             is the drive's fault\n",
+            status.cuts_with_broken
+        ),
     }
 }
 
@@ -226,6 +241,17 @@ fn cannot_mount(folder: &Path, error: io::Error) -> LabError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_drive_is_blamed_for_broken_promises_and_only_for_those() {
+        let mut status = PowerStatus::default();
+        assert_eq!(verdict(&status), "", "never cut, never tried");
+        status.cuts = 5;
+        assert!(verdict(&status).contains("5 cuts, every promise kept"));
+        (status.promises_broken, status.cuts_with_broken) = (7, 2);
+        let text = verdict(&status);
+        assert!(text.contains("7 promises broken after 2") && text.contains("drive's fault"));
+    }
 
     #[test]
     fn addresses_are_read_or_refused_with_a_hint() {

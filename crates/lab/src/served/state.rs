@@ -332,6 +332,8 @@ impl State {
         struck.map_err(|error| PowerError::Broken(error.to_string()))?;
         if self.status.powered {
             let found = self.ledger.recovered(self.medium.drive());
+            self.status.promises_broken += found.broken;
+            self.status.cuts_with_broken += u64::from(found.broken > 0);
             self.status.found = Some(found);
         }
         Ok(())
