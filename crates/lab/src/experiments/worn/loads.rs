@@ -37,8 +37,12 @@ pub struct Candidate {
     pub days: f64,
 }
 
-/// What is written, and where: `None` for JESD219.
-const LOADS: [(&str, Option<(&str, u32, u64)>); 6] = [
+/// Its name, bytes of a write, and the part of the drive that is written, as a divisor; `None` for
+/// JESD219.
+type Pattern = Option<(&'static str, u32, u64)>;
+
+/// What is written, and where.
+const LOADS: [(&str, Pattern); 6] = [
     ("in order, 1 MiB", Some(("sequential", 1 << 20, 1))),
     ("random, 128 KiB", Some(("uniform", 128 << 10, 1))),
     ("random, 4 KiB", Some(("uniform", 4096, 1))),
