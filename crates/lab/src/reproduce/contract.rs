@@ -174,8 +174,8 @@ impl Device {
         };
         for chain in host.chains() {
             tally.lost += replay(chain, |block| self.kept(block)).acknowledged_lost;
-            let mut loose = chain.blocks().filter(|b| b.issued && !b.acknowledged);
-            tally.unpromised += loose.by_ref().filter(|b| !self.kept(b)).count() as u64;
+            let loose = chain.blocks().filter(|b| b.issued && !b.acknowledged);
+            tally.unpromised += loose.filter(|b| !self.kept(b)).count() as u64;
         }
         tally.bad_cuts = u64::from(tally.lost > 0);
         let drive = &self.drive;
@@ -197,7 +197,7 @@ fn campaign(
         if setup.stop.load(Ordering::Relaxed) {
             return Err(stopped());
         }
-        let preset = if cut % 2 == 0 {
+        let preset = if cut.is_multiple_of(2) {
             Preset::V2010
         } else {
             Preset::V2_1
