@@ -119,7 +119,7 @@ fn check(files: &[String]) -> Result<Exit, Failure> {
             Err(error) => {
                 wrong += 1;
                 print(&format!("WRONG {error}"))?;
-                let hint = error.hint();
+                let hint = error.advice();
                 if hint.is_empty() {
                     return Ok(());
                 }

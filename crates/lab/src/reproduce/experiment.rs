@@ -183,8 +183,8 @@ pub const ALL: [Experiment; 23] = [
     ),
     experiment(
         "myth.months",
-        "half a year of files, created, updated and deleted, 70 % used, on the earlier drive scaled \
-         to 2 GiB: never trimmed, and trimmed at once",
+        "half a year of files, created, updated and deleted, 70 % used, on the X25-M scaled to \
+         2 GiB: never trimmed, and trimmed at once",
         45,
         Kind::HalfAYear,
     ),

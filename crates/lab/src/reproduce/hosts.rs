@@ -2,20 +2,18 @@
 
 use super::experiment::{Outcome, Setup, stopped};
 use crate::LabError;
-use crate::experiments::myth::EARLIER;
 use crate::hosts::HostDrive;
 use crate::hosts::months::{self, Months, MonthsSpec, Trim};
 use crate::hosts::tier::{self, Durable, TierSpec};
 use crate::simulate::result::Check;
-use crate::simulate::settings::Setting;
 use ssdlab_ssd::Nanos;
 
 /// Bytes that drives are scaled down to, as `ssdlab tier` and `ssdlab months` do.
 const CACHE: u64 = 4 << 30;
 const DISK: u64 = 2 << 30;
 const TIER_TIME: Nanos = Nanos::from_secs(20);
-/// The flash that all drives of article myth have here.
-const FLASH: &str = "intel-dc-s3700-200gb";
+/// A client drive of the article's time: what the authors had is not told.
+const CLIENT: &str = "intel-x25m-g2-160gb";
 /// Days of a month, for the plot.
 const MONTH: f64 = 30.4;
 
@@ -69,13 +67,12 @@ pub fn tiers(setup: &Setup<'_>) -> Result<Outcome, LabError> {
     Ok(outcome)
 }
 
-/// Half a year of files on the earlier drive, never trimmed and trimmed at once.
+/// Half a year of files on a client drive, never trimmed and trimmed at once.
 ///
 /// # Errors
 /// When the drive is not possible at that size, or the run is stopped.
 pub fn half_a_year(setup: &Setup<'_>) -> Result<Outcome, LabError> {
-    let set: Result<Vec<Setting>, LabError> = EARLIER.iter().map(|s| Setting::parse(s)).collect();
-    let drive = HostDrive::open(FLASH, &set?, Some(DISK))?;
+    let drive = HostDrive::open(CLIENT, &[], Some(DISK))?;
     let mut outcome = Outcome::default();
     let mut last = Vec::new();
     for (short, trim) in [("never", Trim::Never), ("trimmed", Trim::AtOnce)] {
