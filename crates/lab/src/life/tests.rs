@@ -240,7 +240,7 @@ const THREE: [(&str, &str, &str, &[&str]); 3] = [
     (
         "patriot-wildfire-120gb",
         "flat map, MLC, parity, static and dynamic levelling",
-        "sequential",
+        "zipf:0.9",
         &["op=70%", "wear.cycles=600"],
     ),
     (
@@ -316,7 +316,7 @@ fn the_fast_manner_dies_when_the_exact_one_does() {
             100.0 * waf,
             100.0 * leapt
         );
-        assert!(leapt > 0.2, "{what}: {leapt}");
+        assert!(leapt > 0.1, "{what}: {leapt}");
         assert!(
             life.abs() < 0.02 && waf.abs() < 0.02,
             "{what}: {life} {waf}"
