@@ -9,6 +9,7 @@ use crate::catalogue;
 use crate::saved::About;
 use crate::simulate::settings::{self, Setting};
 use ssdlab_ssd::ftl::{Found, SuperblockView};
+use ssdlab_ssd::nand::reliability::WearCounters;
 use std::sync::atomic::AtomicBool;
 
 fn manner() -> Manner {
@@ -141,7 +142,11 @@ fn a_life_goes_on_from_a_checkpoint_exactly_as_it_would_have() {
         let what = &whole.manner;
         assert_eq!(a.drive.counters(), b.drive.counters(), "{}", what.pattern);
         assert!(state(&a.drive) == state(&b.drive), "{}", what.pattern);
-        let wear = |l: &Lived| l.drive.reliability().unwrap().counters().clone();
+        // What is refused after the end depends on how many commands were given at once.
+        let wear = |l: &Lived| WearCounters {
+            commands_refused: 0,
+            ..l.drive.reliability().unwrap().counters().clone()
+        };
         assert_eq!(wear(&a), wear(&b), "{}", what.pattern);
         assert_eq!(
             (&a.life.end, a.life.uber_kept),
@@ -240,7 +245,7 @@ const THREE: [(&str, &str, &str, &[&str]); 3] = [
     (
         "patriot-wildfire-120gb",
         "flat map, MLC, parity, static and dynamic levelling",
-        "sequential",
+        "zipf:0.9",
         &["op=70%", "wear.cycles=600"],
     ),
     (
@@ -316,7 +321,7 @@ fn the_fast_manner_dies_when_the_exact_one_does() {
             100.0 * waf,
             100.0 * leapt
         );
-        assert!(leapt > 0.2, "{what}: {leapt}");
+        assert!(leapt > 0.1, "{what}: {leapt}");
         assert!(
             life.abs() < 0.02 && waf.abs() < 0.02,
             "{what}: {life} {waf}"
