@@ -1,7 +1,7 @@
 # Workload of docs/does-your-database-survive.md: transactions in SQLite on ext4 on the drive.
 # Needs root, /dev/fuse and a loop device. JOURNAL and SYNCHRONOUS are SQLite's pragmas.
 set -e
-loop=$(losetup -f --show --direct-io=on "$SSDLAB_FILE")
+loop=$(losetup -f --show --direct-io=on "$SSDLAB_FILE") || exit 77
 trap 'umount "$SSDLAB_DIR/mnt" 2>/dev/null || true; losetup -d "$loop"' EXIT
 mkdir "$SSDLAB_DIR/mnt"
 mkfs.ext4 -q -F -E nodiscard,lazy_itable_init=1 -J size=4 "$loop"

@@ -1,7 +1,7 @@
 # Check of docs/does-your-database-survive.md: what was acknowledged is there, and SQLite finds
 # nothing wrong.
 set -e
-loop=$(losetup -f --show --direct-io=on "$SSDLAB_FILE")
+loop=$(losetup -f --show --direct-io=on "$SSDLAB_FILE") || exit 77
 trap 'umount "$SSDLAB_DIR/mnt" 2>/dev/null || true; losetup -d "$loop"' EXIT
 mkdir "$SSDLAB_DIR/mnt"
 mount -o noatime "$loop" "$SSDLAB_DIR/mnt"

@@ -237,6 +237,27 @@ fn what_cannot_be_is_refused_with_a_hint() {
         "{}",
         failed.err
     );
+    let could_not = [
+        "--workload",
+        "true",
+        "--check",
+        "echo none free; exit 77",
+        "--no-file",
+    ];
+    let run = crashtest(
+        dir.path(),
+        &[],
+        &[&could_not[..], &["--out", "no"]].concat(),
+    );
+    assert!(
+        run.code == 2 && run.err.contains("none free"),
+        "{}",
+        run.err
+    );
+    assert_eq!(
+        std::fs::read(dir.path().join("no/results.jsonl")).expect("made"),
+        b""
+    );
     let resumed = crashtest(dir.path(), &[], &["--out", "none", "--resume"]);
     assert!(
         resumed.code == 2 && resumed.err.contains("hint:"),

@@ -29,7 +29,11 @@ Examples:
 Exit codes: 0 every cut passed, 1 some did not, 2 an error.")]
 pub struct Crashtest {
     /// Run once, on a device that records what it does.
-    #[arg(long, value_name = "SCRIPT", required_unless_present_any = ["resume", "replay", "stream"])]
+    #[arg(
+        long,
+        value_name = "SCRIPT",
+        required_unless_present_any = ["resume", "replay", "stream"]
+    )]
     pub workload: Option<String>,
     /// In place of a workload: what the kernel's dm-log-writes or qemu's blklogwrites has logged.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "resume", "replay"])]

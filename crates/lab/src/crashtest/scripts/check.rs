@@ -44,6 +44,11 @@ impl<'a> ScriptCheck<'a> {
         }
         match self.try_run(recovered) {
             Ok(outcome) if outcome.is_good => Ok(()),
+            Ok(outcome) if outcome.could_not => {
+                let what = format!("the check could not do its work: {}", outcome.text);
+                self.note(Err(LabError::refused(what, "--resume goes on from here")));
+                Err("the check could not do its work".into())
+            }
             Ok(outcome) => Err(outcome.text),
             Err(error) => {
                 self.note(Err(error));

@@ -13,9 +13,15 @@ use std::time::{Duration, Instant};
 pub struct Outcome {
     /// It said that all is well: exit code 0 in time.
     pub is_good: bool,
+    /// It said that it could not do its work: exit code [`COULD_NOT`].
+    pub could_not: bool,
     /// How it ended, and the last lines that it said.
     pub text: String,
 }
+
+/// The exit code by which a script says that it could not do its work, for want of a loop device
+/// say: neither good nor bad. The same as in automake's tests.
+pub const COULD_NOT: i32 = 77;
 
 /// Bytes of output that a message quotes.
 const QUOTED_MAX: usize = 400;
@@ -53,8 +59,10 @@ pub fn run_script(
         Some(status) => (false, status.to_string()),
         None => (false, format!("not done in {timeout:?}")),
     };
+    let could_not = status.is_some_and(|status| status.code() == Some(COULD_NOT));
     Ok(Outcome {
         is_good,
+        could_not,
         text: format!("{how}: {}", said.trim()),
     })
 }
