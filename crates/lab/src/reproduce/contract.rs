@@ -289,6 +289,7 @@ mod tests {
         let setup = Setup {
             seed: 1,
             stop: &AtomicBool::new(false),
+            aged: None,
         };
         let found = run(&setup).unwrap();
         println!("{:#?} {:#?}", found.texts, found.values);

@@ -39,10 +39,10 @@ pub struct Candidate {
 
 /// Its name, bytes of a write, and the part of the drive that is written, as a divisor; `None` for
 /// JESD219.
-type Pattern = Option<(&'static str, u32, u64)>;
+type Written = Option<(&'static str, u32, u64)>;
 
 /// What is written, and where.
-const LOADS: [(&str, Pattern); 6] = [
+const LOADS: [(&str, Written); 6] = [
     ("in order, 1 MiB", Some(("sequential", 1 << 20, 1))),
     ("random, 128 KiB", Some(("uniform", 128 << 10, 1))),
     ("random, 4 KiB", Some(("uniform", 4096, 1))),
