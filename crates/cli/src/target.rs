@@ -58,8 +58,8 @@ impl Name {
 }
 
 /// What to write where a target is missing or wrong.
-pub const TARGET_HINT: &str = "a target is drive:NAME (see `ssdlab drives list`), drive:PATH of a saved or aged drive, \
-     null:SIZE, a file or a block device";
+pub const TARGET_HINT: &str = "a target is drive:NAME (see `ssdlab drives list`), drive:PATH \
+     of a saved or aged drive, null:SIZE, a file or a block device";
 
 /// An open target. The run itself is compiled for each kind.
 pub enum Open {

@@ -15,10 +15,10 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  ssdlab power off --control /tmp/switch
-  ssdlab power on --control /tmp/switch
-  ssdlab power cut-when --flush 3 --inside --wait --control /tmp/switch
-  ssdlab power cut-when --write-to 1MiB+4KiB --control /tmp/switch
+  ssdlab power off --control switch.sock
+  ssdlab power on --control switch.sock
+  ssdlab power cut-when --flush 3 --inside --wait --control switch.sock
+  ssdlab power cut-when --write-to 1MiB+4KiB --control switch.sock
 
 While the power is off every command of a client fails at once. Each call
 returns when it has happened.")]

@@ -17,9 +17,9 @@ use std::sync::mpsc::{Receiver, channel};
 #[command(after_help = "\
 Examples:
   ssdlab create my-drive --drive intel-dc-s3700-100gb --size 1GiB
-  ssdlab serve my-drive --nbd unix:/tmp/nbd --control /tmp/switch
+  ssdlab serve my-drive --nbd unix:nbd.sock --control switch.sock
   ssdlab serve my-drive --fuse mnt/drive --pace real --fault ignores-flush
-  ssdlab power cut-when --flush 3 --inside --wait --control /tmp/switch
+  ssdlab power cut-when --flush 3 --inside --wait --control switch.sock
 
 It runs until Ctrl-C or SIGTERM, then shuts the drive down and prints what it
 noted of each client. A second Ctrl-C ends it at once, as a power cut would.")]
@@ -100,7 +100,7 @@ fn places(args: &Serve) -> Result<Places, LabError> {
     if args.nbd.is_empty() && args.fuse.is_none() {
         return Err(LabError::refused(
             "nobody could reach the drive: neither --nbd nor --fuse is given",
-            "--nbd unix:/tmp/drive.sock",
+            "--nbd unix:drive.sock",
         ));
     }
     let nbd = args.nbd.iter().map(|text| parse_address(text));

@@ -155,8 +155,8 @@ pub const ALL: [Experiment; 23] = [
     ),
     experiment(
         "zil.contract",
-        "three synchronous writers on log devices of 64 MiB whose power is cut at random; after each \
-         recovery every log is replayed",
+        "three synchronous writers on log devices of 64 MiB whose power is cut at random; after \
+         each recovery every log is replayed",
         15,
         Kind::Contract,
     ),

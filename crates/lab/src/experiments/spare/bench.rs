@@ -122,7 +122,7 @@ pub fn bursts(weight: &Weight, trace: &[Command], seed: u64) -> Vec<Burst> {
     let mut rng = Rng::named(seed, &name);
     let longest = u64::from(4 * weight.depth_x100 - 2 * 100) / 100;
     let recorded_ns = u64::from(weight.recorded_s) * 1_000_000_000;
-    let period_ns = recorded_ns / u64::from(weight.reads + weight.writes) * longest / 2;
+    let period_ns = recorded_ns / u64::from(weight.reads + weight.writes) * (longest + 1) / 2;
     let mut left = trace;
     let mut all = Vec::new();
     while !left.is_empty() {

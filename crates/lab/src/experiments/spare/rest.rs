@@ -28,8 +28,8 @@ pub struct IntelRuns {
     pub rounds: Vec<Round>,
 }
 
-/// The two SandForce drives, written at random alone, after rests of different lengths, if they reclaim in the
-/// background: not known of them, and not so in the catalogue.
+/// The two SandForce drives, written at random alone, after rests of different lengths, if they
+/// reclaim in the background: not known of them, and not so in the catalogue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rested {
     /// What is assumed, by drive: 28 % spare, 13 %.

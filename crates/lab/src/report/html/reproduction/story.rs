@@ -192,9 +192,9 @@ const SPARE: Story = Story {
             title: "Full and dirty",
             text: &[
                 "A second pass over every LBA with some random writes thrown in, then the trace. \
-                     Each random write leaves a hole in a block that is valid else. While there are \
-                     blocks that hold nothing valid at all, reclaim is free; a trace that writes \
-                     more than these has to wait.",
+                     Each random write leaves a hole in a block that is valid else. While there \
+                     are blocks that hold nothing valid at all, reclaim is free; a trace that \
+                     writes more than these has to wait.",
             ],
             ids: &["spare.dirty"],
             plots: plots::dirty,
@@ -284,18 +284,19 @@ const MYTH: Story = Story {
 
 const WORN: Story = Story {
     source: "K. OBrien (StorageReview), SSD Performance Review - 270TB Written, 2011.",
-    intro: "A drive is written until a fifth of its life is left, and measured again. Its firmware \
-            was changed between the two reviews (319A to 332A), so not every difference is wear. The \
-            model changes nothing but the wear: rows that are called \"not wear\" are differences that \
-            it does not explain.",
+    intro: "A drive is written until a fifth of its life is left, and measured again. Its \
+            firmware was changed between the two reviews (319A to 332A), so not every difference \
+            is wear. The model changes nothing but the wear: rows that are called \"not wear\" \
+            are differences that it does not explain.",
     sections: &[
         Section {
             anchor: "life",
             title: "What 270 TB cost",
             text: &[
-                "Every page write is played. The article says that the data was incompressible and \
-                     that it took the better part of a month, and not how it was written. Written \
-                     in order it costs its parity; other loads cost more of the life, and more days.",
+                "Every page write is played. The article says that the data was incompressible \
+                     and that it took the better part of a month, and not how it was written. \
+                     Written in order it costs its parity; other loads cost more of the life, and \
+                     more days.",
             ],
             ids: &["worn.life", "worn.day"],
             plots: worn::life,
@@ -304,9 +305,9 @@ const WORN: Story = Story {
             anchor: "small",
             title: "4 KiB at random",
             text: &[
-                "Reads and writes over queue depth, on a test file of 8 GiB; writes one at a time for \
-                     the latency. Data that repeats compresses as far as it can, random data not at \
-                     all.",
+                "Reads and writes over queue depth, on a test file of 8 GiB; writes one at a time \
+                     for the latency. Data that repeats compresses as far as it can, random data \
+                     not at all.",
             ],
             ids: &[
                 "worn.rr_peak",
@@ -321,8 +322,8 @@ const WORN: Story = Story {
             anchor: "large",
             title: "Large transfers",
             text: &[
-                "2 MB in order and at random, and CrystalDiskMark's writes. Incompressible data waits \
-                     for the array: worn cells are programmed faster.",
+                "2 MB in order and at random, and CrystalDiskMark's writes. Incompressible data \
+                     waits for the array: worn cells are programmed faster.",
             ],
             ids: &["worn.seq", "worn.cdm"],
             plots: worn::large,
@@ -340,8 +341,8 @@ const WORN: Story = Story {
             anchor: "traces",
             title: "Client traces and power",
             text: &[
-                "Home theatre, office and games, with the volumes that were published; then power by \
-                     activity.",
+                "Home theatre, office and games, with the volumes that were published; then power \
+                     by activity.",
             ],
             ids: &["worn.traces", "worn.power"],
             plots: worn::power,

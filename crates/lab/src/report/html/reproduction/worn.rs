@@ -103,10 +103,13 @@ pub(super) fn life(found: &Reproduction, _: &mut Charts) -> Markup {
 }
 
 pub(super) fn small(found: &Reproduction, charts: &mut Charts) -> Markup {
+    let iops = |title, kind| over_depth(found, title, "4k", kind);
+    let reads = iops("4 KiB random reads: IOPS over queue depth", "4k_read");
+    let writes = iops("4 KiB random writes: IOPS over queue depth", "4k_write");
     html! {
         div .pair {
-            (charts.add(over_depth(found, "4 KiB random reads: IOPS over queue depth", "4k", "4k_read")))
-            (charts.add(over_depth(found, "4 KiB random writes: IOPS over queue depth", "4k", "4k_write")))
+            (charts.add(reads))
+            (charts.add(writes))
         }
     }
 }
