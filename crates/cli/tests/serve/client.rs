@@ -55,7 +55,8 @@ impl Client {
         assert_eq!(reply[..4], REPLY.to_be_bytes());
         match reply[4..8] {
             [0, 0, 0, 0] => Ok(()),
-            [.., error] => Err(io::Error::from_raw_os_error(error.into())),
+            [_, _, _, error] => Err(io::Error::from_raw_os_error(error.into())),
+            _ => Err(io::ErrorKind::InvalidData.into()),
         }
     }
 
