@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 built=$(cargo metadata --format-version 1 --no-deps |
   python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
-for name in counting speed fork; do
+for name in counting speed fork crash_fork; do
   cargo build --release --quiet -p ssdlab-lab --example "$name"
 done
 large=75000000 large_size=300GB curve="16 64 256" writes=40000000
@@ -25,6 +25,8 @@ echo "== timed gear, QD32 (2 M commands/s wanted, 3 M on 64 GiB; reads twice tha
 "$built/release/examples/speed" "$large_size"
 echo "== fork (300 ms and 100 us wanted), save and load (500 MB/s wanted), files in $files"
 "$built/release/examples/fork" "$large_size" "$files"
+echo "== one cut of a campaign, on a full crash-test drive that remembers (fork: 100 us wanted)"
+"$built/release/examples/crash_fork"
 echo "== how cost grows: the same by size"
 for gib in $curve; do
   echo "-- $gib GiB, counting"

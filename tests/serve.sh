@@ -208,7 +208,7 @@ else
     for n in $(seq 200); do
       cp "$work/c" "$work/fs/copy-$n" 2>/dev/null && sync "$work/fs/copy-$n" 2>/dev/null || break
     done
-    power_ status
+    power_ status --json | grep -q '"powered":false' || return 1
     umount "$work/fs" || umount -l "$work/fs"
     power_ on && sleep 0.2 && mount "$loop" "$work/fs" && cmp "$work/fs/file" "$work/c" &&
       umount "$work/fs" && e2fsck -fn "$loop"

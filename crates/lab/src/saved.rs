@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_64;
 
 const MAGIC: [u8; 8] = *b"ssdlabSV";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER: usize = 32;
 /// The checksum's place: the end of the header.
 const CHECKSUM: usize = 24;

@@ -14,6 +14,7 @@
 
 mod kinds;
 
+use ssdlab_ssd::drive::power::{DataDrive, Power};
 use ssdlab_ssd::ftl::Found;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Completion, Drive, DriveConfig, Nanos, Op};
@@ -322,4 +323,19 @@ fn a_flush_waits_for_programs_to_end() {
         }
         assert_eq!(drive.counters().superblocks_reclaimed, 0);
     }
+}
+
+/// Power goes another way than it was aimed: what was aimed at is never struck, and recovery runs.
+#[test]
+fn a_cut_that_comes_before_the_aimed_one_disarms_it() {
+    let mut drive = DataDrive::new(DriveConfig::tiny(), Power::default()).expect("possible");
+    drive.aim_at(Some(1));
+    drive.write(0, &[1; 4096], false).expect("written");
+    drive.cut_inside_flush(500).expect("cut");
+    drive.power_on();
+    assert_eq!(drive.take_struck(), None);
+    drive.write(0, &[2; 4096], true).expect("written");
+    let mut bytes = [0; 4096];
+    drive.read(0, &mut bytes).expect("read");
+    assert_eq!(bytes, [2; 4096]);
 }

@@ -42,8 +42,8 @@ pub struct Crashtest {
     #[arg(long, value_name = "SCRIPT", required_unless_present_any = ["resume", "replay"])]
     pub check: Option<String>,
     /// So many random instants.
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub cuts: usize,
+    #[arg(long, value_name = "N", default_value = "100")]
+    pub cuts: NonZeroUsize,
     /// Every command and every NAND operation: before, inside and after.
     #[arg(long, conflicts_with = "cuts")]
     pub exhaustive: bool,
@@ -71,10 +71,14 @@ pub struct Crashtest {
     #[arg(long, short, value_name = "DIR", default_value = "crashtest")]
     pub out: PathBuf,
     /// Go on with the campaign in --out where it was stopped.
-    #[arg(long, conflicts_with_all = ["workload", "check", "replay"])]
+    #[arg(long, conflicts_with_all = ["workload", "check", "replay", "stream", "cuts",
+        "exhaustive", "after_mark", "drive", "size", "fault", "seed", "no_file", "timeout",
+        "minimise"])]
     pub resume: bool,
     /// Run one cut of the campaign in --out again; --check may be another.
-    #[arg(long, value_name = "TOKEN", conflicts_with = "workload")]
+    #[arg(long, value_name = "TOKEN", conflicts_with_all = ["workload", "stream", "cuts",
+        "exhaustive", "after_mark", "drive", "size", "fault", "seed", "no_file", "timeout",
+        "minimise", "export_dm_log_writes"])]
     pub replay: Option<String>,
     /// Also write the recorded stream in the format of Linux' dm-log-writes.
     #[arg(long, value_name = "FILE")]
@@ -83,7 +87,8 @@ pub struct Crashtest {
     #[arg(long)]
     pub no_file: bool,
     /// Longest time of a script, in seconds; a check that takes longer has failed.
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 120,
+        value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub timeout: u64,
     /// Most checks to find the smallest set of lost writes; 0: do not look for it.
     #[arg(long, value_name = "N", default_value_t = 60)]
@@ -142,7 +147,7 @@ fn record(args: &Crashtest) -> Result<ScriptCampaign, Failure> {
         size: Some(parse_size(&args.size)?),
         faults: args.fault.clone(),
         seed: args.seed,
-        cuts: (!args.exhaustive).then_some(args.cuts),
+        cuts: (!args.exhaustive).then_some(args.cuts.get()),
         after_mark: args.after_mark.clone(),
         workload: args.workload.clone().unwrap_or_default(),
         check: args.check.clone().unwrap_or_default(),

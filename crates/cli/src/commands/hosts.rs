@@ -5,6 +5,7 @@ use crate::args::OutputArgs;
 use crate::clock::Utc;
 use crate::failure::Failure;
 use crate::output::{Reserved, print, run_dir, say, write_file};
+use crate::progress::stop_on_signal;
 use clap::Args;
 use serde_json::json;
 use ssdlab_lab::LabError;
@@ -14,6 +15,7 @@ use ssdlab_lab::simulate::result::Check;
 use ssdlab_lab::simulate::settings::Setting;
 use ssdlab_lab::workload::quantity::parse_size;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What changes the drive.
 #[derive(Args, Debug, Clone)]
@@ -72,6 +74,26 @@ pub fn place(output: &OutputArgs, name: &str) -> Result<Place, LabError> {
         path,
         _reserved: reserved,
     })
+}
+
+/// One run for each choice, until the user ends it; says also whether that was so.
+///
+/// # Errors
+/// When signals cannot be caught, or a run is impossible.
+pub fn run_each<C, R>(
+    choices: Vec<C>,
+    run: impl Fn(C, &AtomicBool) -> Result<R, LabError>,
+) -> Result<(Vec<R>, bool), LabError> {
+    let stop = stop_on_signal()?;
+    let stopped = || stop.load(Ordering::Relaxed);
+    let mut runs = Vec::new();
+    for choice in choices {
+        if stopped() {
+            break;
+        }
+        runs.push(run(choice, &stop)?);
+    }
+    Ok((runs, stopped()))
 }
 
 /// What a host model leaves.

@@ -1,15 +1,13 @@
 //! `ssdlab months`: a file system that trims at once, in batches, or never.
 
-use super::hosts::{DriveArgs, Outcome, finish, place, trims};
+use super::hosts::{DriveArgs, Outcome, finish, place, run_each, trims};
 use crate::Exit;
 use crate::args::OutputArgs;
 use crate::failure::Failure;
-use crate::progress::stop_on_signal;
 use clap::Args;
 use ssdlab_lab::LabError;
-use ssdlab_lab::hosts::months::{Months, MonthsSpec, Trim, run_until, show};
+use ssdlab_lab::hosts::months::{MonthsSpec, Trim, run_until, show};
 use ssdlab_lab::workload::quantity::parse_size;
-use std::sync::atomic::Ordering;
 
 /// So much of the drive is aged unless told otherwise.
 const CAPACITY: u64 = 2 << 30;
@@ -96,19 +94,13 @@ pub fn months(args: &MonthsArgs) -> Result<Exit, Failure> {
     let spec = spec(args, block)?;
     spec.validate(drive.user_bytes)?;
     let place = place(&args.output, &drive.name)?;
-    let stop = stop_on_signal()?;
-    let stopped = || stop.load(Ordering::Relaxed);
-    let mut runs: Vec<Months> = Vec::new();
-    for trim in trims {
-        if stopped() {
-            break;
-        }
+    let (runs, stopped) = run_each(trims, |trim, stop| {
         let spec = MonthsSpec {
             trim,
             ..spec.clone()
         };
-        runs.push(run_until(&spec, &drive.config, &stop)?);
-    }
+        run_until(&spec, &drive.config, stop)
+    })?;
     let outcome = Outcome {
         model: "months",
         drives: std::slice::from_ref(&drive),
@@ -116,7 +108,7 @@ pub fn months(args: &MonthsArgs) -> Result<Exit, Failure> {
         series: show::csv(&runs),
         text: show::text(&runs),
         checks: runs.iter().flat_map(|run| run.checks.clone()).collect(),
-        stopped: stopped(),
+        stopped,
     };
     finish(&outcome, &place, &args.output)
 }

@@ -1,16 +1,14 @@
 //! `ssdlab oltp`: transactions of a database, month after month.
 
-use super::hosts::{DriveArgs, Outcome, finish, place, trims};
+use super::hosts::{DriveArgs, Outcome, finish, place, run_each, trims};
 use crate::Exit;
 use crate::args::OutputArgs;
 use crate::failure::Failure;
-use crate::progress::stop_on_signal;
 use clap::Args;
 use ssdlab_lab::LabError;
 use ssdlab_lab::hosts::months::Trim;
-use ssdlab_lab::hosts::oltp::{Oltp, OltpSpec, run_until, show};
+use ssdlab_lab::hosts::oltp::{OltpSpec, run_until, show};
 use ssdlab_lab::workload::quantity::parse_duration;
-use std::sync::atomic::Ordering;
 
 /// So much of the drive is aged unless told otherwise.
 const CAPACITY: u64 = 2 << 30;
@@ -117,19 +115,13 @@ pub fn oltp(args: &OltpArgs) -> Result<Exit, Failure> {
     let spec = spec(args, drive.user_bytes)?;
     spec.validate(drive.user_bytes)?;
     let place = place(&args.output, &drive.name)?;
-    let stop = stop_on_signal()?;
-    let stopped = || stop.load(Ordering::Relaxed);
-    let mut runs: Vec<Oltp> = Vec::new();
-    for trim in trims {
-        if stopped() {
-            break;
-        }
+    let (runs, stopped) = run_each(trims, |trim, stop| {
         let spec = OltpSpec {
             trim,
             ..spec.clone()
         };
-        runs.push(run_until(&spec, &drive.config, &stop)?);
-    }
+        run_until(&spec, &drive.config, stop)
+    })?;
     let outcome = Outcome {
         model: "oltp",
         drives: std::slice::from_ref(&drive),
@@ -137,7 +129,7 @@ pub fn oltp(args: &OltpArgs) -> Result<Exit, Failure> {
         series: show::csv(&runs),
         text: show::text(&runs),
         checks: runs.iter().flat_map(|run| run.checks.clone()).collect(),
-        stopped: stopped(),
+        stopped,
     };
     finish(&outcome, &place, &args.output)
 }

@@ -1,17 +1,15 @@
 //! `ssdlab tier`: a write-back cache tier in front of slow disks.
 
-use super::hosts::{DriveArgs, Outcome, finish, place};
+use super::hosts::{DriveArgs, Outcome, finish, place, run_each};
 use crate::Exit;
 use crate::args::OutputArgs;
 use crate::failure::Failure;
-use crate::progress::stop_on_signal;
 use clap::Args;
 use ssdlab_lab::LabError;
 use ssdlab_lab::hosts::HostDrive;
-use ssdlab_lab::hosts::tier::{Durable, Tier, TierSpec, life_cost, run_until, show};
+use ssdlab_lab::hosts::tier::{Durable, TierSpec, life_cost, run_until, show};
 use ssdlab_lab::workload::quantity::{parse_duration, parse_size};
 use ssdlab_ssd::DriveConfig;
-use std::sync::atomic::Ordering;
 
 /// So much of a drive is cache unless told otherwise.
 const CAPACITY: u64 = 4 << 30;
@@ -119,19 +117,13 @@ pub fn tier(args: &TierArgs) -> Result<Exit, Failure> {
     }
     spec.validate(&configs)?;
     let place = place(&args.output, &drives[0].name)?;
-    let stop = stop_on_signal()?;
-    let stopped = || stop.load(Ordering::Relaxed);
-    let mut runs: Vec<Tier> = Vec::new();
-    for durable in kinds {
-        if stopped() {
-            break;
-        }
+    let (runs, stopped) = run_each(kinds, |durable, stop| {
         let spec = TierSpec {
             durable,
             ..spec.clone()
         };
-        runs.push(run_until(&spec, &configs, &stop)?);
-    }
+        run_until(&spec, &configs, stop)
+    })?;
     let costs: Vec<_> = runs.iter().map(|run| life_cost(run, &drives[0])).collect();
     let outcome = Outcome {
         model: "tier",
@@ -140,7 +132,7 @@ pub fn tier(args: &TierArgs) -> Result<Exit, Failure> {
         series: show::csv(&runs),
         text: show::text(&runs, &drives[0]),
         checks: runs.iter().flat_map(|run| run.checks.clone()).collect(),
-        stopped: stopped(),
+        stopped,
     };
     finish(&outcome, &place, &args.output)
 }

@@ -48,8 +48,8 @@ pub fn choose(
 fn random(count: usize, seed: u64, from: usize, spans: &[Span]) -> Vec<CutPoint> {
     let mut rng = Rng::named(seed, "crashtest");
     let mut found = BTreeSet::new();
-    let first = spans.get(from).map_or(0, |span| span.start.0);
     let last = spans.last().map_or(0, |span| span.end.0);
+    let first = spans.get(from).map_or(last, |span| span.start.0);
     for draw in 0..count.saturating_mul(8) {
         if found.len() == count {
             break;
@@ -166,6 +166,22 @@ fn parse(text: &str) -> Option<Token> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ssdlab_ssd::Nanos;
+
+    #[test]
+    fn no_random_cut_falls_into_the_preparation() {
+        let span = |at: u64| Span {
+            start: Nanos(1_000 * at),
+            end: Nanos(1_000 * at + 1_000),
+        };
+        let spans: Vec<Span> = (0..10).map(span).collect();
+        // Also when the last mark was made behind the last command.
+        for from in [0, 4, 10] {
+            let found = random(40, 1, from, &spans);
+            assert!(!found.is_empty());
+            assert!(found.iter().all(|cut| cut.command >= from), "{from}");
+        }
+    }
 
     #[test]
     fn a_token_reads_as_it_was_written() {

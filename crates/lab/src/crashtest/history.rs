@@ -11,15 +11,21 @@ use ssdlab_ssd::drive::power::{BrokenPromise, PowerDrive, Promise, SectorClass};
 use ssdlab_ssd::nand::media::Content;
 use std::collections::BTreeMap;
 
-/// Sectors of a mapping unit that a command changes, as bits.
-type Mask = u64;
+/// Sectors of a mapping unit that a command changes: from, up to.
+type Sectors = (u32, u32);
 
 /// A change of a mapping unit.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     /// Index of the command.
     command: u32,
-    mask: Mask,
+    sectors: Sectors,
+}
+
+impl Change {
+    fn changes(&self, sector: u32) -> bool {
+        (self.sectors.0..self.sectors.1).contains(&sector)
+    }
 }
 
 /// A piece of a command: the part of it in one mapping unit.
@@ -106,11 +112,11 @@ impl History {
             Op::Flush => self.flushes.push(index),
             Op::Read => {}
             Op::Write | Op::Trim | Op::WriteZeroes => {
-                for (unit, mask) in parts(&command, self.sectors_per_unit) {
+                for (unit, sectors) in parts(&command, self.sectors_per_unit) {
                     let changes = self.changes.entry(unit).or_default();
                     changes.push(Change {
                         command: index,
-                        mask,
+                        sectors,
                     });
                 }
             }
@@ -205,9 +211,8 @@ impl History {
         for sector in 0..self.sectors_per_unit {
             let found = content.as_ref().map_or(0, |c| c.numbers[sector as usize]);
             let found = self.in_stream(found);
-            let bit = 1 << sector;
             let mut passed: Vec<u32> = Vec::new();
-            let of_sector = changes.iter().rev().filter(|c| c.mask & bit != 0);
+            let of_sector = changes.iter().rev().filter(|c| c.changes(sector));
             let mut due = (self.base_value(unit, sector), Promise::Factory);
             let mut is_there = false;
             for change in of_sector {
@@ -233,7 +238,7 @@ impl History {
                         by: due.1,
                         promised: due.0,
                         found,
-                        class: self.class(changes, bit, found),
+                        class: self.class(changes, sector, found),
                     });
                 }
             }
@@ -246,8 +251,8 @@ impl History {
     }
 
     /// What a value that may not be there is.
-    fn class(&self, changes: &[Change], bit: Mask, found: u64) -> SectorClass {
-        let mut of_sector = changes.iter().filter(|c| c.mask & bit != 0);
+    fn class(&self, changes: &[Change], sector: u32, found: u64) -> SectorClass {
+        let mut of_sector = changes.iter().filter(|c| c.changes(sector));
         if found == 0 {
             SectorClass::Lost
         } else if found & BEFORE != 0 || of_sector.any(|c| self.value(c.command) == found) {
@@ -263,7 +268,7 @@ const BEFORE: u64 = 1 << 62;
 
 /// The mapping units that a command changes, with the sectors in each. TRIM and write zeroes take
 /// whole units.
-pub fn parts(command: &Command, sectors_per_unit: u32) -> impl Iterator<Item = (u32, Mask)> {
+pub fn parts(command: &Command, sectors_per_unit: u32) -> impl Iterator<Item = (u32, Sectors)> {
     let per_unit = u64::from(sectors_per_unit);
     let mut first = command.offset / 512;
     let mut end = first + u64::from(command.len) / 512;
@@ -280,7 +285,25 @@ pub fn parts(command: &Command, sectors_per_unit: u32) -> impl Iterator<Item = (
         let begin = unit * per_unit;
         let low = first.max(begin) - begin;
         let high = end.min(begin + per_unit) - begin;
-        let up_to = |n: u64| if n >= 64 { Mask::MAX } else { (1 << n) - 1 };
-        (unit as u32, up_to(high) & !up_to(low))
+        (unit as u32, (low as u32, high as u32))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_large_units_are_whole() {
+        // Units of 64 KiB, 128 sectors: more than fit into a word of bits.
+        let write = Command::write(60 * 1024, 70 * 1024);
+        let found: Vec<_> = parts(&write, 128).collect();
+        assert_eq!(found, [(0, (120, 128)), (1, (0, 128)), (2, (0, 4))]);
+        let trim = Command {
+            op: Op::Trim,
+            ..write
+        };
+        let found: Vec<_> = parts(&trim, 128).collect();
+        assert_eq!(found, [(1, (0, 128))]);
+    }
 }

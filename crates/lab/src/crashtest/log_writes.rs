@@ -104,11 +104,12 @@ fn word(bytes: &[u8], at: usize) -> u64 {
     bytes.fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// Reads a log of ours, of dm-log-writes, or of qemu's blklogwrites.
+/// Reads a log of ours, of dm-log-writes, or of qemu's blklogwrites, for a drive of `capacity`
+/// bytes.
 ///
 /// # Errors
-/// When it is none, or ends before it says.
-pub fn read(bytes: &[u8]) -> Result<Stream, LabError> {
+/// When it is none, ends before it says, or goes beyond the drive.
+pub fn read(bytes: &[u8], capacity: u64) -> Result<Stream, LabError> {
     let wrong = |what: String| {
         LabError::refused(
             format!("not a log of dm-log-writes: {what}"),
@@ -125,11 +126,16 @@ pub fn read(bytes: &[u8]) -> Result<Stream, LabError> {
     let mut reader = Reader {
         rest: bytes.get(sector..).unwrap_or_default(),
         sector,
+        capacity,
         stream: Stream::default(),
     };
     for index in 0..word(bytes, 2) {
         let read = reader.entry();
-        read.ok_or_else(|| wrong(format!("entry {index} is cut short or lies nowhere")))?;
+        read.ok_or_else(|| {
+            wrong(format!(
+                "entry {index} is cut short, or lies beyond the drive's {capacity} bytes"
+            ))
+        })?;
     }
     Ok(reader.stream)
 }
@@ -137,6 +143,7 @@ pub fn read(bytes: &[u8]) -> Result<Stream, LabError> {
 struct Reader<'a> {
     rest: &'a [u8],
     sector: usize,
+    capacity: u64,
     stream: Stream,
 }
 
@@ -163,7 +170,9 @@ impl<'a> Reader<'a> {
         }
         let offset = first.checked_mul(self.sector as u64)?;
         let len = count.checked_mul(self.sector as u64)?;
-        offset.checked_add(len)?;
+        if offset.checked_add(len)? > self.capacity {
+            return None;
+        }
         if flags & DISCARD != 0 {
             self.discard(offset, len, flags);
         } else if count > 0 {
@@ -235,7 +244,10 @@ mod tests {
     #[test]
     fn a_stream_comes_back_as_it_was() {
         let stream = stream();
-        assert_eq!(read(&bytes(&stream, Dialect::Own)).unwrap(), stream);
+        assert_eq!(
+            read(&bytes(&stream, Dialect::Own), u64::MAX).unwrap(),
+            stream
+        );
     }
 
     /// What the kernel's documentation says, read by other lines than those above.
@@ -276,16 +288,28 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_beyond_the_drive_is_refused() {
+        let whole = bytes(&stream(), Dialect::Own);
+        let commands = stream().commands;
+        let ends = commands
+            .iter()
+            .map(|r| r.command.offset + u64::from(r.command.len));
+        let end = ends.max().unwrap();
+        assert!(read(&whole, end).is_ok());
+        assert!(read(&whole, end - 512).is_err());
+    }
+
+    #[test]
     fn what_is_cut_short_or_none_is_refused() {
         let whole = bytes(&stream(), Dialect::Own);
         for length in [0, 100, 511, 512, whole.len() - 512] {
-            assert!(read(&whole[..length]).is_err(), "{length}");
+            assert!(read(&whole[..length], u64::MAX).is_err(), "{length}");
         }
         for at in 0..whole.len().min(4096) {
             let mut spoiled = whole.clone();
             spoiled[at] ^= 0xff;
             // Whatever it says, nothing panics.
-            let _ = read(&spoiled);
+            let _ = read(&spoiled, 1 << 30);
         }
     }
 }

@@ -63,12 +63,12 @@ impl<'a> Missing<'a> {
         let recorded = &self.stream.commands[index];
         let command = &recorded.command;
         let slot = drive.drive().config().shape.slot_bytes;
-        for (unit, mask) in parts(command, slot / 512) {
+        for (unit, (first, end)) in parts(command, slot / 512) {
             if missing.contains(&unit) {
                 continue;
             }
-            let begin = u64::from(unit) * u64::from(slot) + u64::from(mask.trailing_zeros()) * 512;
-            let len = u64::from(mask.count_ones()) * 512;
+            let begin = u64::from(unit) * u64::from(slot) + u64::from(first) * 512;
+            let len = u64::from(end - first) * 512;
             let _ = match (command.op, &recorded.bytes) {
                 (Op::Write, Some(bytes)) => {
                     let at = (begin - command.offset) as usize;

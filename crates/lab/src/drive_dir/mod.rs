@@ -399,9 +399,11 @@ impl DriveDir {
         let next = self.number + 1;
         let drive = self.data.drive_mut();
         let sync = self.safety == Safety::Host;
+        // Before the checkpoint, whose sync of the folder then covers it too.
+        let log = Frames::create(&log_path(&self.path, next))?;
         let written = write_checkpoint(&self.path, next, drive, &self.saved, (closed, sync));
         self.checkpoint_bytes = written?;
-        self.log = Frames::create(&log_path(&self.path, next))?;
+        self.log = log;
         let old = [checkpoint_path, log_path].map(|path| path(&self.path, self.number));
         self.number = next;
         for file in old {

@@ -6,8 +6,8 @@
 //! gear, every page write played; gaps are between the two deaths of a pair.
 //!
 //! Drives are made smaller, in size and in rated cycles, and lives are given in the full drive's
-//! bytes. A smaller drive has fewer blocks to average over: equal drives of full size die closer
-//! together than here.
+//! bytes. A smaller drive has fewer blocks to average over: equal drives of full size should
+//! die closer together than here, which was not measured.
 
 use super::Scale;
 use crate::LabError;

@@ -147,10 +147,12 @@ fn differences(outcome: &mut Outcome, found: &WornResult) {
     outcome.value("traces_gain_pct_most", slowest);
     for (data, _) in DATA {
         for profiles in [["database", "workstation"], ["file_server", "web_server"]] {
-            let gains: Vec<f64> = profiles
-                .iter()
-                .flat_map(|profile| gains(found, &format!("{data}_{profile}")))
-                .collect();
+            let of_each = profiles.map(|profile| gains(found, &format!("{data}_{profile}")));
+            if of_each.iter().any(Vec::is_empty) {
+                // Not measured; nothing is not a gain of 0.
+                continue;
+            }
+            let gains = of_each.concat();
             let least = gains.iter().copied().fold(f64::MAX, f64::min);
             let most = gains.iter().map(|gain| gain.abs()).fold(0.0, f64::max);
             outcome.value(format!("{data}_{}_gain_pct_least", profiles[0]), least);

@@ -120,6 +120,6 @@ fn what_it_does_not_know_is_named() {
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[8] = 9;
     std::fs::write(&path, &bytes).unwrap();
-    assert!(message(&path).contains("version 9, this build knows version 1"));
+    assert!(message(&path).contains("version 9, this build knows version 2"));
     assert!(message(dir.path()).contains("no regular file"));
 }

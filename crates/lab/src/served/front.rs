@@ -148,6 +148,14 @@ impl Serving {
     }
 }
 
+impl Drop for Serving {
+    /// Not served to the end, as when a socket is taken: that is no power cut.
+    fn drop(&mut self) {
+        // Already shut down, or there is nobody left to tell.
+        let _ = self.drive.close();
+    }
+}
+
 /// Whether the drive kept what it had promised; nothing if its power was never cut.
 fn verdict(status: &PowerStatus) -> String {
     let (cuts, broken) = (status.cuts, status.promises_broken);

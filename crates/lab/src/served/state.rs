@@ -28,6 +28,8 @@ pub(super) struct State {
     rng: Rng,
     /// Why nothing works any more: what holds the data failed.
     broken: Option<String>,
+    /// Shut down, for good.
+    closed: bool,
 }
 
 impl State {
@@ -44,6 +46,7 @@ impl State {
             status,
             rng: Rng::named(seed, "served: cuts inside flushes"),
             broken: None,
+            closed: false,
             medium,
         }
     }
@@ -224,7 +227,13 @@ impl State {
     }
 
     /// Before anybody is told of what was done since the last call.
+    ///
+    /// Once something could not be kept nobody is told anything any more: what another connection
+    /// waits for may have been in what was lost.
     pub fn settle(&mut self) -> Result<(), StoreError> {
+        if let Some(why) = &self.broken {
+            return Err(StoreError::Io(why.clone()));
+        }
         let kept = self.medium.settle();
         self.kept(kept)
     }
@@ -291,11 +300,18 @@ impl State {
     pub fn close(&mut self) -> Result<(), LabError> {
         self.medium.data().aim_at(None);
         self.status.powered = false;
-        let why = self.broken.replace("the drive is shut down".to_string());
-        if why.is_some() {
+        if self.closed {
             return Ok(());
         }
-        self.medium.close()
+        self.closed = true;
+        let why = self.broken.replace("the drive is shut down".to_string());
+        match why {
+            Some(why) => Err(LabError::refused(
+                why,
+                "what was told to clients is on disk",
+            )),
+            None => self.medium.close(),
+        }
     }
 
     /// Gives power.
@@ -412,5 +428,27 @@ fn refused(error: DataError) -> StoreError {
             size: capacity,
         },
         DataError::Unaligned { .. } => StoreError::Io(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdlab_ssd::DriveConfig;
+    use ssdlab_ssd::drive::power::DataDrive;
+
+    #[test]
+    fn what_could_not_be_kept_is_told_to_nobody_and_not_hidden_at_the_end() {
+        let data = DataDrive::new(DriveConfig::tiny(), Default::default()).unwrap();
+        let mut state = State::new(Medium::Memory(Box::new(data)), 1);
+        state.write(0, &[1; 512], false).unwrap();
+        assert_eq!(state.settle(), Ok(()));
+        assert!(state.kept(Err(LabError::refused("disk full", ""))).is_err());
+        // Another connection, and once more: its write may have been in what was lost.
+        for _ in 0..2 {
+            assert!(matches!(state.settle(), Err(StoreError::Io(why)) if why.contains("full")));
+        }
+        assert!(state.close().is_err(), "an end as if all were well");
+        assert!(state.close().is_ok(), "said once");
     }
 }

@@ -14,6 +14,22 @@ impl<G: Gear> Nand<G> {
         self.gear.media()
     }
 
+    /// A commit of the map that costs nothing is done at `time`, in ns.
+    #[inline(always)]
+    pub fn remember_commit(&mut self, time: u64) {
+        if let Some(media) = self.gear.media_mut() {
+            media.note_map(time);
+        }
+    }
+
+    /// A mapping unit that may be on media is forgotten.
+    #[inline(always)]
+    pub fn remember_trim(&mut self, lpn: u32) {
+        if let Some(media) = self.gear.media_mut() {
+            media.forget(lpn);
+        }
+    }
+
     /// Brings what media remember up to now.
     pub fn settle_all(&mut self) {
         self.gear.settle_all();

@@ -5,6 +5,7 @@ use crate::LabError;
 use crate::catalogue::{Sourced, WearTable};
 use crate::endurance::media::{Given, Policy};
 use crate::endurance::{Class, Codeword};
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// What the table gives.
@@ -12,8 +13,8 @@ use std::ops::RangeInclusive;
 /// # Errors
 /// With key and what is allowed.
 pub(in crate::catalogue) fn given(r: &Reader<'_>, t: &WearTable) -> Result<Given, LabError> {
+    let whole = |key, value, range| number(r, key, value, range);
     let number = |key, value, range| number(r, key, value, range);
-    let whole = |key, value, range| whole(r, key, value, range);
     let percent = |key, value| Ok(number(key, value, 0.0..=100.0)?.map(|pct: f64| pct / 100.0));
     let found = Given {
         cycles: whole("cycles", &t.cycles, 1..=10_000_000)?,
@@ -61,28 +62,13 @@ fn key(name: &str) -> String {
     format!("wear.{name}")
 }
 
-fn number(
+/// A number within its range.
+fn number<T: Copy + PartialOrd + Display>(
     r: &Reader<'_>,
     name: &str,
-    value: &Option<Sourced<f64>>,
-    range: RangeInclusive<f64>,
-) -> Result<Option<f64>, LabError> {
-    let Some(value) = value.as_ref().map(|sourced| sourced.value) else {
-        return Ok(None);
-    };
-    if range.contains(&value) {
-        return Ok(Some(value));
-    }
-    let allowed = format!("{} to {} is allowed", range.start(), range.end());
-    Err(r.bad(&key(name), &value.to_string(), allowed))
-}
-
-fn whole(
-    r: &Reader<'_>,
-    name: &str,
-    value: &Option<Sourced<u32>>,
-    range: RangeInclusive<u32>,
-) -> Result<Option<u32>, LabError> {
+    value: &Option<Sourced<T>>,
+    range: RangeInclusive<T>,
+) -> Result<Option<T>, LabError> {
     let Some(value) = value.as_ref().map(|sourced| sourced.value) else {
         return Ok(None);
     };

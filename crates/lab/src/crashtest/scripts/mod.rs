@@ -92,18 +92,7 @@ impl ScriptCampaign {
         let capacity = settings.config()?.user_bytes;
         settings.check_faults()?;
         let bytes = std::fs::read(log).map_err(file_error("reading", log))?;
-        let stream = log_writes::read(&bytes)?;
-        let ends = stream.commands.iter().map(|recorded| {
-            let command = &recorded.command;
-            command.offset + u64::from(command.len)
-        });
-        let end = ends.max().unwrap_or(0);
-        if end > capacity {
-            return Err(LabError::refused(
-                format!("the stream goes to byte {end}, the drive has {capacity}"),
-                "choose a larger --size",
-            ));
-        }
+        let stream = log_writes::read(&bytes, capacity)?;
         std::fs::create_dir_all(out.join("checks")).map_err(file_error("creating", out))?;
         ScriptCampaign::keep(out, settings, stream)
     }
@@ -136,14 +125,15 @@ impl ScriptCampaign {
             source,
             hint: "without a campaign in it, run one with --workload and --check first".into(),
         })?;
-        let settings = serde_json::from_str(&text)
+        let settings: Settings = serde_json::from_str(&text)
             .map_err(|error| LabError::refused(format!("{}: {error}", path.display()), ""))?;
         let path = out.join("stream.log");
         let log = std::fs::read(&path).map_err(file_error("reading", &path))?;
+        let capacity = settings.config()?.user_bytes;
         Ok(ScriptCampaign {
             out: out.to_owned(),
             settings,
-            stream: log_writes::read(&log)?,
+            stream: log_writes::read(&log, capacity)?,
         })
     }
 

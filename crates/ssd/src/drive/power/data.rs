@@ -258,7 +258,7 @@ impl DataDrive {
     }
 
     /// Cuts the power while the drive is at work on a FLUSH, which is never acknowledged: so many
-    /// per mille of the way through it.
+    /// per mille of the way to the drive's next event, which is the first step of the FLUSH.
     ///
     /// # Errors
     /// When power is off.

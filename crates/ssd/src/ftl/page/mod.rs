@@ -575,7 +575,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.invalidate(old);
         self.epoch += 1;
         self.set_map(lpn, UNMAPPED);
-        self.remember_trim(lpn);
+        self.nand.remember_trim(lpn);
         self.journal_change(1);
         u32::from(was_buffered)
     }

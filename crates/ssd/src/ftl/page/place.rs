@@ -267,7 +267,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
         self.journal.pending = 0;
         if self.rules.journal.commit_map_programs == 0 {
-            self.remember_commit(end);
+            self.nand.remember_commit(end);
         }
         end
     }

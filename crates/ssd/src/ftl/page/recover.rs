@@ -77,22 +77,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             media.fill_map(die);
         }
     }
-
-    /// A commit that costs nothing is done at `time`.
-    #[inline(always)]
-    pub(super) fn remember_commit(&mut self, time: u64) {
-        if let Some(media) = self.nand.media_mut() {
-            media.note_map(time);
-        }
-    }
-
-    /// A mapping unit that may be on media is forgotten.
-    #[inline(always)]
-    pub(super) fn remember_trim(&mut self, lpn: u32) {
-        if let Some(media) = self.nand.media_mut() {
-            media.forget(lpn);
-        }
-    }
 }
 
 impl<L: Layout> Recoverable for PageFtl<Recorder, L> {

@@ -95,7 +95,7 @@ impl<G: Gear> Core<G> {
         }
         self.map_log.pending = 0;
         if self.map_log.commit_programs == 0 {
-            self.remember_commit(end);
+            self.nand.remember_commit(end);
         }
         end
     }

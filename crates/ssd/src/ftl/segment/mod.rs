@@ -307,7 +307,7 @@ impl<G: Gear> Core<G> {
         if old != UNMAPPED {
             self.invalidate(old);
             self.table[lpn as usize] = UNMAPPED;
-            self.remember_trim(lpn);
+            self.nand.remember_trim(lpn);
             self.map_log.change(1);
             self.settle(self.target(lpn).segment);
         }

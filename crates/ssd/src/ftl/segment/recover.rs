@@ -74,22 +74,6 @@ impl<G: Gear> Core<G> {
             media.fill_map(die);
         }
     }
-
-    /// A commit that costs nothing is done.
-    #[inline(always)]
-    pub(super) fn remember_commit(&mut self, time: u64) {
-        if let Some(media) = self.nand.media_mut() {
-            media.note_map(time);
-        }
-    }
-
-    /// A mapping unit on media is forgotten.
-    #[inline(always)]
-    pub(super) fn remember_trim(&mut self, lpn: u32) {
-        if let Some(media) = self.nand.media_mut() {
-            media.forget(lpn);
-        }
-    }
 }
 
 impl<P: Placement> Recoverable for SegmentFtl<Recorder, P> {

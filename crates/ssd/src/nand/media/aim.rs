@@ -55,6 +55,14 @@ impl Media {
         self.aim.hit = None;
     }
 
+    /// Power fails: an operation that is booked will not be struck any more. One that is not yet
+    /// booked stays aimed at, it may be one of recovery.
+    pub(super) fn miss_aim(&mut self) {
+        if self.aim.hit.take().is_some() {
+            self.aim.target = None;
+        }
+    }
+
     /// Whether something is aimed at.
     pub fn is_aiming(&self) -> bool {
         self.aim.target.is_some()

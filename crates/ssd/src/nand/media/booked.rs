@@ -257,6 +257,7 @@ impl Media {
         saves_map: bool,
         mut progress: impl FnMut(Ticket) -> Progress,
     ) -> CutDamage {
+        self.miss_aim();
         let mut damage = CutDamage::default();
         for die in 0..self.dies {
             while let Some(op) = self.pending[die as usize].pop_front() {
