@@ -19,10 +19,12 @@
 
 mod frames;
 mod records;
+mod size;
 
 use crate::LabError;
 use frames::Frames;
 use records::{Record, Said};
+pub use size::sized;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::{Cut, DataDrive, DataError, Power, PowerDrive, Recovery, Smart};
 use ssdlab_ssd::nand::media::{Content, Event};
@@ -35,43 +37,6 @@ use std::path::{Path, PathBuf};
 const VERSION: u32 = 2;
 /// A log shorter than this is not worth a new checkpoint.
 const LOG_BYTES_MIN: u64 = 64 << 20;
-
-/// The same drive with another capacity: so many blocks fewer or more, its spare area and its
-/// static pSLC cache in proportion.
-///
-/// # Errors
-/// When no such drive is possible.
-pub fn sized(config: &DriveConfig, user_bytes: u64) -> Result<DriveConfig, LabError> {
-    let slot = u64::from(config.shape.slot_bytes);
-    if user_bytes == 0 || !user_bytes.is_multiple_of(slot) {
-        return Err(LabError::refused(
-            format!("a drive of {user_bytes} bytes"),
-            format!("some bytes, in whole mapping units of {slot}"),
-        ));
-    }
-    let in_proportion = |count: u32| {
-        let scaled = u128::from(count) * u128::from(user_bytes);
-        scaled.div_ceil(u128::from(config.user_bytes.max(1)))
-    };
-    let mut sized = config.clone();
-    sized.user_bytes = user_bytes;
-    sized.ftl.slc.superblocks = in_proportion(config.ftl.slc.superblocks) as u32;
-    // What must be free does not shrink with the drive: a small one gets as many more.
-    let blocks = in_proportion(config.shape.blocks_per_plane) as u32;
-    let mut last = None;
-    for more in 0..64 {
-        sized.shape.blocks_per_plane = blocks.saturating_add(more);
-        match sized.validate() {
-            Ok(()) => return Ok(sized),
-            Err(error) => last = Some(error),
-        }
-    }
-    let why = last.map_or_else(String::new, |error| error.to_string());
-    Err(LabError::refused(
-        format!("{} with {user_bytes} bytes: {why}", config.name),
-        "choose a larger --size",
-    ))
-}
 
 /// What a drive directory survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

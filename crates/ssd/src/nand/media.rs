@@ -206,7 +206,8 @@ pub struct Media {
     /// Lower pages are always saved before a page above them is programmed.
     pub always_saves_lower: bool,
     seq: u64,
-    blocks: Vec<Block>,
+    /// Shared between forks until one of them writes there.
+    blocks: Vec<Arc<Block>>,
     /// Rows booked, per block, since the last erase booked.
     rows: Vec<u32>,
     /// Rows below are saved elsewhere, per block, in the life that was booked last.
@@ -239,7 +240,7 @@ impl Media {
             sectors: unit_bytes / SECTOR_BYTES,
             always_saves_lower: false,
             seq: 0,
-            blocks: vec![Block::default(); blocks],
+            blocks: vec![Arc::default(); blocks],
             rows: vec![0; blocks],
             saved_rows: vec![0; blocks],
             generation: vec![0; superblocks],
@@ -262,13 +263,18 @@ impl Media {
     }
 
     /// Every block with its number: superblock times dies plus die.
-    pub fn blocks(&self) -> &[Block] {
+    pub fn blocks(&self) -> &[Arc<Block>] {
         &self.blocks
     }
 
-    /// The same, for faults.
-    pub fn blocks_mut(&mut self) -> &mut [Block] {
-        &mut self.blocks
+    /// A programmed row of a block, for faults.
+    pub fn page_mut(&mut self, block: usize, row: usize) -> &mut Page {
+        Arc::make_mut(&mut self.block_mut(block as u32).pages[row])
+    }
+
+    /// For who writes there: a block that a fork shares is copied.
+    fn block_mut(&mut self, block: u32) -> &mut Block {
+        Arc::make_mut(&mut self.blocks[block as usize])
     }
 
     /// Whether an erase in a superblock was interrupted.

@@ -353,7 +353,7 @@ impl Faults {
 }
 
 fn page_of(media: &mut Media, block: usize, row: usize) -> &mut Page {
-    Arc::make_mut(&mut media.blocks_mut()[block].pages[row])
+    media.page_mut(block, row)
 }
 
 /// The readable pages programmed last, with something in them: sequence number, block, row.

@@ -212,8 +212,12 @@ impl Media {
         if at.pages.is_empty() && !at.unstable {
             return;
         }
-        at.pages.clear();
-        at.unstable = false;
+        if let Some(own) = Arc::get_mut(at) {
+            own.pages.clear();
+            own.unstable = false;
+        } else {
+            *at = Arc::default();
+        }
         self.happened(Event::Erased { block });
     }
 
@@ -228,7 +232,7 @@ impl Media {
             self.fold(&record, true);
         }
         self.seq = self.seq.max(page.seq);
-        self.blocks[block as usize].pages.push(page.clone());
+        self.block_mut(block).pages.push(page.clone());
         self.happened(Event::Programmed { block, page });
     }
 
@@ -292,7 +296,7 @@ impl Media {
     fn tear_erase(&mut self, op: Pending, damage: &mut CutDamage) {
         damage.torn_erases += 1;
         self.begin_erase(&op);
-        self.blocks[op.block as usize].unstable = true;
+        self.block_mut(op.block).unstable = true;
         drop_slots(op.page, damage);
     }
 
@@ -341,8 +345,7 @@ impl Media {
 
     /// A page cannot be read any more.
     pub fn lose_page(&mut self, block: u32, row: u32) {
-        let page = &mut self.blocks[block as usize].pages[row as usize];
-        Arc::make_mut(page).torn = true;
+        self.page_mut(block as usize, row as usize).torn = true;
         self.happened(Event::Lost { block, row });
     }
 
@@ -357,7 +360,7 @@ impl Media {
         let dies = self.dies as usize;
         let mut rows = Vec::with_capacity(self.blocks.len());
         for (superblock, blocks) in self.blocks.chunks(dies).enumerate() {
-            let of = |block: &super::Block| block.pages.first().map(|page| page.generation);
+            let of = |block: &Arc<super::Block>| block.pages.first().map(|page| page.generation);
             let newest = blocks.iter().filter_map(of).max();
             self.generation[superblock] = newest.unwrap_or(self.generation[superblock]);
             rows.extend(blocks.iter().map(|block| {
