@@ -80,6 +80,9 @@ fn a_life_leaves_summary_result_series_and_page() {
             assert!(!page.contains(absent), "{gear}: {absent}");
         }
         assert!(!page.contains("http://") || page.contains("MIT"));
+        let again = ssdlab(dir.path(), &["report", gear]);
+        assert_eq!(again.code, Some(2), "{}", again.stderr);
+        assert!(again.stderr.contains("there already: open"));
     }
 }
 

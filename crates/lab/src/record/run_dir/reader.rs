@@ -47,7 +47,13 @@ impl RunDir {
             ));
         }
         let header = read_json(&path.join(RUN_FILE))?.ok_or_else(|| {
-            LabError::refused(format!("{} has no {RUN_FILE}", path.display()), hint)
+            let what = format!("{} has no {RUN_FILE}", path.display());
+            let page = path.join("report.html");
+            if page.is_file() {
+                let hint = format!("its report is there already: open {}", page.display());
+                return LabError::refused(what, hint);
+            }
+            LabError::refused(what, hint)
         })?;
         let mut seconds = Vec::new();
         read_rows(

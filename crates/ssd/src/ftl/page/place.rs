@@ -151,6 +151,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// is open then.
     #[inline(always)]
     pub(super) fn pay_for_unit(&mut self, from: u64, frontier: usize) {
+        if self.is_short() {
+            self.restore_reserve(from);
+        }
         match self.rules.pace {
             Pace::Spread => {
                 if self.needs_reclaim() {

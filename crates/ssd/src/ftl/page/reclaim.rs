@@ -97,6 +97,28 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
+    /// Whether cuts have used up the reserve. Each leaves a victim half emptied and rows torn, and
+    /// many in a row can do so again before one victim is empty: then what has priority is a free
+    /// superblock, and the emptiest is the victim, whatever the policy.
+    #[inline(always)]
+    pub(super) fn is_short(&self) -> bool {
+        G::KEEPS && self.free.len() <= self.rules.streams as usize
+    }
+
+    /// Empties victims one by one, holding nothing back to fill units with.
+    #[cold]
+    pub(super) fn restore_reserve(&mut self, from: u64) {
+        let w = Which::Reclaim as usize;
+        while self.is_short() && self.reclaim_step(from).is_some() {
+            if self.movers[w].victim.is_none() {
+                while self.movers[w].waiting() > 0 {
+                    self.program_moving(Which::Reclaim, from);
+                }
+                self.retire(Which::Reclaim, from);
+            }
+        }
+    }
+
     /// Empties whole victims until enough superblocks are free for `frontier` to have room. One
     /// that reclaim shares may have been given room on the way.
     pub(super) fn reclaim_whole(&mut self, from: u64, frontier: usize) {
@@ -191,7 +213,11 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             }
         }
         self.candidates.set_now(self.counters.slots_host);
-        let victim = self.victim.pick(&mut self.candidates, &mut self.rng)?;
+        let victim = if self.is_short() {
+            self.candidates.fewest_valid()?
+        } else {
+            self.victim.pick(&mut self.candidates, &mut self.rng)?
+        };
         self.candidates.withdraw(victim);
         Some(victim)
     }
@@ -372,6 +398,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     fn pay_for_move(&mut self, from: u64) {
+        if self.is_short() {
+            self.restore_reserve(from);
+        }
         match self.rules.pace {
             Pace::Spread if self.needs_reclaim() => {
                 self.earn_credits(from);
