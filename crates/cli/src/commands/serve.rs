@@ -4,6 +4,7 @@ use crate::Exit;
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use ssdlab_lab::drive_dir::{DriveDir, Safety, sized};
+use ssdlab_lab::huge_pages::keep_freed_memory;
 use ssdlab_lab::report::units;
 use ssdlab_lab::served::{Pace, Places, ServedDrive, Serving, parse_address, parse_fault};
 use ssdlab_lab::workload::quantity::parse_size;
@@ -73,6 +74,7 @@ pub fn serve(args: &Serve) -> Result<Exit, Failure> {
         faults: faults.collect::<Result<_, _>>()?,
         ..Power::default()
     };
+    keep_freed_memory();
     let stop = signals()?;
     let name = args.directory.to_str();
     let (drive, name, about) = match name.and_then(|name| name.strip_prefix("drive:")) {
