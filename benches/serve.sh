@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# How fast is a served drive? `ssdlab serve --pace fast`, with the whole drive and its directory
-# behind it, against nbdkit's memory plugin: fio's nbd engine on a unix socket, server on one core
-# and client on the other, rounds interleaved in one run; medians, and the server's CPU time for
-# each request.
+# How fast is a served drive? `ssdlab serve --pace fast` with the whole drive behind it, against
+# nbdkit's memory plugin: in memory (`drive:NAME`), where it keeps as little as nbdkit does, and in a
+# directory, which survives the process. fio's nbd engine on a unix socket, server on one core and
+# client on the other, rounds interleaved in one run; medians, and the server's CPU time for each
+# request.
 # Usage: bash benches/serve.sh [path of ssdlab] [rounds] [seconds of each]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -28,8 +29,11 @@ taskset -c 0 "$ssdlab" serve "$work/drive" --nbd "unix:$work/ssdlab" >"$work/out
 pids+=($!)
 taskset -c 0 nbdkit -f -U "$work/nbdkit" memory 1G &
 pids+=($!)
+taskset -c 0 "$ssdlab" serve "drive:${SSDLAB_DRIVE:-consumer-sata-1tb}" --size 1GiB \
+  --nbd "unix:$work/memory" >"$work/out-memory" &
+pids+=($!)
 for _ in $(seq 100); do
-  [ -S "$work/ssdlab" ] && [ -S "$work/nbdkit" ] && break
+  [ -S "$work/ssdlab" ] && [ -S "$work/nbdkit" ] && [ -S "$work/memory" ] && break
   sleep 0.05
 done
 ticks() { awk '{print $14 + $15}' "/proc/$1/stat"; }
@@ -50,22 +54,23 @@ cpu = int(ticks) / os.sysconf("SC_CLK_TCK") * 1e6 / max(side["total_ios"], 1)
 print(name, rw, bs, depth, side["iops"], side["bw_bytes"] / 1e6, cpu)
 PY
 }
-both() {
+each() {
   one nbdkit "${pids[1]}" "$@" ""
+  one memory "${pids[2]}" "$@" drive
   one ssdlab "${pids[0]}" "$@" drive
 }
-# Both begin with every byte written.
-for name in ssdlab nbdkit; do
+# All begin with every byte written.
+for name in ssdlab nbdkit memory; do
   fio --name=fill --ioengine=nbd --uri="nbd+unix:///?socket=$work/$name" --rw=write --bs=128k \
     --iodepth=8 --size=1G >/dev/null
 done
 for round in $(seq "$rounds"); do
-  both randwrite 4k 1
-  both randread 4k 1
-  both randwrite 4k 32
-  both randread 4k 32
-  both write 128k 8
-  both read 128k 8
+  each randwrite 4k 1
+  each randread 4k 1
+  each randwrite 4k 32
+  each randread 4k 32
+  each write 128k 8
+  each read 128k 8
 done
 python3 - "$work/all" <<'PY'
 import statistics, sys
@@ -74,10 +79,11 @@ found = defaultdict(list)
 for line in open(sys.argv[1]):
     name, rw, bs, depth, *numbers = line.split()
     found[rw, bs, depth, name].append([float(n) for n in numbers])
-print(f"{'load':22}{'server':8}{'IOPS':>10}{'MB/s':>8}{'CPU us':>8}{'ratio':>7}")
+print(f"{'load':22}{'server':16}{'IOPS':>10}{'MB/s':>8}{'CPU us':>8}{'ratio':>7}")
+names = {"nbdkit": "nbdkit memory", "memory": "ours, memory", "ssdlab": "ours, directory"}
 for rw, bs, depth, name in found:
     row = [statistics.median(column) for column in zip(*found[rw, bs, depth, name])]
     peer = statistics.median(r[0] for r in found[rw, bs, depth, "nbdkit"])
     load = f"{rw} {bs} QD{depth}"
-    print(f"{load:22}{name:8}{row[0]:10.0f}{row[1]:8.0f}{row[2]:8.1f}{row[0] / peer:7.2f}")
+    print(f"{load:22}{names[name]:16}{row[0]:10.0f}{row[1]:8.0f}{row[2]:8.1f}{row[0] / peer:7.2f}")
 PY

@@ -7,9 +7,10 @@
 //! told of covered, or a newer write.
 
 use ssdlab_lab::drive_dir::{DriveDir, Safety};
-use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::Power;
+use ssdlab_ssd::nand::{WearConfig, WearCounters};
 use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command as Request, Drive, DriveConfig, Nanos};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -323,4 +324,141 @@ fn a_log_that_cannot_be_written_ends_everything() {
     let error = DriveDir::open(&path, Power::default(), Safety::Process);
     let error = error.expect_err("full").to_string();
     assert!(error.contains("log-0000000001"), "{error}");
+}
+
+/// A drive of which blocks fail after some cycles.
+fn wearing() -> DriveConfig {
+    let mut config = config(false);
+    config.shape.planes_per_die = 1;
+    config.shape.pages_per_block = 12;
+    config.user_bytes = 340 * PAGE;
+    config.ftl.slc.superblocks = 0;
+    config.ftl.reclaim.free_superblocks_low = 4;
+    config.ftl.journal.entry_bytes = 0;
+    config.ftl.journal.commit_map_programs = 0;
+    config.ftl.journal.commit_closes_word_lines = false;
+    config.wear = Some(WearConfig::tiny());
+    config
+}
+
+/// Cycles of the blocks in use, and what wear has done, but for reads: recovery reads.
+fn wear(dir: &DriveDir) -> (Vec<u32>, WearCounters) {
+    let wear = dir.drive().reliability().expect("wears");
+    let counters = WearCounters {
+        reads_by_rber: Vec::new(),
+        read_retries: 0,
+        reads_uncorrectable: 0,
+        ..wear.counters().clone()
+    };
+    (wear.cycles_in_use().collect(), counters)
+}
+
+/// Writes at random until so many blocks are retired.
+fn wear_out(dir: &mut DriveDir, blocks: u64) {
+    let mut rng = Rng::named(blocks, "wear out");
+    let pages = dir.capacity() / PAGE;
+    for n in 1..100_000 {
+        let retired = dir.drive().reliability().expect("wears").counters();
+        if retired.blocks_retired >= blocks {
+            return;
+        }
+        let at = rng.below(pages) * PAGE;
+        dir.write(at, &page(n), false).expect("written");
+    }
+    panic!("no {blocks} blocks retired");
+}
+
+#[test]
+fn wear_is_kept_over_a_shutdown_and_over_kills() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    DriveDir::create(&path, &wearing(), "wearing").expect("created");
+    let mut dir = open(&path);
+    wear_out(&mut dir, 1);
+    dir.flush().expect("flushed");
+    let (worn, counters) = (wear(&dir), dir.drive().counters().clone());
+    let erases = dir.drive().smart().array;
+    dir.close().expect("closed");
+    let mut dir = open(&path);
+    assert_eq!(wear(&dir), worn);
+    assert_eq!(dir.drive().counters(), &counters);
+    assert_eq!(dir.drive().smart().array.erases(), erases.erases());
+    // Until superblocks are given up, with kills on the way: nothing is closed, only opened.
+    for blocks in 2..=9 {
+        wear_out(&mut dir, blocks);
+        let before = wear(&dir);
+        drop(dir);
+        dir = open(&path);
+        dir.drive().check().expect("consistent");
+        let after = wear(&dir);
+        let sum = |cycles: &[u32]| cycles.iter().map(|&c| u64::from(c)).sum::<u64>();
+        // An erase under way when the drive was last asked may be missing, or be counted twice.
+        let (sum_before, sum_after) = (sum(&before.0), sum(&after.0));
+        let near = sum_before.abs_diff(sum_after) <= sum_before / 20;
+        assert!(near, "{sum_before} cycles, after a kill {sum_after}");
+        let (was, is) = (before.1.blocks_retired, after.1.blocks_retired);
+        assert!(is <= was && was - is <= 2, "{was} retired, {is} after");
+    }
+    dir.close().expect("closed");
+    let ended = open(&path);
+    assert!(ended.drive().worn_out().0 >= 8);
+}
+
+#[test]
+fn a_used_drive_goes_on_in_a_directory_as_worn_as_it_was() {
+    let mut used = Drive::new(wearing()).expect("valid");
+    let slots = used.config().user_slots();
+    let mut rng = Rng::named(1, "used");
+    for _ in 0..12 * slots {
+        let write = Request::write(rng.below(slots) * PAGE, PAGE as u32);
+        used.submit(0, &write, used.now());
+        used.pop_completion(Nanos::MAX).expect("done");
+    }
+    let cycles: Vec<u32> = used.reliability().expect("wears").cycles_in_use().collect();
+    assert!(cycles.iter().all(|&cycles| cycles > 3), "{cycles:?}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    DriveDir::create_used(&path, &used, "used").expect("created");
+    let mut dir = open(&path);
+    assert_eq!(wear(&dir).0, cycles);
+    assert_eq!(
+        dir.drive().counters().nand_erases,
+        used.counters().nand_erases
+    );
+    dir.write(PAGE, &page(5), true).expect("written");
+    dir.cut().expect("cut");
+    dir.power_on().expect("on");
+    let mut bytes = page(0);
+    dir.read(PAGE, &mut bytes).expect("read");
+    assert_eq!(bytes, page(5));
+    dir.drive().check().expect("consistent");
+}
+
+#[test]
+fn what_a_killed_checkpoint_left_is_removed_and_nothing_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    DriveDir::create(&path, &config(false), "tiny").expect("created");
+    open(&path).close().expect("closed");
+    // Killed before the rename, and one before it after that.
+    let left = [
+        "checkpoint-0000000002.part",
+        "log-0000000002",
+        "log-0000000000",
+        "checkpoint-0000000000",
+    ];
+    let foreign = ["notes.part", "checkpoint-of-mine.part", "log-book", "log-7"];
+    for name in left.iter().chain(&foreign) {
+        std::fs::write(path.join(name), "x").expect("written");
+    }
+    open(&path).close().expect("closed");
+    for name in left {
+        assert!(!path.join(name).exists(), "{name}");
+    }
+    for name in foreign
+        .iter()
+        .chain(&["checkpoint-0000000001", "log-0000000001"])
+    {
+        assert!(path.join(name).exists(), "{name}");
+    }
 }

@@ -5,9 +5,10 @@ use crate::failure::Failure;
 use crate::output::say;
 use clap::Args;
 use ssdlab_lab::drive_dir::{DriveDir, sized};
+use ssdlab_lab::life::left;
 use ssdlab_lab::workload::quantity::parse_size;
-use ssdlab_lab::{Bytes, catalogue};
-use std::path::PathBuf;
+use ssdlab_lab::{Bytes, LabError, catalogue};
+use std::path::{Path, PathBuf};
 
 /// `ssdlab create`.
 #[derive(Args, Debug)]
@@ -16,8 +17,12 @@ pub struct Create {
     #[arg(value_name = "DRIVE_DIR")]
     pub directory: PathBuf,
     /// Which drive: a name of the catalogue (`ssdlab drives list`) or a TOML file.
-    #[arg(long, value_name = "NAME")]
-    pub drive: String,
+    #[arg(long, value_name = "NAME", required_unless_present = "from")]
+    pub drive: Option<String>,
+    /// An aged drive instead: a saved one, the results of `ssdlab age`, or a checkpoint. It is as
+    /// worn as it was left, and empty: a saved drive keeps no bytes.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["drive", "size"])]
+    pub from: Option<PathBuf>,
     /// Bytes that it offers: fewer blocks of the same drive (1GiB).
     /// [default: as the drive]
     #[arg(long, value_name = "SIZE")]
@@ -29,21 +34,40 @@ pub struct Create {
 /// # Errors
 /// When the drive or the size is impossible, or the directory cannot be made.
 pub fn create(args: &Create) -> Result<Exit, Failure> {
-    let found = catalogue::open(&args.drive)?;
-    let size = args.size.as_deref().map(parse_size).transpose()?;
-    let config = match size {
-        Some(bytes) => sized(&found.config, bytes)?,
-        None => found.config.clone(),
+    let (title, user_bytes) = match (&args.from, &args.drive) {
+        (Some(file), _) => used(&args.directory, file)?,
+        (None, Some(name)) => fresh(&args.directory, name, args.size.as_deref())?,
+        (None, None) => {
+            return Err(LabError::refused("no drive is named", "--drive or --from").into());
+        }
     };
-    DriveDir::create(&args.directory, &config, &found.file.title)?;
     say(
         false,
         &format!(
             "{}: {}, {}",
             args.directory.display(),
-            found.file.title,
-            Bytes(config.user_bytes)
+            title,
+            Bytes(user_bytes)
         ),
     );
     Ok(Exit::Good)
+}
+
+/// Returns the drive's title, and the bytes that it offers.
+fn fresh(directory: &Path, name: &str, size: Option<&str>) -> Result<(String, u64), LabError> {
+    let found = catalogue::open(name)?;
+    let size = size.map(parse_size).transpose()?;
+    let config = match size {
+        Some(bytes) => sized(&found.config, bytes)?,
+        None => found.config.clone(),
+    };
+    DriveDir::create(directory, &config, &found.file.title)?;
+    Ok((found.file.title, config.user_bytes))
+}
+
+fn used(directory: &Path, file: &Path) -> Result<(String, u64), LabError> {
+    let (drive, _) = left::open(file)?;
+    let title = format!("{}, as {} left it", drive.config().name, file.display());
+    DriveDir::create_used(directory, &drive, &title)?;
+    Ok((title, drive.config().user_bytes))
 }

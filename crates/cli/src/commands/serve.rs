@@ -3,11 +3,13 @@
 use crate::Exit;
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
-use ssdlab_lab::drive_dir::{DriveDir, Safety};
+use ssdlab_lab::drive_dir::{DriveDir, Safety, sized};
+use ssdlab_lab::huge_pages::keep_freed_memory;
 use ssdlab_lab::report::units;
 use ssdlab_lab::served::{Pace, Places, ServedDrive, Serving, parse_address, parse_fault};
-use ssdlab_lab::{Bytes, LabError};
-use ssdlab_ssd::drive::power::{Power, Recovery};
+use ssdlab_lab::workload::quantity::parse_size;
+use ssdlab_lab::{Bytes, LabError, catalogue};
+use ssdlab_ssd::drive::power::{DataDrive, Power, Recovery};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
@@ -19,14 +21,19 @@ Examples:
   ssdlab create my-drive --drive intel-dc-s3700-100gb --size 1GiB
   ssdlab serve my-drive --nbd unix:nbd.sock --control switch.sock
   ssdlab serve my-drive --fuse mnt/drive --pace real --fault ignores-flush
+  ssdlab serve drive:consumer-sata-1tb --size 1GiB --nbd unix:nbd.sock
   ssdlab power cut-when --flush 3 --inside --wait --control switch.sock
 
 It runs until Ctrl-C or SIGTERM, then shuts the drive down and prints what it
 noted of each client. A second Ctrl-C ends it at once, as a power cut would.")]
 pub struct Serve {
-    /// The directory; `ssdlab create` makes one.
-    #[arg(value_name = "DRIVE_DIR")]
+    /// The directory; `ssdlab create` makes one. Or drive:NAME, a new drive of the catalogue in
+    /// memory: nothing of it is kept.
+    #[arg(value_name = "DRIVE_DIR|drive:NAME")]
     pub directory: PathBuf,
+    /// Bytes that drive:NAME offers. [default: as the drive]
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
     /// Listen for NBD clients: unix:PATH or tcp:HOST:PORT; may be repeated.
     #[arg(long, value_name = "ADDRESS")]
     pub nbd: Vec<String>,
@@ -67,20 +74,18 @@ pub fn serve(args: &Serve) -> Result<Exit, Failure> {
         faults: faults.collect::<Result<_, _>>()?,
         ..Power::default()
     };
-    let safety = if args.sync {
-        Safety::Host
-    } else {
-        Safety::Process
-    };
+    keep_freed_memory();
     let stop = signals()?;
-    let (dir, recovery) = DriveDir::open(&args.directory, power, safety)?;
-    let about = about(&dir, &recovery);
-    let name = dir.drive().config().name.clone();
+    let name = args.directory.to_str();
+    let (drive, name, about) = match name.and_then(|name| name.strip_prefix("drive:")) {
+        Some(name) => in_memory(args, name, power)?,
+        None => in_directory(args, power)?,
+    };
     let pace = match args.pace {
         PaceName::Real => Pace::Real,
         PaceName::Fast => Pace::Fast,
     };
-    let drive = ServedDrive::in_directory(dir).at_pace(pace);
+    let drive = drive.at_pace(pace);
     let serving = Serving::start(drive, &places, &name)?;
     let mut out = std::io::stdout();
     writeln!(out, "{}: {about}", args.directory.display())?;
@@ -124,6 +129,47 @@ fn signals() -> Result<Receiver<()>, LabError> {
     })
     .map_err(|error| LabError::refused(format!("cannot watch for Ctrl-C: {error}"), ""))?;
     Ok(receive)
+}
+
+fn in_memory(
+    args: &Serve,
+    name: &str,
+    power: Power,
+) -> Result<(ServedDrive, String, String), LabError> {
+    if args.sync {
+        return Err(LabError::refused(
+            "--sync with a drive in memory, of which nothing is kept",
+            "`ssdlab create` makes a drive directory",
+        ));
+    }
+    let config = catalogue::open(name)?.config;
+    let config = match args.size.as_deref().map(parse_size).transpose()? {
+        Some(bytes) => sized(&config, bytes)?,
+        None => config,
+    };
+    let (name, bytes) = (config.name.clone(), Bytes(config.user_bytes));
+    let data = DataDrive::new(config, power);
+    let data = data.map_err(|error| LabError::refused(error.to_string(), ""))?;
+    let about = format!("{bytes}, new, in memory: nothing of it is kept");
+    Ok((ServedDrive::in_memory(data), name, about))
+}
+
+fn in_directory(args: &Serve, power: Power) -> Result<(ServedDrive, String, String), LabError> {
+    if args.size.is_some() {
+        return Err(LabError::refused(
+            "--size: a drive directory has its size",
+            "drive:NAME with --size, or `ssdlab create DRIVE_DIR --size ...`",
+        ));
+    }
+    let safety = if args.sync {
+        Safety::Host
+    } else {
+        Safety::Process
+    };
+    let (dir, recovery) = DriveDir::open(&args.directory, power, safety)?;
+    let about = about(&dir, &recovery);
+    let name = dir.drive().config().name.clone();
+    Ok((ServedDrive::in_directory(dir), name, about))
 }
 
 fn about(dir: &DriveDir, recovery: &Recovery) -> String {

@@ -14,27 +14,36 @@
 //! at the log's end has not happened. On a protected drive, what an acknowledged command left in
 //! the buffer is logged too: that is what the capacitor would have saved.
 //!
+//! What the drive knows beside its media, its wear included, is logged when power comes and goes
+//! and when a block is retired; erases since then are counted again from the log. So a kill loses
+//! the counters of reads, writes and work since, and which blocks were read how often.
+//!
 //! [`Safety::Process`] survives the process; [`Safety::Host`] also syncs to disk on FLUSH and FUA
 //! and at checkpoints, and survives the machine.
 
 mod frames;
 mod records;
 mod size;
+mod stored;
 
 use crate::LabError;
 use frames::Frames;
-use records::{Record, Said};
+use records::Record;
 pub use size::sized;
-use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::{Cut, DataDrive, DataError, Power, PowerDrive, Recovery, Smart};
 use ssdlab_ssd::nand::media::{Content, Event};
 use ssdlab_ssd::units::Nanos;
+use ssdlab_ssd::{Drive, DriveConfig};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use stored::{
+    checkpoint_path, file_bytes, forget_saved, log_path, newest, read, remove_others,
+    write_checkpoint,
+};
 
 /// Version of the directory's format.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// A log shorter than this is not worth a new checkpoint.
 const LOG_BYTES_MIN: u64 = 64 << 20;
 
@@ -61,16 +70,9 @@ pub struct DriveDir {
     saved: BTreeMap<u32, Content>,
     /// Changes of that which are not logged yet.
     unlogged: Vec<(u32, Content)>,
+    /// How worn out the drive was when its SMART was last logged.
+    worn_out: (u64, u64, bool),
     _lock: File,
-}
-
-/// What a directory holds.
-struct Stored {
-    config: DriveConfig,
-    smart: Smart,
-    events: Vec<Event>,
-    saved: BTreeMap<u32, Content>,
-    closed: bool,
 }
 
 impl DriveDir {
@@ -79,29 +81,22 @@ impl DriveDir {
     /// # Errors
     /// When it exists, cannot be written, or the drive is impossible.
     pub fn create(path: &Path, config: &DriveConfig, title: &str) -> Result<(), LabError> {
-        let busy = std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
-        if busy || path.is_file() {
-            return Err(LabError::refused(
-                format!("{} exists", path.display()),
-                "choose a new or empty directory",
-            ));
-        }
-        std::fs::create_dir_all(path).map_err(|e| LabError::file("creating", path, e))?;
-        let about = serde_json::json!({
-            "format": VERSION,
-            "drive": config.name,
-            "title": title,
-            "user_bytes": config.user_bytes,
-        });
-        let file = path.join("about.json");
-        std::fs::write(&file, format!("{about:#}\n"))
-            .map_err(|e| LabError::file("writing", &file, e))?;
-        let _lock = lock(path)?;
-        let mut drive = PowerDrive::new(config.clone(), Power::default())
+        let drive = PowerDrive::new(config.clone(), Power::default())
             .map_err(|error| LabError::refused(error.to_string(), ""))?;
-        drive.shut_down();
-        write_checkpoint(path, 1, &mut drive, &BTreeMap::new(), (true, true))?;
-        Ok(())
+        create_with(path, drive, title)
+    }
+
+    /// Makes a directory with a drive in it that has been used: as worn as that is, and empty.
+    ///
+    /// # Errors
+    /// As [`DriveDir::create`].
+    pub fn create_used(path: &Path, used: &Drive, title: &str) -> Result<(), LabError> {
+        let config = used.config().clone();
+        let smart = Smart::of_used(used);
+        let stored = PowerDrive::stored(config, Power::default(), &smart, [], Vec::new());
+        let mut drive = stored.map_err(|error| LabError::refused(error.to_string(), ""))?;
+        drive.power_on(drive.now());
+        create_with(path, drive, title)
     }
 
     /// Opens a directory and switches its drive on, which recovers as after a power cut.
@@ -112,6 +107,7 @@ impl DriveDir {
         let lock = lock(path)?;
         let number = newest(path)?;
         let (stored, log) = read(path, number)?;
+        remove_others(path, number)?;
         let mut smart = stored.smart;
         if !stored.closed {
             smart.power.unsafe_shutdowns += 1;
@@ -134,6 +130,7 @@ impl DriveDir {
             log,
             saved: stored.saved,
             unlogged: Vec::new(),
+            worn_out: (0, 0, false),
             _lock: lock,
         };
         dir.log_on()?;
@@ -274,6 +271,10 @@ impl DriveDir {
             self.log.append(&Record::Saved(unlogged))?;
         }
         self.log_events(with_map)?;
+        // After what was moved off the blocks that are retired now.
+        if self.data.drive().worn_out() != self.worn_out {
+            self.log_smart()?;
+        }
         if self.log.bytes() > LOG_BYTES_MIN.max(2 * self.checkpoint_bytes) {
             self.checkpoint(false)?;
         }
@@ -316,8 +317,7 @@ impl DriveDir {
 
     /// Power is off, and SMART says how it went.
     fn log_off(&mut self) -> Result<(), LabError> {
-        let smart = self.data.drive().smart();
-        self.log.append(&Record::Smart(Box::new(smart)))?;
+        self.log_smart()?;
         self.log.append(&Record::Closed)
     }
 
@@ -338,9 +338,14 @@ impl DriveDir {
 
     /// From here on the log does not end with power off.
     fn log_on(&mut self) -> Result<(), LabError> {
-        let smart = self.data.drive().smart();
-        self.log.append(&Record::Smart(Box::new(smart)))?;
+        self.log_smart()?;
         self.settle()
+    }
+
+    fn log_smart(&mut self) -> Result<(), LabError> {
+        self.worn_out = self.data.drive().worn_out();
+        let smart = self.data.drive().smart();
+        self.log.append(&Record::Smart(Box::new(smart)))
     }
 
     fn log_events(&mut self, with_map: bool) -> Result<(), LabError> {
@@ -378,32 +383,33 @@ impl DriveDir {
     }
 }
 
+/// Puts a drive that is on, and does nothing, into a new directory.
+fn create_with(path: &Path, mut drive: PowerDrive, title: &str) -> Result<(), LabError> {
+    let busy = std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+    if busy || path.is_file() {
+        return Err(LabError::refused(
+            format!("{} exists", path.display()),
+            "choose a new or empty directory",
+        ));
+    }
+    std::fs::create_dir_all(path).map_err(|e| LabError::file("creating", path, e))?;
+    let about = serde_json::json!({
+        "format": VERSION,
+        "drive": drive.config().name,
+        "title": title,
+        "user_bytes": drive.config().user_bytes,
+    });
+    let file = path.join("about.json");
+    std::fs::write(&file, format!("{about:#}\n"))
+        .map_err(|e| LabError::file("writing", &file, e))?;
+    let _lock = lock(path)?;
+    drive.shut_down();
+    write_checkpoint(path, 1, &mut drive, &BTreeMap::new(), (true, true))?;
+    Ok(())
+}
+
 fn refused(error: DataError) -> LabError {
     LabError::refused(error.to_string(), "")
-}
-
-/// What has come to media need not be saved any more.
-fn forget_saved(saved: &mut BTreeMap<u32, Content>, event: &Event) {
-    let Event::Programmed { page, .. } = event else {
-        return;
-    };
-    for spare in page.slots.iter().filter(|_| !page.torn) {
-        if saved.get(&spare.address) == Some(&spare.content) {
-            saved.remove(&spare.address);
-        }
-    }
-}
-
-fn checkpoint_path(path: &Path, number: u64) -> PathBuf {
-    path.join(format!("checkpoint-{number:010}"))
-}
-
-fn log_path(path: &Path, number: u64) -> PathBuf {
-    path.join(format!("log-{number:010}"))
-}
-
-fn file_bytes(path: &Path) -> u64 {
-    path.metadata().map_or(0, |found| found.len())
 }
 
 fn lock(path: &Path) -> Result<File, LabError> {
@@ -422,144 +428,4 @@ fn lock(path: &Path) -> Result<File, LabError> {
         )
     })?;
     Ok(lock)
-}
-
-/// The number of the newest whole checkpoint.
-fn newest(path: &Path) -> Result<u64, LabError> {
-    let entries = std::fs::read_dir(path).map_err(|e| LabError::file("reading", path, e))?;
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let numbers = names.filter_map(|name| name.strip_prefix("checkpoint-")?.parse().ok());
-    numbers.max().ok_or_else(|| {
-        LabError::refused(
-            format!("{} is no drive directory", path.display()),
-            "`ssdlab create DRIVE_DIR --drive NAME` makes one",
-        )
-    })
-}
-
-fn write_checkpoint(
-    path: &Path,
-    number: u64,
-    drive: &mut PowerDrive,
-    saved: &BTreeMap<u32, Content>,
-    (closed, sync): (bool, bool),
-) -> Result<u64, LabError> {
-    let file = checkpoint_path(path, number);
-    let part = file.with_extension("part");
-    let mut frames = Frames::create(&part)?;
-    frames.append(&Record::Header(VERSION, Box::new(drive.config().clone())))?;
-    frames.append(&Record::Smart(Box::new(drive.smart())))?;
-    for events in drive.all_events().chunks(256) {
-        frames.append(&Record::Events(events.to_vec()))?;
-    }
-    let all: Vec<(u32, Content)> = saved.iter().map(|(&lpn, c)| (lpn, c.clone())).collect();
-    for saved in all.chunks(256) {
-        frames.append(&Record::Saved(saved.to_vec()))?;
-    }
-    frames.append(if closed {
-        &Record::Closed
-    } else {
-        &Record::End
-    })?;
-    if sync {
-        frames.sync()?;
-    }
-    let renamed = std::fs::rename(&part, &file);
-    renamed.map_err(|e| LabError::file("writing", &file, e))?;
-    if sync {
-        let synced = File::open(path).and_then(|folder| folder.sync_all());
-        synced.map_err(|e| LabError::file("syncing", path, e))?;
-    }
-    Ok(frames.bytes())
-}
-
-/// Reads a checkpoint and its log; returns what they hold and the log, to go on with.
-fn read(path: &Path, number: u64) -> Result<(Stored, Frames), LabError> {
-    let file = checkpoint_path(path, number);
-    let mut records = Vec::new();
-    let (whole, _) = frames::read(&file, |record| records.push(record))?;
-    let damaged = |what: &str| {
-        let what = format!("{}: {what}", file.display());
-        LabError::refused(what, "the drive directory is damaged")
-    };
-    let ended = matches!(records.last(), Some(Record::End | Record::Closed));
-    if whole != file_bytes(&file) || !ended {
-        return Err(damaged("it is cut short, or a checksum is wrong"));
-    }
-    let config = match records.first() {
-        Some(Record::Header(VERSION, config)) => (**config).clone(),
-        Some(Record::Header(other, _)) => {
-            return Err(damaged(&format!(
-                "format {other}, this build knows {VERSION}"
-            )));
-        }
-        _ => return Err(damaged("it has no header")),
-    };
-    let mut stored = Stored {
-        config,
-        smart: Smart::default(),
-        events: Vec::new(),
-        saved: BTreeMap::new(),
-        closed: false,
-    };
-    let log = log_path(path, number);
-    let (mut bytes, mut said) = (0, Said::default());
-    records.into_iter().for_each(|record| stored.take(record));
-    if log.exists() {
-        (bytes, said) = frames::read(&log, |record| stored.take(record))?;
-    }
-    let log = Frames::open(&log, bytes, said)?;
-    Ok((stored, log))
-}
-
-impl Stored {
-    fn take(&mut self, record: Record) {
-        let closes = matches!(record, Record::Closed);
-        // The end of a checkpoint says nothing; anything else means that it was opened again.
-        self.closed = closes || (self.closed && matches!(record, Record::End));
-        match record {
-            Record::Header(..) | Record::End | Record::Closed => {}
-            Record::Smart(smart) => self.smart = *smart,
-            Record::Saved(slots) => {
-                for (lpn, content) in slots {
-                    self.count(&content);
-                    match content {
-                        Some(_) => drop(self.saved.insert(lpn, content)),
-                        None => drop(self.saved.remove(&lpn)),
-                    }
-                }
-            }
-            Record::Events(events) => {
-                for event in events {
-                    self.take_event(&event);
-                    self.events.push(event);
-                }
-            }
-        }
-    }
-
-    fn take_event(&mut self, event: &Event) {
-        forget_saved(&mut self.saved, event);
-        let dies = self.config.geometry().die_count;
-        match event {
-            Event::Erased { block } if block.is_multiple_of(dies) => {
-                if let Some(erases) = self.smart.erases.get_mut((block / dies) as usize) {
-                    *erases += 1;
-                }
-            }
-            Event::Programmed { page, .. } => {
-                for spare in &page.slots {
-                    self.count(&spare.content);
-                }
-            }
-            Event::Erased { .. } | Event::Lost { .. } | Event::Noted(_) => {}
-        }
-    }
-
-    /// Numbers go on behind the last one seen.
-    fn count(&mut self, content: &Content) {
-        let numbers = content.iter().flat_map(|content| &content.numbers);
-        let last = numbers.max().copied().unwrap_or(0);
-        self.smart.number = self.smart.number.max(last);
-    }
 }

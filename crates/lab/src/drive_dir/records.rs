@@ -6,7 +6,7 @@
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::Smart;
 use ssdlab_ssd::image::{IMAGE_VERSION, Image, ImageError, Reader, Writer};
-use ssdlab_ssd::nand::media::{Content, Event, Page, SlotContent, Spare};
+use ssdlab_ssd::nand::media::{Content, Event, Numbers, Page, SlotBytes, SlotContent, Spare};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -53,14 +53,14 @@ impl Said {
         }
         self.0.insert(address, content.clone());
         let numbers = &content.numbers;
-        match numbers.first() {
-            Some(first) if numbers.iter().all(|number| number == first) => {
-                (OF_ONE_WRITE, numbers.len() as u32).save(out)?;
-                first.save(out)?;
+        match numbers.one() {
+            Some(number) => {
+                (OF_ONE_WRITE, numbers.count() as u32).save(out)?;
+                number.save(out)?;
             }
-            _ => {
+            None => {
                 OF_SEVERAL.save(out)?;
-                numbers.save(out)?;
+                numbers.iter().collect::<Vec<u64>>().save(out)?;
             }
         }
         let bytes = content.bytes.as_deref();
@@ -86,12 +86,12 @@ impl Said {
                     let what = format!("{count} sectors in a mapping unit");
                     return Err(ImageError::Unknown(what));
                 }
-                vec![number; count as usize]
+                Numbers::same(number, count as usize)
             }
-            OF_SEVERAL => Vec::load(from)?,
+            OF_SEVERAL => Vec::load(from)?.into(),
             other => return Err(ImageError::Unknown(format!("content of kind {other}"))),
         };
-        let bytes = Option::<Vec<u8>>::load(from)?;
+        let bytes = Option::<Vec<u8>>::load(from)?.map(SlotBytes::from);
         let content = Arc::new(SlotContent { numbers, bytes });
         self.0.insert(address, content.clone());
         Ok(Some(content))
@@ -277,8 +277,8 @@ mod tests {
     fn what_is_moved_is_not_said_again_and_comes_back() {
         let content = |number| {
             Some(Arc::new(SlotContent {
-                numbers: vec![number, number, 0],
-                bytes: Some(vec![number as u8; 1536]),
+                numbers: vec![number, number, 0].into(),
+                bytes: Some(vec![number as u8; 1536].into()),
             }))
         };
         let (one, two) = (content(1), content(2));

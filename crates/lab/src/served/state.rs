@@ -372,8 +372,9 @@ impl State {
                 let index = (sector % per_slot) as usize;
                 content.as_ref().map_or(0, |c| c.numbers[index])
             };
-            let is_hole = content.is_none() && self.ledger.is_plain(&(at..until));
-            let step = if is_hole { until - at } else { 1 };
+            let one = content.as_ref().is_none_or(|c| c.numbers.one().is_some());
+            let is_even = one && self.ledger.is_even(&(at..until));
+            let step = if is_even { until - at } else { 1 };
             for sector in (at..until).step_by(step as usize) {
                 let number = number(sector);
                 let extent = Extent {

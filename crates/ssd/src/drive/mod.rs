@@ -34,7 +34,7 @@ use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
 use crate::ftl::{BlockFtl, Found, Full, HybridFtl, Lean, PageFtl, SuperblockView, Translation};
 use crate::image::{IMAGE_MAGIC, IMAGE_VERSION, Image, ImageError, Reader, Writer};
-use crate::nand::{Clock, EndOfLife, NandWork, Purpose, Reliability};
+use crate::nand::{Clock, EndOfLife, NandWork, Purpose, Reliability, UsedArray};
 use crate::units::Nanos;
 use engine::Engine;
 use std::io;
@@ -277,6 +277,11 @@ impl Drive {
     /// Wear of the media, where it wears.
     pub fn reliability(&self) -> Option<&Reliability> {
         each!(self, engine => engine.ftl.reliability())
+    }
+
+    /// What its array has been through, without its data.
+    pub fn used_array(&self) -> UsedArray {
+        each!(self, engine => engine.ftl.array())
     }
 
     /// What the drive does now that its reserve is used up; `None`: it is not.

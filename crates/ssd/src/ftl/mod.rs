@@ -30,7 +30,7 @@ pub type HybridFtl<G> = SegmentFtl<G, segment::Logged>;
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::image::Image;
-use crate::nand::{EndOfLife, NandWork, Reliability, Ticket};
+use crate::nand::{EndOfLife, NandWork, Reliability, Ticket, UsedArray};
 use policies::VictimPolicy;
 use std::fmt::Debug;
 use std::ops::Range;
@@ -161,6 +161,8 @@ pub trait Translation: Clone + Debug + Image {
     fn counted(&self) -> &DriveCounters;
     /// What was done to the array.
     fn nand_work(&self) -> &NandWork;
+    /// What the array has been through.
+    fn array(&self) -> UsedArray;
     /// Busy time of all dies by purpose, ns; zeroes without time.
     fn busy_by_purpose(&self) -> [u64; crate::nand::Purpose::COUNT];
     /// Busy time of each die and channel, ns; empty without time.

@@ -14,7 +14,7 @@
 use super::Translation;
 use crate::config::DriveConfig;
 use crate::nand::media::{Content, CutDamage, Media, Page};
-use crate::nand::{Gear, Mode, Nand, Purpose, UnitPlace};
+use crate::nand::{Gear, Mode, Nand, Purpose, Reliability, UnitPlace, UsedArray};
 use std::collections::BTreeMap;
 
 /// One step of recovery.
@@ -50,10 +50,11 @@ pub trait Recoverable: Translation {
             super::Found::Media(slot) => self.media().content_at(slot),
         }
     }
-    /// Erases, per superblock.
-    fn erase_counts(&self) -> Vec<u32>;
-    /// Sets them, for a drive that comes back from files.
-    fn set_erase_counts(&mut self, counts: &[u32]);
+    /// Wear of the media as a cut now would find it, where it wears.
+    fn settled_wear(&self) -> Option<&Reliability>;
+    /// Takes over what an array has been through, for a drive that comes back from files. `ended`:
+    /// its reserve is used up.
+    fn take_array(&mut self, array: UsedArray, ended: bool);
 }
 
 /// The newest readable copy of an address.

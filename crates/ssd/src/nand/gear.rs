@@ -101,6 +101,10 @@ pub trait Gear: Clone + Debug + Image {
     fn worn_at_cut(&mut self) -> Option<Reliability> {
         None
     }
+    /// The same if power failed now.
+    fn worn_before(&self) -> Option<&Reliability> {
+        None
+    }
     /// The media that remember.
     fn media(&self) -> Option<&Media> {
         None

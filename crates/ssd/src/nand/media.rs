@@ -20,11 +20,13 @@
 
 mod aim;
 mod booked;
+mod content;
 mod image;
 #[cfg(test)]
 mod tests;
 
 pub use aim::Aimed;
+pub use content::{Content, Numbers, SlotBytes, SlotContent};
 
 use super::gear::Ticket;
 use super::{Mode, Purpose};
@@ -33,18 +35,6 @@ use std::sync::Arc;
 
 /// Bytes of a sector, the smallest that a host writes.
 pub const SECTOR_BYTES: usize = 512;
-
-/// What a slot holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SlotContent {
-    /// The number of the write that each sector comes from; zero: none.
-    pub numbers: Vec<u64>,
-    /// The bytes, where they are kept; `None`: zeroes.
-    pub bytes: Option<Vec<u8>>,
-}
-
-/// A slot's content; `None` where there is none (pages of the map).
-pub type Content = Option<Arc<SlotContent>>;
 
 /// One slot's part of a spare area.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -419,20 +409,19 @@ impl Media {
             media.and_then(|at| self.content_at(at))
         };
         let mut content = old.map_or_else(|| self.nothing(), |old| (*old).clone());
-        let sector = SECTOR_BYTES as u64;
-        for number in &mut content.numbers[(first / sector) as usize..(last / sector) as usize] {
-            *number = staged.number;
-        }
+        let sectors = first as usize / SECTOR_BYTES..last as usize / SECTOR_BYTES;
+        content.numbers.set(sectors, staged.number);
         if let Some(data) = &staged.bytes {
             let from = (begin + first - staged.offset) as usize;
-            let new = &data[from..from + (last - first) as usize];
+            let new = from..from + (last - first) as usize;
+            let at = first as usize..last as usize;
             match &mut content.bytes {
-                all if whole => *all = Some(new.to_vec()),
-                Some(all) => all[first as usize..last as usize].copy_from_slice(new),
+                all if whole => *all = Some(SlotBytes::part(data, new)),
+                Some(all) => all.change(|bytes| bytes[at].copy_from_slice(&data[new])),
                 all => {
                     let mut zeroes = vec![0; bytes as usize];
-                    zeroes[first as usize..last as usize].copy_from_slice(new);
-                    *all = Some(zeroes);
+                    zeroes[at].copy_from_slice(&data[new]);
+                    *all = Some(zeroes.into());
                 }
             }
         }
@@ -441,7 +430,7 @@ impl Media {
 
     fn nothing(&self) -> SlotContent {
         SlotContent {
-            numbers: vec![0; self.sectors],
+            numbers: Numbers::same(0, self.sectors),
             bytes: None,
         }
     }
@@ -461,12 +450,27 @@ impl Media {
         self.buffer.remove(&address).flatten()
     }
 
+    /// What a slot holds, to be written elsewhere: without the rest of a command's bytes, once
+    /// that is mostly overwritten.
+    pub fn moved_from(&self, slot: u32) -> Content {
+        let content = self.content_at(slot)?;
+        match &content.bytes {
+            Some(bytes) if bytes.wastes() => Some(Arc::new(SlotContent {
+                numbers: content.numbers.clone(),
+                bytes: Some(bytes.to_vec().into()),
+            })),
+            _ => Some(content),
+        }
+    }
+
     /// What a slot holds, or will when what is booked has ended.
     pub fn content_at(&self, slot: u32) -> Content {
         let (unit, offset) = (slot / self.slots_per_unit, slot % self.slots_per_unit);
         let of = |page: &Page| {
-            let mut slots = page.slots.iter();
-            let found = slots.find(|spare| spare.offset == offset);
+            // Slots of one each, the usual case, lie where their numbers say.
+            let there = page.slots.get(offset as usize);
+            let there = there.filter(|spare| spare.offset == offset);
+            let found = there.or_else(|| page.slots.iter().find(|spare| spare.offset == offset));
             found.and_then(|spare| spare.content.clone())
         };
         let units = self.units_per_superblock();

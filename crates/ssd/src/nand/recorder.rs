@@ -161,6 +161,13 @@ impl Gear for Recorder {
         given_up.find(|(end, _)| *end > now).map(|found| found.1)
     }
 
+    fn worn_before(&self) -> Option<&Reliability> {
+        let mut given_up = self.given_up.iter();
+        given_up
+            .find(|(end, _)| *end > self.now)
+            .map(|found| &found.1)
+    }
+
     fn media(&self) -> Option<&Media> {
         Some(&self.media)
     }

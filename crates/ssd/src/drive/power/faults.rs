@@ -380,11 +380,11 @@ fn has_older(media: &Media, address: u32) -> bool {
 
 fn shear(page: &mut Page) {
     change_first(page, |content| {
-        let half = content.numbers.len() / 2;
-        content.numbers[half..].fill(0);
+        let count = content.numbers.count();
+        content.numbers.set(count / 2..count, 0);
         if let Some(bytes) = &mut content.bytes {
             let half = bytes.len() / 2;
-            bytes[half..].fill(0);
+            bytes.change(|bytes| bytes[half..].fill(0));
         }
     });
 }
@@ -394,9 +394,10 @@ const CORRUPTED: u64 = 1 << 63;
 
 fn corrupt(page: &mut Page) {
     change_first(page, |content| {
-        content.numbers[0] ^= CORRUPTED;
+        let number = content.numbers[0] ^ CORRUPTED;
+        content.numbers.set(0..1, number);
         if let Some(bytes) = &mut content.bytes {
-            bytes[0] ^= 0x10;
+            bytes.change(|bytes| bytes[0] ^= 0x10);
         }
     });
 }

@@ -3,10 +3,12 @@
 use super::{Kind, Power, PowerCounters, PowerDrive};
 use crate::config::{ConfigError, DriveConfig};
 use crate::counters::DriveCounters;
+use crate::drive::Drive;
 use crate::ftl::Translation;
 use crate::ftl::recover::Recoverable;
 use crate::image::image_of;
 use crate::nand::media::{Content, Event, MapRecord};
+use crate::nand::{Reliability, UsedArray};
 use crate::units::Nanos;
 use std::sync::Arc;
 
@@ -26,8 +28,24 @@ pub struct Smart {
     pub counters: DriveCounters,
     /// Power.
     pub power: PowerCounters,
-    /// Erases, per superblock.
-    pub erases: Vec<u32>,
+    /// What the array has been through: work, erases, and where it wears the wear of each block.
+    pub array: UsedArray,
+    /// Its reserve is used up.
+    pub ended: bool,
+}
+
+impl Smart {
+    /// Of an aged drive whose media hold nothing any more.
+    pub fn of_used(drive: &Drive) -> Smart {
+        Smart {
+            now: drive.now(),
+            number: 0,
+            counters: drive.counters().clone(),
+            power: PowerCounters::default(),
+            array: drive.used_array(),
+            ended: drive.ended().is_some(),
+        }
+    }
 }
 
 image_of!(Smart {
@@ -35,7 +53,8 @@ image_of!(Smart {
     number,
     counters,
     power,
-    erases
+    array,
+    ended
 });
 
 impl PowerDrive {
@@ -63,8 +82,8 @@ impl PowerDrive {
             engine.now = smart.now.0;
             engine.ftl.set_now(smart.now.0);
             *engine.ftl.counters() = smart.counters.clone();
-            if smart.erases.len() == engine.ftl.superblock_count() as usize {
-                engine.ftl.set_erase_counts(&smart.erases);
+            if smart.array.has(engine.ftl.superblock_count()) {
+                engine.ftl.take_array(smart.array.clone(), smart.ended);
             }
         });
         Ok(drive)
@@ -77,8 +96,24 @@ impl PowerDrive {
             number: self.number,
             counters: self.counters().clone(),
             power: self.power_counters(),
-            erases: each!(self, engine => engine.ftl.erase_counts()),
+            array: each!(self, engine => engine.ftl.array()),
+            ended: each!(self, engine => engine.ftl.ended()).is_some(),
         }
+    }
+
+    /// Blocks retired, superblocks given up, and whether the drive is at its end, as a cut now
+    /// would find them: when they change, [`PowerDrive::smart`] is worth keeping.
+    pub fn worn_out(&self) -> (u64, u64, bool) {
+        let ended = each!(self, engine => engine.ftl.ended()).is_some();
+        let wear = each!(self, engine => engine.ftl.settled_wear());
+        let counters = wear.map(|wear| wear.counters());
+        let count = counters.map_or((0, 0), |c| (c.blocks_retired, c.superblocks_retired));
+        (count.0, count.1, ended)
+    }
+
+    /// Wear of the media, where it wears.
+    pub fn reliability(&self) -> Option<&Reliability> {
+        each!(self, engine => engine.ftl.reliability())
     }
 
     /// From now on what happens to the media is noted for [`PowerDrive::take_events`].

@@ -7,7 +7,7 @@ use crate::ftl::frontier::Frontier;
 use crate::ftl::policies::VictimPolicy;
 use crate::ftl::{Found, Hint, Launched, SuperblockView, Translation};
 use crate::nand::media::Media;
-use crate::nand::{EndOfLife, Mode, NandWork, Purpose, Reliability, Ticket};
+use crate::nand::{EndOfLife, Mode, NandWork, Purpose, Reliability, Ticket, UsedArray};
 use crate::prefetch::prefetch;
 use std::ops::Range;
 
@@ -293,6 +293,10 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
 
     fn nand_work(&self) -> &NandWork {
         &self.nand.work
+    }
+
+    fn array(&self) -> UsedArray {
+        self.nand.used()
     }
 
     fn busy_by_purpose(&self) -> [u64; Purpose::COUNT] {

@@ -12,7 +12,7 @@ use crate::ftl::recover::{
     Recoverable, RecoveryStep, Seen, Steps, newest_copies, read_media, survey,
 };
 use crate::nand::media::{CutDamage, Media, Spare};
-use crate::nand::{Mode, Recorder, UnitPlace};
+use crate::nand::{Mode, Recorder, Reliability, UnitPlace, UsedArray};
 use crate::rng::Rng;
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
@@ -54,7 +54,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             let content = if entry.lpn >= user_slots {
                 None
             } else if moved {
-                media.content_at(entry.old - 1)
+                media.moved_from(entry.old - 1)
             } else {
                 media.take_buffered(entry.lpn)
             };
@@ -119,12 +119,13 @@ impl<L: Layout> Recoverable for PageFtl<Recorder, L> {
         self.nand.settle_all();
     }
 
-    fn erase_counts(&self) -> Vec<u32> {
-        self.nand.erase_count.clone()
+    fn settled_wear(&self) -> Option<&Reliability> {
+        self.nand.settled_wear()
     }
 
-    fn set_erase_counts(&mut self, counts: &[u32]) {
-        self.nand.erase_count.copy_from_slice(counts);
+    fn take_array(&mut self, array: UsedArray, ended: bool) {
+        self.nand.take_used(array);
+        self.wear.set_ended(ended);
     }
 }
 

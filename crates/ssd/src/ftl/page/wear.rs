@@ -72,6 +72,11 @@ impl Wear {
         all.into_iter().find(|policy| *policy as u8 == self.policy)
     }
 
+    /// A drive that comes back from files was at its end, or not.
+    pub fn set_ended(&mut self, ended: bool) {
+        self.at_end = ended;
+    }
+
     /// After power failed: so many native superblocks were given up by then.
     pub fn take_retired(&mut self, native: u32) {
         self.native_retired = native;

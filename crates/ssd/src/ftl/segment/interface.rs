@@ -7,7 +7,7 @@ use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
 use crate::ftl::{Found, Hint, SuperblockView, Translation};
 use crate::nand::media::Media;
-use crate::nand::{NandWork, Purpose, Ticket};
+use crate::nand::{NandWork, Purpose, Ticket, UsedArray};
 use crate::prefetch::prefetch;
 use std::ops::Range;
 
@@ -187,6 +187,10 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
 
     fn nand_work(&self) -> &NandWork {
         &self.core.nand.work
+    }
+
+    fn array(&self) -> UsedArray {
+        self.core.nand.used()
     }
 
     fn busy_by_purpose(&self) -> [u64; Purpose::COUNT] {

@@ -11,7 +11,7 @@ use crate::ftl::recover::{
     Recoverable, RecoveryStep, Seen, Steps, newest_copies, read_media, survey,
 };
 use crate::nand::media::{Content, CutDamage, Media, Spare};
-use crate::nand::{Mode, Recorder};
+use crate::nand::{Mode, Recorder, Reliability, UsedArray};
 use std::collections::BTreeMap;
 
 /// Tags: the segment for a home, these for the rest.
@@ -129,12 +129,12 @@ impl<P: Placement> Recoverable for SegmentFtl<Recorder, P> {
         self.core.nand.settle_all();
     }
 
-    fn erase_counts(&self) -> Vec<u32> {
-        self.core.nand.erase_count.clone()
+    fn settled_wear(&self) -> Option<&Reliability> {
+        self.core.nand.settled_wear()
     }
 
-    fn set_erase_counts(&mut self, counts: &[u32]) {
-        self.core.nand.erase_count.copy_from_slice(counts);
+    fn take_array(&mut self, array: UsedArray, _: bool) {
+        self.core.nand.take_used(array);
     }
 }
 

@@ -142,7 +142,7 @@ pub(super) struct PageAt {
 }
 
 /// The wear of every block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reliability {
     config: WearConfig,
     counters: WearCounters,
@@ -269,6 +269,14 @@ impl Reliability {
     pub fn erased(&mut self, superblock: u32, die: u32) {
         let place = self.place(superblock, die);
         self.cycles[self.backing[place] as usize] += 1;
+    }
+
+    /// The same, told afterwards: what was programmed since is fresh.
+    pub fn erased_before(&mut self, superblock: u32, die: u32) {
+        self.erased(superblock, die);
+        let place = self.place(superblock, die);
+        self.reads[place] = 0;
+        self.written_at[place] = self.hour;
     }
 
     /// Whether any program of this superblock will fail before it is erased again.
