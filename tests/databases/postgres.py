@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from stack import Failed, RigFailed, give_to, kill_and_wait, run
+from stack import Failed, RigFailed, drop_input, give_to, kill_and_wait, run
 
 TABLES = """
 CREATE EXTENSION amcheck;
@@ -179,6 +179,7 @@ class Postgres:
                 return False
             finally:
                 kill_and_wait(client)
+                drop_input(client)
 
     def stop(self, how):
         """Ends the server by a signal."""

@@ -30,7 +30,8 @@ class Commands(unittest.TestCase):
 
     def test_damage_is_what_a_command_calls_damage(self):
         """Statuses of damage."""
-        for name, status in [("mount", 32), ("e2fsck", 4), ("xfs_repair", 1), ("psql", 3)]:
+        for name, status in [("mount", 32), ("e2fsck", 4), ("e2fsck", 12),
+                             ("xfs_repair", 1), ("psql", 3)]:
             with self.assertRaises(Failed):
                 run(self.script(name, f"exit {status}"))
 

@@ -9,7 +9,7 @@ directory after it. Two layers above the drive say "done" there though nothing w
 SQLite's `unixDelete` takes a directory that cannot be opened for a success, and xfs (seen with
 Linux 6.18) answers 0 to the fsync of a directory, opened before, after it has shut down. The
 commit is then acknowledged, and undone by the next mount. A xfs that has shut down cannot be
-opened, so that is asked for after each commit.
+opened, so that is asked for after each commit; in DELETE mode only, as others sync no directory.
 """
 
 import json
@@ -19,7 +19,7 @@ import sqlite3
 import subprocess
 import sys
 
-from stack import Failed, RigFailed, kill_and_wait, run
+from stack import Failed, RigFailed, drop_input, kill_and_wait, run
 
 # SQLite failed, not Python.
 SAID_NO = 9
@@ -53,7 +53,8 @@ def work(path, mode, synchronous):
         connection.execute("INSERT INTO t VALUES (?, ?)", (int(number), text))
         connection.execute("UPDATE total SET sum = sum + ?", (int(number),))
         connection.execute("COMMIT")
-        print(f"{'ok' if is_there(os.path.dirname(path)) else 'late'} {number}", flush=True)
+        is_late = mode.upper() == "DELETE" and not is_there(os.path.dirname(path))
+        print(f"{'late' if is_late else 'ok'} {number}", flush=True)
 
 
 def is_there(folder):
@@ -131,6 +132,7 @@ class Sqlite:
                 return False
             finally:
                 self.kill()
+                drop_input(worker)
 
     @staticmethod
     def told_why(worker):

@@ -3,6 +3,7 @@
 Everything is in one work directory; `Stack.close` leaves no mount, no loop device, no process.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ import time
 from pathlib import Path
 
 SERVE_WAIT_S = 60
-DETACH_WAIT_S = 30
+DETACH_WAIT_S = 120
 
 
 class Failed(Exception):
@@ -24,9 +25,9 @@ class RigFailed(Exception):
 
 
 # Statuses by which a command says that what it looked at is damaged; any other says that it could
-# not do its work. mount: 32. e2fsck: a sum of 1 and 2 (mended), 4 (not mended). xfs_repair -n: 1.
-# psql: 3, a statement failed.
-DAMAGED = {"mount": {32}, "e2fsck": {1, 2, 3, 4, 5, 6, 7}, "xfs_repair": {1}, "psql": {3}}
+# not do its work. mount: 32. e2fsck: a sum with 1 or 2 (mended) or 4 (not mended) in it; 8 alone: it
+# could not; 16 and more: it was misused. xfs_repair -n: 1. psql: 3, a statement failed.
+DAMAGED = {"mount": {32}, "e2fsck": set(range(1, 16)) - {8}, "xfs_repair": {1}, "psql": {3}}
 # What mount(8) says with the same status when there is nothing wrong with the file system.
 RIGS_FAULT = ("already mounted", "mount point does not exist", "unknown filesystem type",
               "is not a block device", "permission denied", "must be superuser",
@@ -168,6 +169,12 @@ def kill_and_wait(process, at_most_s=10):
     if process.poll() is None:
         process.kill()
     process.wait(at_most_s)
+
+
+def drop_input(process):
+    """Closes the input of a process that has ended, whatever it had not read."""
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
 
 
 def give_to(path, user):
