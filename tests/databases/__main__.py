@@ -6,6 +6,7 @@
 import argparse
 import json
 import signal
+import subprocess
 import sys
 import shutil
 import tempfile
@@ -15,12 +16,15 @@ import postgres
 from campaign import Campaign
 from postgres import Postgres
 from sqlite import Sqlite
-from stack import Server
+from stack import Failed, RigFailed, Server
 
 VOLATILE, PROTECTED = "consumer-sata-1tb", "consumer-sata-1tb-plp"
 SIZE = "512MiB"
 # Within so many cuts what must be lost is lost.
 CANARY_CUTS = 24
+# Exit code when the test could not do its work. It is neither: 0, all as it must be, nor 1, a loss
+# that must not be or a canary that found nothing.
+RIG_FAILED = 2
 
 
 def honest(file_systems):
@@ -58,9 +62,13 @@ def verdict(tally, expected, notes):
 
 def show(name, tally, is_right, found):
     """One line, and what failed."""
+    late = ""
+    if tally.late:
+        late = (f", {tally.late} more acknowledged when the file system had shut down"
+                f" ({tally.late_lost} of them gone)")
     mark = "ok      " if is_right else "FAILED  "
     print(f"{mark} {name}: {tally.cuts} cuts, {tally.acknowledged} acknowledged,"
-          f" {tally.lost} lost at {tally.cuts_with_loss} cuts, {tally.damaged} damaged,"
+          f" {tally.lost} lost at {tally.cuts_with_loss} cuts, {tally.damaged} damaged{late},"
           f" {tally.broken} promises of the drive broken; to blame: {found};"
           f" {tally.seconds:.0f} s", flush=True)
     for words in tally.words:
@@ -77,7 +85,7 @@ def one(args, scratch, combination):
     else:
         base = Sqlite(*database.upper().split())
     name = f"{drive}{' ' + fault if fault else ''}, {kind}, {base.name}"
-    server = Server(args.ssdlab, work, drive, SIZE, fault)
+    server = Server(args.ssdlab, work, drive, SIZE, fault, args.seed)
     try:
         until_loss = 0 if expected == "nothing" else CANARY_CUTS
         tally = Campaign(server, kind, base, args.seed, aim).run(args.cuts, until_loss)
@@ -107,13 +115,22 @@ def main():
         signal.signal(number, lambda *_: sys.exit("interrupted"))
     file_systems = ["ext4"] + (["xfs"] if shutil.which("mkfs.xfs") else [])
     has_postgres = postgres.binaries() and postgres.user()
-    good = True
+    good, rig_failed, count = True, False, 0
     for combination in [*honest(file_systems), *canaries(file_systems)]:
+        words = " ".join(str(word) for word in combination)
+        if args.only not in words:
+            continue
+        count += 1
         if combination[3] == "postgres" and not has_postgres:
             continue
-        if args.only in " ".join(str(word) for word in combination):
+        try:
             good &= one(args, args.work, combination)
-    sys.exit(0 if good else 1)
+        except (RigFailed, Failed, OSError, subprocess.TimeoutExpired) as error:
+            rig_failed = True
+            print(f"RIG FAILED {words}: {error}", flush=True)
+    if count == 0:
+        print(f"RIG FAILED no combination has `{args.only}` in its name", flush=True)
+    sys.exit(RIG_FAILED if rig_failed or count == 0 else 0 if good else 1)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import random
 import time
 from dataclasses import dataclass, field
 
-from stack import Failed, Stack
+from stack import Failed, RigFailed, Stack
 from witness import Witness
 
 # More than any aim needs: a cut that does not come is a fault of the test.
@@ -29,6 +29,9 @@ class Tally:
     damaged: int = 0
     broken: int = 0
     unblamed: int = 0
+    # Commits that were acknowledged after the file system had shut down; of these, gone.
+    late: int = 0
+    late_lost: int = 0
     seconds: float = 0.0
     words: list = field(default_factory=list)
     # (cut, armed before mounting, begun, acknowledged, what recovery found)
@@ -55,10 +58,14 @@ class Campaign:
             self.witness.close()
         self.fresh += 1
         self.broken_here = 0
-        self.stack.make()
-        self.stack.mount()
-        self.database.create(self.stack.mount_at)
-        self.stack.detach()
+        try:
+            self.stack.make()
+            self.stack.mount()
+            self.database.create(self.stack.mount_at)
+            self.stack.detach()
+        except Failed as error:
+            # Nothing was cut yet.
+            raise RigFailed(f"a new file system: {error}") from error
         name = f"witness-{self.tally.name.replace(' ', '-')}-{self.fresh}"
         self.witness = Witness(self.server.work / name, f"{self.seed} {self.fresh}")
 
@@ -98,16 +105,20 @@ class Campaign:
         finally:
             self.database.kill()
         if self.server.is_on():
-            raise Failed(f"cut {number} of {self.tally.name} did not come")
+            raise RigFailed(f"cut {number} of {self.tally.name} did not come")
         self.stack.detach()
         status = self.server.power("on")
         self.tally.cuts += 1
-        found = status.get("found", {})
-        broken = found.get("broken", 0)
+        found = self.count_broken(status)
         about = (self.witness.begun, max(self.witness.acknowledged, default=0))
         self.tally.history.append((self.tally.cuts, is_early, *about, found))
-        self.tally.broken += broken
-        self.broken_here += broken
+
+    def count_broken(self, status):
+        """What recovery found; promises that the drive broke are counted."""
+        found = status.get("found", {})
+        self.tally.broken += found.get("broken", 0)
+        self.broken_here += found.get("broken", 0)
+        return found
 
     def arm(self, nth):
         """Aims at a flush to come."""
@@ -115,13 +126,16 @@ class Campaign:
             self.server.power("cut-when", "--flush", str(nth), "--inside")
 
     def guard(self, step):
-        """Runs a step; false when the power went meanwhile. What fails with power is a loss."""
+        """Runs a step; false when the power went meanwhile. Damage that is found with power is a
+        loss; a rig that fails with power ends the campaign."""
         try:
             step()
             return True
-        except Failed as error:
+        except (Failed, RigFailed) as error:
             if not self.server.is_on():
                 return False
+            if isinstance(error, RigFailed):
+                raise
             self.failed(str(error))
             return (step == self.look or self.guard(self.look)) and self.guard(step)
 
@@ -130,10 +144,14 @@ class Campaign:
         self.tally.damaged += 1
         self.blame(words)
         self.database.kill()
-        self.stack.detach()
-        # An armed cut must not fall while making a file system.
-        armed = "armed" in self.server.power("status")
+        # An armed cut must not fall while making a file system. Unmounting flushes: it may fall
+        # before that.
+        status = self.server.power("status")
+        armed = "armed" in status or not status["powered"]
         self.server.power("disarm")
+        self.stack.detach()
+        if not self.server.is_on():
+            self.count_broken(self.server.power("on"))
         self.begin_afresh()
         if armed:
             self.arm(1 + self.random.randrange(FLUSHES_MAX))
@@ -158,6 +176,8 @@ class Campaign:
         self.database.start(folder)
         rows, total = self.database.verify(folder)
         lost, problems = self.witness.judge(rows, total)
+        self.tally.late_lost += len(self.witness.late - {number for number, _ in rows})
+        self.witness.late.clear()
         self.tally.checked += 1
         if problems:
             raise Failed("; ".join(problems[:3]))
@@ -170,13 +190,16 @@ class Campaign:
 
     def load(self):
         """Transactions until the cut."""
-        before = len(self.witness.acknowledged)
+        before, late = len(self.witness.acknowledged), len(self.witness.late)
         at_most = TRANSACTIONS_MAX
         if self.aim == "acknowledged":
             at_most = self.random.randint(1, 100)
         all_done = self.database.transactions(self.stack.mount_at, self.witness, at_most)
         self.tally.acknowledged += len(self.witness.acknowledged) - before
+        self.tally.late += len(self.witness.late) - late
         if self.aim == "acknowledged" and all_done:
             self.server.power("off")
+        elif all_done:
+            raise RigFailed(f"{at_most} transactions, and the cut did not come")
         if self.server.is_on():
             raise Failed("transactions ended though the drive has power")

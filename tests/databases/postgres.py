@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from stack import Failed, give_to, kill_and_wait, run
+from stack import Failed, RigFailed, drop_input, give_to, kill_and_wait, run
 
 TABLES = """
 CREATE EXTENSION amcheck;
@@ -41,6 +41,9 @@ SELECT 'row', number, text FROM t;
 SELECT 'total', sum FROM total;
 """
 START_WAIT_S = 60
+# What it says when it is not the data that keep it from starting.
+RIGS_FAULT = re.compile("Address already in use|could not (bind|create lock file|map anonymous)|"
+                        "lock file .* already exists|Permission denied|No space left")
 
 
 def binaries():
@@ -107,13 +110,15 @@ class Postgres:
         until = time.monotonic() + START_WAIT_S
         while time.monotonic() < until:
             if self.server.poll() is not None:
-                raise Failed(f"PostgreSQL does not start: {self.last_words()}")
+                words = self.last_words()
+                blame = RigFailed if RIGS_FAULT.search(words) else Failed
+                raise blame(f"PostgreSQL does not start: {words}")
             ready = run(self.bin / "pg_isready", "-q", "-h", self.home, check=False,
                         **self.as_user())
             if ready.returncode == 0:
                 return
             time.sleep(0.05)
-        raise Failed(f"PostgreSQL does not answer: {self.last_words()}")
+        raise RigFailed(f"PostgreSQL does not answer: {self.last_words()}")
 
     def last_words(self):
         """The end of its log."""
@@ -132,7 +137,12 @@ class Postgres:
 
     def psql(self, script):
         """Runs a script; its lines."""
-        done = run(*self.psql_command(), input=script, timeout=120, **self.as_user())
+        try:
+            done = run(*self.psql_command(), input=script, timeout=120, **self.as_user())
+        except RigFailed as error:
+            if self.server.poll() is None:
+                raise
+            raise Failed(f"PostgreSQL ended: {self.last_words()}") from error
         return done.stdout.splitlines()
 
     def verify(self, folder):
@@ -169,6 +179,7 @@ class Postgres:
                 return False
             finally:
                 kill_and_wait(client)
+                drop_input(client)
 
     def stop(self, how):
         """Ends the server by a signal."""

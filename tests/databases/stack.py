@@ -3,6 +3,7 @@
 Everything is in one work directory; `Stack.close` leaves no mount, no loop device, no process.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -11,20 +12,45 @@ import time
 from pathlib import Path
 
 SERVE_WAIT_S = 60
-DETACH_WAIT_S = 30
+DETACH_WAIT_S = 120
 
 
 class Failed(Exception):
-    """Something failed though the drive has power; the text says what."""
+    """File system or database are not as they must be; the text says what. A finding."""
 
 
-def run(*command, check=True, **more):
-    """Runs a command, quietly; `Failed` carries what it said."""
+class RigFailed(Exception):
+    """The test itself could not do its work: a tool is missing, hangs, or refuses what it was
+    asked. Says nothing about any drive or database."""
+
+
+# Statuses by which a command says that what it looked at is damaged; any other says that it could
+# not do its work. mount: 32. e2fsck: a sum with 1 or 2 (mended) or 4 (not mended) in it; 8 alone: it
+# could not; 16 and more: it was misused. xfs_repair -n: 1. psql: 3, a statement failed.
+DAMAGED = {"mount": {32}, "e2fsck": set(range(1, 16)) - {8}, "xfs_repair": {1}, "psql": {3}}
+# What mount(8) says with the same status when there is nothing wrong with the file system.
+RIGS_FAULT = ("already mounted", "mount point does not exist", "unknown filesystem type",
+              "is not a block device", "permission denied", "must be superuser",
+              "special device", "failed to setup loop device")
+COMMAND_WAIT_S = 300
+
+
+def run(*command, check=True, timeout=COMMAND_WAIT_S, **more):
+    """Runs a command, quietly. A status other than 0 is damage if the command says so by it, and
+    otherwise, as a command that is missing or hangs, a fault of the rig."""
     command = [str(word) for word in command]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", **more)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                              timeout=timeout, **more)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RigFailed(f"{' '.join(command)}: {error}") from error
     if check and done.returncode != 0:
         said = (done.stdout + done.stderr).strip()[-2000:]
-        raise Failed(f"{' '.join(command)}: status {done.returncode}: {said}")
+        words = f"{' '.join(command)}: status {done.returncode}: {said}"
+        is_damage = done.returncode in DAMAGED.get(Path(command[0]).name, ())
+        if is_damage and not any(fault in said for fault in RIGS_FAULT):
+            raise Failed(words)
+        raise RigFailed(words)
     return done
 
 
@@ -37,7 +63,7 @@ def is_mounted(folder):
 class Server:
     """`ssdlab serve` on a drive directory, as a FUSE file, with its switch."""
 
-    def __init__(self, ssdlab, work, drive, size, fault=None):
+    def __init__(self, ssdlab, work, drive, size, fault=None, seed=1):
         self.ssdlab, self.work = ssdlab, Path(work)
         self.folder, self.control = self.work / "fuse", self.work / "switch"
         self.file = self.folder / "drive"
@@ -46,14 +72,14 @@ class Server:
         self.folder.mkdir()
         run(ssdlab, "create", directory, "--drive", drive, "--size", size)
         command = [ssdlab, "serve", directory, "--fuse", self.file, "--control", self.control]
-        command += ["--fault", fault] if fault else []
+        command += ["--seed", str(seed)] + (["--fault", fault] if fault else [])
         with open(self.log, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log)
         (self.work / "serve.pid").write_text(str(self.process.pid))
         until = time.monotonic() + SERVE_WAIT_S
         while "\nready\n" not in self.log.read_text():
             if self.process.poll() is not None or time.monotonic() > until:
-                raise Failed(f"ssdlab serve does not begin: {self.log.read_text()}")
+                raise RigFailed(f"ssdlab serve does not begin: {self.log.read_text()}")
             time.sleep(0.02)
 
     def power(self, *words):
@@ -133,7 +159,7 @@ class Stack:
         until = time.monotonic() + DETACH_WAIT_S
         while run("losetup", "-j", self.server.file).stdout.strip():
             if time.monotonic() > until:
-                raise Failed(f"{self.loop} is not let go")
+                raise RigFailed(f"{self.loop} is not let go")
             time.sleep(0.01)
         self.loop = None
 
@@ -143,6 +169,12 @@ def kill_and_wait(process, at_most_s=10):
     if process.poll() is None:
         process.kill()
     process.wait(at_most_s)
+
+
+def drop_input(process):
+    """Closes the input of a process that has ended, whatever it had not read."""
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
 
 
 def give_to(path, user):

@@ -19,6 +19,8 @@ class Witness:
 
     def __init__(self, path, seed):
         self.seed, self.begun, self.acknowledged = seed, 0, set()
+        # Acknowledged by the database when its file system had already shut down.
+        self.late = set()
         # Rows that were found, though never acknowledged: a recovery made them durable.
         self.seen = set()
         self.log = open(path, "a", encoding="utf-8")
@@ -33,6 +35,10 @@ class Witness:
         self.acknowledged.add(number)
         self.log.write(f"{number}\n")
         self.log.flush()
+
+    def acknowledge_late(self, number):
+        """The same, though by then nothing could be committed any more."""
+        self.late.add(number)
 
     def judge(self, rows, total):
         """Compares; `rows` are (number, text). Returns (lost, problems)."""

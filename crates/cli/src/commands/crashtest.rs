@@ -2,15 +2,17 @@
 
 use crate::Exit;
 use crate::failure::Failure;
-use crate::output::{print, say};
+use crate::output::{print, print_json, say};
+use crate::progress::stop_on_signal;
 use clap::Args;
 use ssdlab_lab::LabError;
-use ssdlab_lab::crashtest::scripts::{ScriptCampaign, Settings, mark};
+use ssdlab_lab::crashtest::scripts::{ScriptCampaign, ScriptReport, Settings, clear_dead, mark};
 use ssdlab_lab::crashtest::{Token, Verdict};
 use ssdlab_lab::workload::quantity::parse_size;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// `ssdlab crashtest`.
 #[derive(Args, Debug)]
@@ -26,7 +28,9 @@ Examples:
   ssdlab crashtest --out t --resume
   ssdlab crashtest --out t --replay 28+844891-7d167c7f
 
-Exit codes: 0 every cut passed, 1 some did not, 2 an error.")]
+Ctrl-C ends it, its scripts too, and keeps every verdict; --resume goes on.
+
+Exit codes: 0 every cut passed, 1 some did not, 2 an error, or stopped.")]
 pub struct Crashtest {
     /// Run once, on a device that records what it does.
     #[arg(
@@ -47,7 +51,8 @@ pub struct Crashtest {
     /// Every command and every NAND operation: before, inside and after.
     #[arg(long, conflicts_with = "cuts")]
     pub exhaustive: bool,
-    /// Cut only after the workload's mark of this text; what came before is preparation.
+    /// Cut only after the workload's mark of this text; what came before is preparation. With
+    /// --resume: another mark of what was recorded, while there are no results.
     #[arg(long, value_name = "TEXT")]
     pub after_mark: Option<String>,
     /// Which drive: a name of the catalogue or a TOML file.
@@ -67,12 +72,12 @@ pub struct Crashtest {
     /// [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// Where everything is kept; must be new or empty, unless resumed.
+    /// Where everything is kept; must be new, empty, or of a workload that failed, unless resumed.
     #[arg(long, short, value_name = "DIR", default_value = "crashtest")]
     pub out: PathBuf,
     /// Go on with the campaign in --out where it was stopped.
     #[arg(long, conflicts_with_all = ["workload", "check", "replay", "stream", "cuts",
-        "exhaustive", "after_mark", "drive", "size", "fault", "seed", "no_file", "timeout",
+        "exhaustive", "drive", "size", "fault", "seed", "no_file", "timeout",
         "minimise"])]
     pub resume: bool,
     /// Run one cut of the campaign in --out again; --check may be another.
@@ -93,6 +98,9 @@ pub struct Crashtest {
     /// Most checks to find the smallest set of lost writes; 0: do not look for it.
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub minimise: usize,
+    /// Print everything as JSON: counts, a verdict for each cut, the smallest set of lost writes.
+    #[arg(long)]
+    pub json: bool,
     /// No progress on standard error.
     #[arg(long, short)]
     pub quiet: bool,
@@ -103,14 +111,23 @@ pub struct Crashtest {
 /// # Errors
 /// When the drive is impossible, or a script cannot be run.
 pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
-    if let Some(token) = &args.replay {
-        return replay(args, &token.parse()?);
+    for folder in clear_dead() {
+        let folder = folder.display();
+        say(
+            args.quiet,
+            &format!("removed {folder}: the drive of a campaign that was killed"),
+        );
     }
-    let campaign = if args.resume {
-        ScriptCampaign::open(&args.out)?
-    } else {
-        record(args)?
+    let stop = stop_on_signal()?;
+    if let Some(token) = &args.replay {
+        return replay(args, &token.parse()?, &stop);
+    }
+    let campaign = match (&args.after_mark, args.resume) {
+        (Some(mark), true) => ScriptCampaign::open(&args.out)?.with_after_mark(mark)?,
+        (None, true) => ScriptCampaign::open(&args.out)?,
+        (_, false) => record(args, &stop)?,
     };
+    campaign.check_mark()?;
     if let Some(path) = &args.export_dm_log_writes {
         campaign.export(path)?;
     }
@@ -118,30 +135,41 @@ pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
         .jobs
         .or_else(|| std::thread::available_parallelism().ok());
     let told = AtomicUsize::new(0);
-    let report = campaign.run(jobs.map_or(1, NonZeroUsize::get), |done, all| {
+    let jobs = jobs.map_or(1, NonZeroUsize::get);
+    let report = campaign.run(jobs, &stop, |done, all| {
         // Some twenty lines, however many cuts there are.
         let step = all.div_ceil(20).max(1);
         if done / step > told.swap(done / step, Ordering::Relaxed) || done == all {
             say(args.quiet, &format!("{done} of {all} cuts"));
         }
     })?;
-    print(&report.render())?;
-    Ok(if report.has_passed() {
+    if args.json {
+        print_json(&report.to_json())?;
+    } else {
+        print(&report.render())?;
+    }
+    Ok(verdict(args, &report))
+}
+
+/// The exit code; says how to go on with a campaign that was stopped.
+fn verdict(args: &Crashtest, report: &ScriptReport) -> Exit {
+    if report.stopped {
+        eprintln!(
+            "stopped after {} of {} cuts\nhint: `ssdlab crashtest --out {} --resume` goes on",
+            report.lines.len(),
+            report.chosen,
+            args.out.display()
+        );
+        return Exit::Error;
+    }
+    if report.has_passed() {
         Exit::Good
     } else {
         Exit::Fails
-    })
+    }
 }
 
-fn record(args: &Crashtest) -> Result<ScriptCampaign, Failure> {
-    let used = std::fs::read_dir(&args.out).is_ok_and(|mut entries| entries.next().is_some());
-    if used {
-        return Err(LabError::refused(
-            format!("{} already has something in it", args.out.display()),
-            "--resume goes on with it; choose another --out for a new campaign",
-        )
-        .into());
-    }
+fn record(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<ScriptCampaign, Failure> {
     let settings = Settings {
         drive: args.drive.clone(),
         size: Some(parse_size(&args.size)?),
@@ -158,7 +186,7 @@ fn record(args: &Crashtest) -> Result<ScriptCampaign, Failure> {
     if let Some(log) = &args.stream {
         return Ok(ScriptCampaign::from_log(&args.out, settings, log)?);
     }
-    let (campaign, lint) = ScriptCampaign::record(&args.out, settings)?;
+    let (campaign, lint) = ScriptCampaign::record(&args.out, settings, stop)?;
     say(
         args.quiet,
         &format!("recorded {} commands", campaign.stream().commands.len()),
@@ -167,14 +195,18 @@ fn record(args: &Crashtest) -> Result<ScriptCampaign, Failure> {
     Ok(campaign)
 }
 
-fn replay(args: &Crashtest, token: &Token) -> Result<Exit, Failure> {
+fn replay(args: &Crashtest, token: &Token, stop: &Arc<AtomicBool>) -> Result<Exit, Failure> {
     let mut campaign = ScriptCampaign::open(&args.out)?;
     if let Some(check) = &args.check {
         campaign = campaign.with_check(check);
     }
-    let (cut, place) = campaign.replay(token)?;
-    print(&format!("{place}: {}", cut.verdict.name()))?;
-    print(&ssdlab_lab::crashtest::details(&cut, None))?;
+    let (cut, place) = campaign.replay(token, stop)?;
+    if args.json {
+        print_json(&campaign.line(&cut))?;
+    } else {
+        print(&format!("{place}: {}", cut.verdict.name()))?;
+        print(&ssdlab_lab::crashtest::details(&cut, None))?;
+    }
     Ok(match cut.verdict {
         Verdict::Passed => Exit::Good,
         Verdict::Application | Verdict::Drive => Exit::Fails,

@@ -49,6 +49,9 @@ pub struct Serve {
     /// What is wrong with the drive: NAME[:PERMILLE[:SEED]]; may be repeated.
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,
+    /// Seed of faults that have none, and of where inside a flush a cut falls.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
     /// On FLUSH and FUA also sync the directory's files, so that it survives the machine.
     #[arg(long)]
     pub sync: bool,
@@ -69,7 +72,7 @@ pub enum PaceName {
 /// When it cannot be opened or written, or a front end not be had.
 pub fn serve(args: &Serve) -> Result<Exit, Failure> {
     let places = places(args)?;
-    let faults = args.fault.iter().map(|text| parse_fault(text));
+    let faults = args.fault.iter().map(|text| parse_fault(text, args.seed));
     let power = Power {
         faults: faults.collect::<Result<_, _>>()?,
         ..Power::default()
@@ -85,7 +88,7 @@ pub fn serve(args: &Serve) -> Result<Exit, Failure> {
         PaceName::Real => Pace::Real,
         PaceName::Fast => Pace::Fast,
     };
-    let drive = drive.at_pace(pace);
+    let drive = drive.at_pace(pace).with_seed(args.seed);
     let serving = Serving::start(drive, &places, &name)?;
     let mut out = std::io::stdout();
     writeln!(out, "{}: {about}", args.directory.display())?;

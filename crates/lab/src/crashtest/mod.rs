@@ -208,7 +208,7 @@ impl Campaign {
     pub fn run(&self, stream: &Stream, check: impl Check) -> Result<Report, LabError> {
         let run = self.prepare(stream)?;
         let points = run.points(self.cuts);
-        let results = run.judge_all(&points, &check, &|_| ());
+        let results = run.judge_all(&points, &check, &|_| (), &|| false);
         Ok(run.report(results, &check))
     }
 

@@ -48,12 +48,14 @@ impl<'a> Prepared<'a> {
     }
 
     /// Cuts at every point, which must be in order, on all threads; `each` is told of every result
-    /// as it comes. Results are in the order of points.
+    /// as it comes, and no further point is taken once `stop` says so. Results are in the order of
+    /// points.
     pub fn judge_all(
         &self,
         points: &[CutPoint],
         check: &impl Check,
         each: &(impl Fn(&CutResult) + Sync),
+        stop: &(impl Fn() -> bool + Sync),
     ) -> Vec<CutResult> {
         let feed = Mutex::new(Feed {
             player: Player::new(self.stream, self.base.clone()),
@@ -62,7 +64,9 @@ impl<'a> Prepared<'a> {
         let results: Vec<Mutex<Option<CutResult>>> =
             points.iter().map(|_| Mutex::new(None)).collect();
         let work = || {
-            while let Some((index, fork)) = take(&feed, points) {
+            while !stop()
+                && let Some((index, fork)) = take(&feed, points)
+            {
                 let result = self.judge(fork, points[index], check);
                 each(&result);
                 *lock(&results[index]) = Some(result);

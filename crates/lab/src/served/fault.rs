@@ -3,11 +3,12 @@
 use crate::LabError;
 use ssdlab_ssd::drive::power::{FAULTS, Fault, FaultKind};
 
-/// `NAME[:PERMILLE[:SEED]]`: always, with seed 1, unless told otherwise.
+/// `NAME[:PER_MILLE[:SEED]]`, or `dies-after-cuts[:CUTS]`: always, unless told otherwise, and with
+/// the seed given here.
 ///
 /// # Errors
 /// When there is no such fault, or a number is none.
-pub fn parse_fault(text: &str) -> Result<Fault, LabError> {
+pub fn parse_fault(text: &str, seed: u64) -> Result<Fault, LabError> {
     let mut parts = text.split(':');
     let name = parts.next().unwrap_or_default();
     let kind = FaultKind::named(name).ok_or_else(|| {
@@ -18,6 +19,9 @@ pub fn parse_fault(text: &str) -> Result<Fault, LabError> {
             format!("one of {known}"),
         )
     })?;
+    if let FaultKind::DiesAfterCuts(most) = kind {
+        return dies_after_cuts(text, parts.next(), parts.next(), most, seed);
+    }
     let hint = format!("{name}, {name}:500 (half of its occasions) or {name}:500:7 (seed 7)");
     let bad = |what: String| LabError::refused(what, hint.clone());
     let per_mille = match parts.next() {
@@ -28,7 +32,7 @@ pub fn parse_fault(text: &str) -> Result<Fault, LabError> {
         },
     };
     let seed = match parts.next() {
-        None => 1,
+        None => seed,
         Some(text) => {
             let seed = text.parse();
             seed.map_err(|_| bad(format!("`{text}` is no seed: a whole number is")))?
@@ -44,6 +48,28 @@ pub fn parse_fault(text: &str) -> Result<Fault, LabError> {
     })
 }
 
+/// The one fault whose number is no chance.
+fn dies_after_cuts(
+    text: &str,
+    cuts: Option<&str>,
+    more: Option<&str>,
+    cuts_default: u64,
+    seed: u64,
+) -> Result<Fault, LabError> {
+    let cuts = cuts.map_or(Some(cuts_default), |cuts| cuts.parse().ok());
+    let Some(cuts) = cuts.filter(|_| more.is_none()) else {
+        return Err(LabError::refused(
+            format!("`{text}`: the number after the colon is one of cuts"),
+            "dies-after-cuts:5: dead after the fifth cut",
+        ));
+    };
+    Ok(Fault {
+        kind: FaultKind::DiesAfterCuts(cuts),
+        per_mille: 1000,
+        seed,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,22 +77,32 @@ mod tests {
     #[test]
     fn every_fault_can_be_named_and_nonsense_is_refused() {
         for known in FAULTS {
-            let fault = parse_fault(known.name).expect(known.name);
+            let fault = parse_fault(known.name, 3).expect(known.name);
             assert_eq!(
                 (fault.kind, fault.per_mille, fault.seed),
-                (known.kind, 1000, 1)
+                (known.kind, 1000, 3)
             );
         }
-        let fault = parse_fault("shorn-writes:250:9").expect("good");
+        let fault = parse_fault("shorn-writes:250:9", 3).expect("good");
         assert_eq!((fault.per_mille, fault.seed), (250, 9));
+        let fault = parse_fault("dies-after-cuts:5", 3).expect("good");
+        assert_eq!(
+            (fault.kind, fault.per_mille),
+            (FaultKind::DiesAfterCuts(5), 1000)
+        );
         for bad in [
             "",
             "shorn",
             "shorn-writes:1001",
             "shorn-writes:x",
             "shorn-writes:1:2:3",
+            "dies-after-cuts:x",
+            "dies-after-cuts:5:1",
         ] {
-            assert!(!parse_fault(bad).expect_err(bad).hint().is_empty(), "{bad}");
+            assert!(
+                !parse_fault(bad, 1).expect_err(bad).hint().is_empty(),
+                "{bad}"
+            );
         }
     }
 }

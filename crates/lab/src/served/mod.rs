@@ -102,6 +102,14 @@ impl ServedDrive {
         self
     }
 
+    /// The same, with another seed of where inside a flush a cut falls.
+    pub fn with_seed(mut self, seed: u64) -> ServedDrive {
+        let state = self.state.get_mut();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        state.seed(seed);
+        self
+    }
+
     /// A copy of the drive as it is now; bytes are shared until they change. Of a drive
     /// directory it is a copy in memory, which the files know nothing of.
     pub fn fork(&self) -> DataDrive {

@@ -32,6 +32,11 @@ pub(super) struct State {
     closed: bool,
 }
 
+/// How far into a flush cuts fall.
+fn cut_shares(seed: u64) -> Rng {
+    Rng::named(seed, "served: cuts inside flushes")
+}
+
 impl State {
     pub fn new(mut medium: Medium, seed: u64) -> State {
         medium.data().drive_mut().keep_before_cuts();
@@ -44,11 +49,16 @@ impl State {
             ledger: Ledger::new(drive),
             trigger: CutTrigger::default(),
             status,
-            rng: Rng::named(seed, "served: cuts inside flushes"),
+            rng: cut_shares(seed),
             broken: None,
             closed: false,
             medium,
         }
+    }
+
+    /// Draws from another seed from now on.
+    pub fn seed(&mut self, seed: u64) {
+        self.rng = cut_shares(seed);
     }
 
     /// Whether commands can be taken.

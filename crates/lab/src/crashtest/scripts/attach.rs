@@ -1,13 +1,14 @@
 //! A drive that a script can use: an NBD socket, a file if the system lets us, and a folder.
 
-use super::run::{Outcome, run_script, tidy_loops, unmount_later};
+use super::run::{Outcome, run_script};
+use super::tidy::{self, FILE_FOLDER, FOLDER_PREFIX};
 use crate::LabError;
 use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
 use ssdlab_serve::{Address, Lint, Sectors, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Numbers the folders of this process: short names, as those of sockets may not be long.
@@ -25,11 +26,17 @@ impl Folder {
     /// # Errors
     /// When it cannot be made.
     pub fn new() -> Result<Folder, LabError> {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("ssdlab-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path).map_err(|error| LabError::file("creating", &path, error))?;
-        Ok(Folder { path })
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let name = format!("{FOLDER_PREFIX}{}-{number}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok(Folder { path }),
+                // Left by a process of the same number that was killed.
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(LabError::file("creating", &path, error)),
+            }
+        }
     }
 
     /// Where it is.
@@ -40,8 +47,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What a script has left mounted in it stays.
-        let _ = std::fs::remove_dir_all(&self.path);
+        tidy::remove(&self.path);
     }
 }
 
@@ -52,6 +58,8 @@ pub struct ScriptOptions {
     pub file: bool,
     /// Longest time of a script; it fails then.
     pub timeout: Duration,
+    /// Ends scripts when it is set.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// A drive in use by a script.
@@ -87,7 +95,7 @@ impl Attached {
             lint,
         };
         if options.file {
-            let at = attached.folder.path().join("file");
+            let at = attached.folder.path().join(FILE_FOLDER);
             let failed = |error| LabError::File {
                 action: "mounting",
                 path: at.clone(),
@@ -118,7 +126,7 @@ impl Attached {
         script: &str,
         more: &[(&str, String)],
         output: &Path,
-        timeout: Duration,
+        options: &ScriptOptions,
     ) -> Result<Outcome, LabError> {
         let socket = self.nbd.address();
         let Address::Unix(socket) = socket else {
@@ -136,8 +144,8 @@ impl Attached {
             env.push(("SSDLAB", program.display().to_string()));
         }
         env.extend(more.iter().cloned());
-        let outcome = run_script(script, &env, output, timeout);
-        tidy_loops(self.folder());
+        let outcome = run_script(script, &env, output, options.timeout, &options.stop);
+        tidy::tidy(self.folder());
         outcome
     }
 
@@ -153,7 +161,7 @@ impl Attached {
             let at = file.path().parent().map(Path::to_path_buf);
             drop(file);
             // Somebody may have it open for a moment longer.
-            at.iter().for_each(|at| unmount_later(at));
+            at.iter().for_each(|at| tidy::unmount_later(at));
         }
         drop(nbd);
         drop(folder);

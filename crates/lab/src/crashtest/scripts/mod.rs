@@ -15,12 +15,14 @@ mod record;
 mod results;
 mod run;
 mod settings;
+mod tidy;
 
 pub use attach::{Attached, ScriptOptions};
 pub use record::{Recording, RecordingStore, mark, record};
 pub use results::{Line, ScriptReport};
 pub use run::Outcome;
-pub use settings::{Settings, parse_fault};
+pub use settings::Settings;
+pub use tidy::clear_dead;
 
 use super::log_writes::{self, Dialect};
 use super::{CutPoint, CutResult, Minimal, Prepared, Recovered, Stream, Token, Verdict, place};
@@ -30,7 +32,8 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A directory with a campaign in it.
 #[derive(Debug)]
@@ -59,21 +62,71 @@ fn write_whole(
         .map_err(file_error("writing", path))
 }
 
+/// What a workload that never came to its end leaves in the directory.
+const UNFINISHED: [&str; 5] = [
+    "checks",
+    "workload.txt",
+    "stream.log",
+    "stream.part",
+    "campaign.part",
+];
+
+/// Makes the directory of a new campaign, or takes one whose workload never came to its end: it
+/// has nothing that anybody could want.
+fn begin(out: &Path) -> Result<(), LabError> {
+    let names = std::fs::read_dir(out).into_iter().flatten().flatten();
+    let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
+    // The folder of checks goes only when it is empty.
+    let is_free = names
+        .iter()
+        .all(|name| UNFINISHED.iter().any(|own| name == own))
+        && (!out.join("checks").exists() || std::fs::remove_dir(out.join("checks")).is_ok());
+    if !is_free {
+        return Err(LabError::refused(
+            format!("{} already has something in it", out.display()),
+            "--resume goes on with it; choose another --out for a new campaign",
+        ));
+    }
+    for name in &UNFINISHED[1..] {
+        let _ = std::fs::remove_file(out.join(name));
+    }
+    std::fs::create_dir_all(out.join("checks")).map_err(file_error("creating", out))
+}
+
 impl ScriptCampaign {
-    /// Runs the workload once and keeps what it did in `out`, an empty directory.
+    /// Runs the workload once and keeps what it did in `out`, which must be new, empty, or of a
+    /// workload that failed. `stop` ends it early.
     ///
     /// # Errors
-    /// When the drive is impossible, or the workload fails.
-    pub fn record(out: &Path, settings: Settings) -> Result<(ScriptCampaign, String), LabError> {
+    /// When `out` is in use, the drive is impossible, or the workload fails.
+    pub fn record(
+        out: &Path,
+        settings: Settings,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(ScriptCampaign, String), LabError> {
         let config = settings.config()?;
         settings.check_faults()?;
-        std::fs::create_dir_all(out.join("checks")).map_err(file_error("creating", out))?;
+        begin(out)?;
         let output = out.join("workload.txt");
-        let recording = record(&config, &settings.workload, &settings.options(), &output)?;
+        let recording = record(
+            &config,
+            &settings.workload,
+            &settings.options(stop),
+            &output,
+        )?;
+        if recording.outcome.stopped {
+            return Err(LabError::refused(
+                "stopped before the workload was done: nothing is recorded",
+                "the same command begins again",
+            ));
+        }
         if !recording.outcome.is_good {
             return Err(LabError::refused(
                 format!("the workload failed: {}", recording.outcome.text),
-                format!("its output is in {}", output.display()),
+                format!(
+                    "its output is in {}; the same --out may be used again",
+                    output.display()
+                ),
             ));
         }
         let campaign = ScriptCampaign::keep(out, settings, recording.stream)?;
@@ -93,7 +146,8 @@ impl ScriptCampaign {
         settings.check_faults()?;
         let bytes = std::fs::read(log).map_err(file_error("reading", log))?;
         let stream = log_writes::read(&bytes, capacity)?;
-        std::fs::create_dir_all(out.join("checks")).map_err(file_error("creating", out))?;
+        settings.first_command(&stream)?;
+        begin(out)?;
         ScriptCampaign::keep(out, settings, stream)
     }
 
@@ -101,15 +155,20 @@ impl ScriptCampaign {
         write_whole(&out.join("stream.log"), |file| {
             log_writes::write(&stream, Dialect::Own, file)
         })?;
-        // Last: a directory that has it can be resumed.
-        write_whole(&out.join("campaign.json"), |file| {
-            serde_json::to_writer_pretty(&mut *file, &settings)?;
-            writeln!(file)
-        })?;
-        Ok(ScriptCampaign {
+        let campaign = ScriptCampaign {
             out: out.to_owned(),
             settings,
             stream,
+        };
+        // Last: a directory that has it can be resumed.
+        campaign.keep_settings()?;
+        Ok(campaign)
+    }
+
+    fn keep_settings(&self) -> Result<(), LabError> {
+        write_whole(&self.out.join("campaign.json"), |file| {
+            serde_json::to_writer_pretty(&mut *file, &self.settings)?;
+            writeln!(file)
         })
     }
 
@@ -123,7 +182,12 @@ impl ScriptCampaign {
             action: "reading",
             path: path.clone(),
             source,
-            hint: "without a campaign in it, run one with --workload and --check first".into(),
+            hint: if out.join("workload.txt").exists() {
+                "its workload did not come to its end; the command that began it does it again"
+            } else {
+                "without a campaign in it, run one with --workload and --check first"
+            }
+            .into(),
         })?;
         let settings: Settings = serde_json::from_str(&text)
             .map_err(|error| LabError::refused(format!("{}: {error}", path.display()), ""))?;
@@ -148,6 +212,35 @@ impl ScriptCampaign {
         self
     }
 
+    /// With cuts after another mark of the recorded workload only; kept.
+    ///
+    /// # Errors
+    /// When the workload made no such mark, or there are results already, of other cuts.
+    pub fn with_after_mark(mut self, mark: &str) -> Result<ScriptCampaign, LabError> {
+        let mark = Some(mark.to_owned());
+        if self.settings.after_mark == mark {
+            return Ok(self);
+        }
+        if !self.results()?.0.is_empty() {
+            return Err(LabError::refused(
+                format!("{} has results of other cuts", self.out.display()),
+                "without --after-mark it goes on with these",
+            ));
+        }
+        self.settings.after_mark = mark;
+        self.settings.first_command(&self.stream)?;
+        self.keep_settings()?;
+        Ok(self)
+    }
+
+    /// Refuses a campaign whose cuts cannot be chosen.
+    ///
+    /// # Errors
+    /// When the workload made no mark of the text that cuts are to come after.
+    pub fn check_mark(&self) -> Result<(), LabError> {
+        self.settings.first_command(&self.stream).map(drop)
+    }
+
     /// Writes the stream for other programs.
     ///
     /// # Errors
@@ -159,12 +252,14 @@ impl ScriptCampaign {
     }
 
     /// Checks every cut that has no line yet; `progress` is told how many are done, of how many.
+    /// `stop` ends it early, with what there is.
     ///
     /// # Errors
     /// When scripts cannot be run, or files not be written.
     pub fn run(
         &self,
         jobs: usize,
+        stop: &Arc<AtomicBool>,
         progress: impl Fn(usize, usize) + Sync,
     ) -> Result<ScriptReport, LabError> {
         let campaign = self.settings.campaign(&self.stream, jobs)?;
@@ -176,19 +271,21 @@ impl ScriptCampaign {
             .copied()
             .filter(|&point| !done.contains_key(&prepared.token(point).to_string()))
             .collect();
-        let check = ScriptCheck::new(self);
+        let check = ScriptCheck::new(self, stop);
         let state = Mutex::new((file, points.len() - left.len()));
         let call = |recovered: &mut Recovered| check.run(recovered);
-        prepared.judge_all(&left, &call, &|result| {
+        let each = |result: &CutResult| {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            if check.is_broken() {
+            if !check.has_verdict(&result.token) {
                 return;
             }
             let appended = self.append(&mut state.0, result);
             check.note(appended);
             state.1 += 1;
             progress(state.1, points.len());
-        });
+        };
+        let is_over = || check.is_stopped() || check.is_broken();
+        prepared.judge_all(&left, &call, &each, &is_over);
         check.broken()?;
         done.extend(self.results()?.0);
         let mut lines: Vec<Line> = Vec::new();
@@ -198,6 +295,8 @@ impl ScriptCampaign {
         let minimal = self.minimal(&prepared, &lines, &check)?;
         let report = ScriptReport {
             lines,
+            chosen: points.len(),
+            stopped: check.is_stopped(),
             minimal,
             stream: super::prepared::summary(&self.stream),
         };
@@ -207,9 +306,10 @@ impl ScriptCampaign {
         Ok(report)
     }
 
-    fn append(&self, file: &mut File, result: &CutResult) -> Result<(), LabError> {
+    /// A cut as a line of the results.
+    pub fn line(&self, result: &CutResult) -> Line {
         let breach = result.breach.as_ref().map(ToString::to_string);
-        let line = Line {
+        Line {
             token: result.token.to_string(),
             place: place(&self.stream, result.point),
             verdict: result.verdict.name().into(),
@@ -218,8 +318,11 @@ impl ScriptCampaign {
                 .unwrap_or_default(),
             marks: result.marks,
             lost: result.lost.len(),
-        };
-        let mut text = serde_json::to_string(&line)
+        }
+    }
+
+    fn append(&self, file: &mut File, result: &CutResult) -> Result<(), LabError> {
+        let mut text = serde_json::to_string(&self.line(result))
             .map_err(|error| LabError::refused(error.to_string(), ""))?;
         text.push('\n');
         file.write_all(text.as_bytes())
@@ -264,7 +367,7 @@ impl ScriptCampaign {
         let Some(line) = lines.iter().find(failed) else {
             return Ok(None);
         };
-        if self.settings.checks_max == 0 {
+        if self.settings.checks_max == 0 || check.is_stopped() {
             return Ok(None);
         }
         let token: Token = line.token.parse()?;
@@ -273,20 +376,28 @@ impl ScriptCampaign {
         let cut = prepared.replay(&token, &call)?;
         let minimal = prepared.minimise(&cut, &call);
         check.broken()?;
-        Ok(minimal)
+        // Checks that were ended tell nothing.
+        Ok(minimal.filter(|_| !check.is_stopped()))
     }
 
     /// Runs one cut again.
     ///
     /// # Errors
-    /// When the token is of another campaign, or the check cannot be run.
-    pub fn replay(&self, token: &Token) -> Result<(CutResult, String), LabError> {
+    /// When the token is of another campaign, or the check cannot be run, or is ended by `stop`.
+    pub fn replay(
+        &self,
+        token: &Token,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(CutResult, String), LabError> {
         let campaign = self.settings.campaign(&self.stream, 1)?;
         let prepared = campaign.prepare(&self.stream)?;
-        let check = ScriptCheck::new(self);
+        let check = ScriptCheck::new(self, stop);
         let call = |recovered: &mut Recovered| check.run(recovered);
         let result = prepared.replay(token, &call)?;
         check.broken()?;
+        if check.is_stopped() {
+            return Err(LabError::refused("stopped before the check was done", ""));
+        }
         Ok((result, place(&self.stream, token.point)))
     }
 }

@@ -229,7 +229,7 @@ pub fn record(
     let marks = MarkSocket::start(path.clone(), store.clone());
     let marks = marks.map_err(|error| LabError::file("creating", &path, error))?;
     let env = [("SSDLAB_MARK", path.display().to_string())];
-    let outcome = attached.run(script, &env, output, options.timeout)?;
+    let outcome = attached.run(script, &env, output, options)?;
     drop(marks);
     let lint = attached.finish();
     Ok(Recording {

@@ -2,6 +2,7 @@
 
 use crate::crashtest::{Minimal, Verdict};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// One cut, as a line of `results.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,11 +21,34 @@ pub struct Line {
     pub lost: usize,
 }
 
+fn minimal_json(minimal: &Minimal) -> Value {
+    let lost = minimal.lost.iter().map(|lost| {
+        json!({
+            "command": lost.command,
+            "offset": lost.offset,
+            "bytes": lost.len,
+            "after_flush": lost.after_flush,
+            "before_flush": lost.before_flush,
+        })
+    });
+    json!({
+        "token": minimal.token.to_string(),
+        "message": minimal.message,
+        "checks": minimal.checks,
+        "is_smallest": minimal.is_smallest,
+        "lost": lost.collect::<Vec<_>>(),
+    })
+}
+
 /// All of a campaign.
 #[derive(Clone, Debug)]
 pub struct ScriptReport {
     /// In order of time.
     pub lines: Vec<Line>,
+    /// How many cuts there are to be.
+    pub chosen: usize,
+    /// It was stopped before all of them had a verdict, or the failures were looked into.
+    pub stopped: bool,
     /// Of the first cut at which the application failed.
     pub minimal: Option<Minimal>,
     /// What was recorded.
@@ -40,7 +64,22 @@ impl ScriptReport {
 
     /// Whether every cut passed.
     pub fn has_passed(&self) -> bool {
-        self.count(Verdict::Passed) == self.lines.len()
+        self.count(Verdict::Passed) == self.chosen
+    }
+
+    /// All of it for other programs.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "stream": self.stream,
+            "cuts_chosen": self.chosen,
+            "cuts": self.lines.len(),
+            "stopped": self.stopped,
+            "passed": self.count(Verdict::Passed),
+            "application": self.count(Verdict::Application),
+            "drive": self.count(Verdict::Drive),
+            "results": self.lines,
+            "minimal": self.minimal.as_ref().map(minimal_json),
+        })
     }
 
     /// The table, the first failures and the smallest set of lost writes.
@@ -58,6 +97,10 @@ impl ScriptReport {
             text.push_str(&format!("{:>8}  {name}\n", self.count(verdict)));
         }
         text.push_str(&format!("{:>8}  cuts\n", self.lines.len()));
+        if self.lines.len() < self.chosen {
+            let left = self.chosen - self.lines.len();
+            text.push_str(&format!("{left:>8}  left: stopped\n"));
+        }
         let failed = self.lines.iter().filter(|line| line.verdict != "passed");
         for line in failed.take(5) {
             let place = &line.place;

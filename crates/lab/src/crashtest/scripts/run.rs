@@ -1,11 +1,12 @@
-//! Running a script, for so long, and cleaning up behind it.
+//! Running a script, for so long, and ending all that it has started.
 
 use crate::LabError;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::File;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How a script ended.
@@ -15,6 +16,8 @@ pub struct Outcome {
     pub is_good: bool,
     /// It said that it could not do its work: exit code [`COULD_NOT`].
     pub could_not: bool,
+    /// It was ended because the campaign is to stop.
+    pub stopped: bool,
     /// How it ended, and the last lines that it said.
     pub text: String,
 }
@@ -28,7 +31,11 @@ const QUOTED_MAX: usize = 400;
 /// How often a running script is looked after.
 const LOOK: Duration = Duration::from_millis(5);
 
+/// How long a script that is ended gets for its own clean-up, before it is killed.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// Runs `sh -c SCRIPT` in a process group of its own; all that it says goes to the file `output`.
+/// Nothing of the group outlives it. When `stop` is set it is ended early.
 ///
 /// # Errors
 /// When the shell cannot be started or the file not be made.
@@ -37,6 +44,7 @@ pub fn run_script(
     env: &[(&str, String)],
     output: &Path,
     timeout: Duration,
+    stop: &AtomicBool,
 ) -> Result<Outcome, LabError> {
     let failed = |error| LabError::file("creating", output, error);
     let out = File::create(output).map_err(failed)?;
@@ -51,105 +59,59 @@ pub fn run_script(
         .process_group(0);
     let child = command.spawn();
     let mut child = child.map_err(|error| LabError::file("running", "sh", error))?;
-    let status = wait(&mut child, timeout);
+    let ended = wait(&mut child, timeout, stop);
     let said = std::fs::read(output).unwrap_or_default();
     let said = String::from_utf8_lossy(&said[said.len().saturating_sub(QUOTED_MAX)..]).into_owned();
-    let (is_good, how) = match status {
-        Some(status) if status.success() => (true, "exit code 0".to_string()),
-        Some(status) => (false, status.to_string()),
-        None => (false, format!("not done in {timeout:?}")),
+    let (is_good, how) = match ended {
+        Ended::Itself(status) if status.success() => (true, "exit code 0".to_string()),
+        Ended::Itself(status) => (false, status.to_string()),
+        Ended::TooLate => (false, format!("not done in {timeout:?}")),
+        Ended::Stopped => (false, "stopped".to_string()),
     };
-    let could_not = status.is_some_and(|status| status.code() == Some(COULD_NOT));
+    let could_not = matches!(ended, Ended::Itself(status) if status.code() == Some(COULD_NOT));
     Ok(Outcome {
         is_good,
         could_not,
+        stopped: matches!(ended, Ended::Stopped),
         text: format!("{how}: {}", said.trim()),
     })
 }
 
-/// Waits for a child; when its time is over it is killed with all that it has started.
-fn wait(child: &mut Child, timeout: Duration) -> Option<ExitStatus> {
-    let until = Instant::now() + timeout;
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status),
-            Ok(None) if Instant::now() < until => std::thread::sleep(LOOK),
-            _ => {
-                if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-                    let _ = kill_process_group(pid, Signal::KILL);
-                }
-                let _ = child.wait();
-                return None;
-            }
-        }
-    }
+/// Why a script runs no more.
+enum Ended {
+    Itself(ExitStatus),
+    TooLate,
+    Stopped,
 }
 
-/// How long the kernel gets to let go of a loop device.
-const LET_GO: Duration = Duration::from_secs(5);
-
-/// Unmounts and detaches loop devices that a script has left on files in `folder`, and waits until
-/// the kernel has let go of them: it does so some time after `losetup -d`, and until then the file
-/// of the drive is busy.
-pub fn tidy_loops(folder: &Path) {
-    let until = Instant::now() + LET_GO;
-    loop {
-        let left = loops_on(folder);
-        if left.is_empty() || Instant::now() > until {
-            return;
+/// Waits for a child, and ends whatever of its group is left.
+fn wait(child: &mut Child, timeout: Duration, stop: &AtomicBool) -> Ended {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let signal = |signal| {
+        if let Some(group) = group {
+            let _ = kill_process_group(group, signal);
         }
-        for device in left {
-            unmount(&device);
-            let _ = quietly("losetup", &["-d", &device.display().to_string()]);
-        }
-        std::thread::sleep(LOOK);
-    }
-}
-
-/// Loop devices on files in `folder`.
-fn loops_on(folder: &Path) -> Vec<PathBuf> {
-    let Ok(devices) = std::fs::read_dir("/sys/block") else {
-        return Vec::new();
     };
-    let devices = devices.flatten().filter(|device| {
-        let backing = device.path().join("loop/backing_file");
-        let file = std::fs::read_to_string(backing);
-        file.is_ok_and(|file| Path::new(file.trim()).starts_with(folder))
-    });
-    devices
-        .map(|device| Path::new("/dev").join(device.file_name()))
-        .collect()
-}
-
-/// Unmounts `at` if it is still mounted, as soon as nobody uses it any more.
-pub fn unmount_later(at: &Path) {
-    let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
-    let name = at.display().to_string();
-    if mounts
-        .lines()
-        .any(|mount| mount.split(' ').nth(1) == Some(&name))
-    {
-        let _ = quietly("umount", &["-l", &name]);
-    }
-}
-
-fn unmount(device: &Path) {
-    let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
-    for mount in mounts.lines() {
-        let mut words = mount.split(' ');
-        if words.next().map(Path::new) == Some(device)
-            && let Some(at) = words.next()
-        {
-            let _ = quietly("umount", &[&at.replace("\\040", " ")]);
+    let until = Instant::now() + timeout;
+    let ended = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break Ended::Itself(status),
+            _ if stop.load(Ordering::Relaxed) => break Ended::Stopped,
+            Ok(None) if Instant::now() < until => std::thread::sleep(LOOK),
+            _ => break Ended::TooLate,
+        }
+    };
+    if !matches!(ended, Ended::Itself(_)) {
+        // Its traps may unmount what we know nothing of.
+        signal(Signal::TERM);
+        let until = Instant::now() + GRACE;
+        while Instant::now() < until && matches!(child.try_wait(), Ok(None)) {
+            std::thread::sleep(LOOK);
         }
     }
-}
-
-fn quietly(program: &str, arguments: &[&str]) -> std::io::Result<ExitStatus> {
-    let mut command = Command::new(program);
-    command.args(arguments);
-    command.stdin(Stdio::null());
-    command.stdout(Stdio::null()).stderr(Stdio::null()).status()
+    signal(Signal::KILL);
+    let _ = child.wait();
+    ended
 }
 
 #[cfg(test)]
@@ -163,7 +125,7 @@ mod tests {
         let env = [("WORD", "hello".to_string())];
         let run = |script: &str, ms| {
             let time = Duration::from_millis(ms);
-            run_script(script, &env, &output, time).unwrap()
+            run_script(script, &env, &output, time, &AtomicBool::new(false)).unwrap()
         };
         let good = run("echo $WORD", 10_000);
         assert_eq!(
@@ -182,5 +144,45 @@ mod tests {
             "{late:?}"
         );
         assert!(begun.elapsed() < Duration::from_secs(30));
+    }
+
+    /// Processes that a script started in the background must not outlive it, whether it ended
+    /// itself or was ended: they would go on with a drive that is gone.
+    #[test]
+    fn nothing_that_a_script_started_outlives_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("out");
+        let pids = folder.path().join("pids");
+        let script = |last: &str| {
+            let pids = pids.display();
+            format!("(trap '' TERM; while :; do sleep 1; done) & echo $! > {pids}; {last}")
+        };
+        for (last, is_stopped) in [("exit 0", false), ("sleep 60", true)] {
+            let stop = AtomicBool::new(false);
+            let outcome = std::thread::scope(|scope| {
+                let (script, stop, output) = (script(last), &stop, &output);
+                let time = Duration::from_secs(60);
+                let run = scope.spawn(move || run_script(&script, &[], output, time, stop));
+                let told = || std::fs::read_to_string(&pids).unwrap_or_default();
+                while !told().ends_with('\n') {
+                    std::thread::sleep(LOOK);
+                }
+                stop.store(is_stopped, Ordering::Relaxed);
+                run.join().unwrap().unwrap()
+            });
+            assert_eq!(
+                (outcome.stopped, outcome.is_good),
+                (is_stopped, !is_stopped)
+            );
+            let child = std::fs::read_to_string(&pids).unwrap();
+            let stat = format!("/proc/{}/stat", child.trim());
+            let until = Instant::now() + Duration::from_secs(10);
+            // Somebody else has to bury it: a zombie is dead enough.
+            while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z")) {
+                assert!(Instant::now() < until, "{child} lives");
+                std::thread::sleep(LOOK);
+            }
+            std::fs::remove_file(&pids).unwrap();
+        }
     }
 }

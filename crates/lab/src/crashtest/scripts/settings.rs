@@ -3,10 +3,13 @@
 use super::ScriptOptions;
 use crate::crashtest::{Campaign, Cuts, Stream};
 use crate::drive_dir::sized;
+use crate::served::parse_fault;
 use crate::{LabError, catalogue};
 use serde::{Deserialize, Serialize};
 use ssdlab_ssd::DriveConfig;
-use ssdlab_ssd::drive::power::{FAULTS, Fault, FaultKind};
+use ssdlab_ssd::drive::power::Fault;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// What a campaign was asked for; `campaign.json`.
@@ -37,42 +40,27 @@ pub struct Settings {
     pub checks_max: usize,
 }
 
-/// The fault `NAME`, `NAME:PER_MILLE`, or `dies-after-cuts:CUTS`; always unless told otherwise.
-///
-/// # Errors
-/// When there is no such fault, or the number is none.
-pub fn parse_fault(text: &str, seed: u64) -> Result<Fault, LabError> {
-    let (name, number) = match text.split_once(':') {
-        Some((name, number)) => (name, Some(number)),
-        None => (text, None),
-    };
-    let names = || FAULTS.map(|info| info.name).join(", ");
-    let kind = FaultKind::named(name)
-        .ok_or_else(|| LabError::refused(format!("no fault is called `{name}`"), names()))?;
-    let number = number.map(str::parse::<u64>).transpose().ok();
-    let refused = || {
-        LabError::refused(
-            format!("`{text}`: the number after the colon is per mille, 0 to 1000"),
-            "write ignores-flush:300, or dies-after-cuts:5 for the number of cuts",
-        )
-    };
-    let number = number.ok_or_else(refused)?;
-    if let FaultKind::DiesAfterCuts(most) = kind {
-        return Ok(Fault {
-            kind: FaultKind::DiesAfterCuts(number.unwrap_or(most)),
-            per_mille: 1000,
-            seed,
-        });
+/// Marks that a message names.
+const MARKS_NAMED: usize = 8;
+
+/// The first marks of a stream, in words.
+fn known_marks(stream: &Stream) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for mark in &stream.marks {
+        if !names.contains(&mark.text.as_str()) {
+            names.push(&mark.text);
+        }
+        if names.len() > MARKS_NAMED {
+            break;
+        }
     }
-    let per_mille = number.unwrap_or(1000);
-    if per_mille > 1000 {
-        return Err(refused());
+    if names.is_empty() {
+        return "it made none".into();
     }
-    Ok(Fault {
-        kind,
-        per_mille: per_mille as u32,
-        seed,
-    })
+    let has_more = names.len() > MARKS_NAMED;
+    names.truncate(MARKS_NAMED);
+    let more = if has_more { ", ..." } else { "" };
+    format!("it made {}: {}{more}", stream.marks.len(), names.join(", "))
 }
 
 impl Settings {
@@ -108,23 +96,36 @@ impl Settings {
             })
             .checks_max(self.checks_max)
             .jobs(jobs);
-        if let Some(text) = &self.after_mark {
-            let mark = stream.marks.iter().find(|mark| &mark.text == text);
-            let mark = mark.ok_or_else(|| {
-                LabError::refused(
-                    format!("the workload made no mark `{text}`"),
-                    format!("it made {} marks", stream.marks.len()),
-                )
-            })?;
-            campaign = campaign.from(mark.after);
-        }
+        campaign = campaign.from(self.first_command(stream)?);
         Ok(campaign)
     }
 
-    pub(super) fn options(&self) -> ScriptOptions {
+    /// The command that cuts do not come before.
+    pub(super) fn first_command(&self, stream: &Stream) -> Result<usize, LabError> {
+        let Some(text) = &self.after_mark else {
+            return Ok(0);
+        };
+        let mark = stream.marks.iter().find(|mark| &mark.text == text);
+        mark.map(|mark| mark.after).ok_or_else(|| {
+            LabError::refused(
+                format!(
+                    "the workload made no mark `{text}`; {}",
+                    known_marks(stream)
+                ),
+                if self.workload.is_empty() {
+                    "--after-mark takes one of these"
+                } else {
+                    "what was recorded is kept: --resume --after-mark TEXT goes on with another"
+                },
+            )
+        })
+    }
+
+    pub(super) fn options(&self, stop: &Arc<AtomicBool>) -> ScriptOptions {
         ScriptOptions {
             file: self.file,
             timeout: Duration::from_secs(self.timeout_s),
+            stop: stop.clone(),
         }
     }
 }
