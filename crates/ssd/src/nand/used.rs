@@ -10,6 +10,14 @@ pub struct UsedArray {
     wear: Option<Reliability>,
 }
 
+impl UsedArray {
+    /// Whether a superblock has been given up.
+    pub fn is_retired(&self, superblock: u32) -> bool {
+        let wear = self.wear.as_ref();
+        wear.is_some_and(|wear| wear.is_retired(superblock))
+    }
+}
+
 impl<G: Gear> Nand<G> {
     /// What it has been through.
     pub fn used(&self) -> UsedArray {
