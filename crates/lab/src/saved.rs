@@ -9,6 +9,7 @@
 //! because what [`Drive::load`] reads is believed.
 
 use crate::LabError;
+use crate::life::Manner;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use ssdlab_ssd::{Drive, ImageError};
@@ -27,7 +28,7 @@ const CHECKSUM: usize = 24;
 const ABOUT_MAX: u32 = 1 << 20;
 
 /// What a saved drive says of itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
     /// Name of the drive.
@@ -49,6 +50,9 @@ pub struct About {
     /// `sata`, `nvme`, `pcie`; `None`: as its name in the catalogue has it.
     #[serde(default)]
     pub interface: Option<String>,
+    /// How `ssdlab age` wrote it, when nothing else has since.
+    #[serde(default)]
+    pub lived: Option<Manner>,
 }
 
 /// Writes an image.

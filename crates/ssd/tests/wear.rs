@@ -309,3 +309,40 @@ fn a_used_array_goes_on_under_another_layer() {
     other.shape.blocks_per_plane += 1;
     assert!(Drive::on_used_array(other, &worn).is_err());
 }
+
+/// Firmware with a larger pSLC cache may need more native superblocks than a worn array has left:
+/// it is refused. Without the check a drive began whose reclaim had no room.
+#[test]
+fn firmware_that_needs_more_than_is_left_is_refused() {
+    let mut drive = filled(&config(|_| {}));
+    let mut rng = Rng::named(1, "wear");
+    while drive.ended().is_none() {
+        write(&mut drive, &mut rng, 340, 100);
+    }
+    let worn = drive.into_timed().expect("page-mapped");
+    let wear = worn.reliability().unwrap();
+    let count = worn.config().geometry().superblock_count;
+    let (mut taken, mut refused) = (0, 0);
+    for slc in 0..count {
+        let mut config = worn.config().clone();
+        config.ftl.slc.superblocks = slc;
+        if config.validate().is_err() {
+            continue;
+        }
+        let left = (slc..count).filter(|s| !wear.is_retired(*s)).count() as u64;
+        let enough = left >= config.native_superblocks_min();
+        match Drive::on_used_array(config, &worn) {
+            Ok(drive) => {
+                assert!(enough, "{slc}: {left} left");
+                drive.check().unwrap();
+                taken += 1;
+            }
+            Err(error) => {
+                assert!(!enough, "{slc}: {left} left: {error}");
+                assert!(error.to_string().contains("native superblocks"), "{error}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(taken > 0 && refused > 0, "{taken} {refused}");
+}

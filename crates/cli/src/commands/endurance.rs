@@ -12,7 +12,7 @@ use ssdlab_lab::life::endurance::{self, Asked, Endurance as Row, played};
 use ssdlab_lab::simulate::settings::{self, Setting};
 use ssdlab_lab::workload::quantity::parse_size;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// `ssdlab endurance`.
 #[derive(Args, Debug)]
@@ -35,7 +35,7 @@ pub struct Endurance {
     #[arg(long, default_value = "8GiB", value_name = "SIZE|whole")]
     capacity: String,
     /// Drive writes before the one that is measured.
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = endurance::WARM_USUAL)]
     warm: u32,
     /// Of the stream's random numbers.
     #[arg(long, default_value_t = 0)]
@@ -64,6 +64,8 @@ pub struct Endurance {
 /// When a drive is unknown or cannot be modelled.
 pub fn endurance(args: &Endurance) -> Result<Exit, Failure> {
     let asked = asked(args)?;
+    // Ctrl-C ends the process: there is nothing to keep.
+    let stop = AtomicBool::new(false);
     let drives = drives(args)?;
     let works = works(args)?;
     let jobs: Vec<(&CatalogueDrive, &Work)> = drives
@@ -72,7 +74,7 @@ pub fn endurance(args: &Endurance) -> Result<Exit, Failure> {
         .collect();
     let count = args.jobs.unwrap_or_else(cores).clamp(1, 64);
     let rows = all(&jobs, count, |(drive, work)| {
-        endurance::worn_by(drive, work, &asked)
+        endurance::worn_by(drive, work, &asked, &stop)
     })?;
     let money = if args.money {
         let found = all(&drives, count, |drive| bought(args, &asked, drive, &rows))?;

@@ -141,6 +141,8 @@ fn keep(
         settings: plan.settings.clone(),
         rests_on: plan.rests_on.clone(),
         history,
+        // A life that something else followed is not that life any more.
+        lived: None,
         // Its age and interface are those that it had.
         ..before.unwrap_or_default()
     };

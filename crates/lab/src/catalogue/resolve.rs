@@ -134,7 +134,7 @@ pub(super) fn config(file: &DriveFile, source: &str) -> Result<DriveConfig, LabE
 /// What the file gives of its media's wear.
 pub(super) fn wear(file: &DriveFile, source: &str) -> Result<Given, LabError> {
     match &file.wear {
-        Some(table) => wear::given(&Reader { source }, table),
+        Some(table) => wear::given(&Reader { source }, table, file.nand.bits_per_cell.value),
         None => Ok(Given::default()),
     }
 }

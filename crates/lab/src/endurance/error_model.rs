@@ -57,6 +57,16 @@ impl PowerLaw {
         q: 1.71,
     };
 
+    /// The law of media on which each cycle counts for `share` of these.
+    pub fn stretched(self, share: f64) -> PowerLaw {
+        PowerLaw {
+            alpha: self.alpha * share.powf(self.k),
+            beta: self.beta * share.powf(self.m),
+            gamma: self.gamma * share.powf(self.p),
+            ..self
+        }
+    }
+
     /// Raw bit error rate, at most 0.5 (a bit that is wrong more often than that is a coin).
     ///
     /// # Errors

@@ -33,37 +33,19 @@ const QUANTILES: usize = 1000;
 /// Cycles that kinds of cell are rated for when a drive's papers do not say.
 const CYCLES_USUAL: [u32; 4] = [100_000, 3_000, 3_000, 1_000];
 
-/// What the drive does when its reserve is used up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Policy {
-    /// Takes no writes any more.
-    ReadOnly,
-    /// Answers nothing any more.
-    Failed,
-    /// Goes on, trying again each time.
-    Slow,
-}
+/// [`EndOfLife`] in files, by its name.
+mod by_name {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use ssdlab_ssd::nand::EndOfLife;
 
-impl Policy {
-    /// All of them.
-    pub const ALL: [Policy; 3] = [Policy::ReadOnly, Policy::Failed, Policy::Slow];
-
-    /// As drive files have it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Policy::ReadOnly => "read-only",
-            Policy::Failed => "failed",
-            Policy::Slow => "slow",
-        }
+    pub fn serialize<S: Serializer>(end: &EndOfLife, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(end.name())
     }
 
-    const fn of_model(self) -> EndOfLife {
-        match self {
-            Policy::ReadOnly => EndOfLife::ReadOnly,
-            Policy::Failed => EndOfLife::Failed,
-            Policy::Slow => EndOfLife::Slow,
-        }
+    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<EndOfLife, D::Error> {
+        let name = String::deserialize(from)?;
+        let found = EndOfLife::ALL.into_iter().find(|end| end.name() == name);
+        found.ok_or_else(|| D::Error::custom(format!("unknown end of life `{name}`")))
     }
 }
 
@@ -116,7 +98,8 @@ pub struct Media {
     /// Superblocks freed between two looks.
     pub level_every: u32,
     /// When the reserve is used up.
-    pub end_of_life: Policy,
+    #[serde(with = "by_name")]
+    pub end_of_life: EndOfLife,
     /// What of this was assumed, a sentence each.
     pub rests_on: Vec<String>,
 }
@@ -152,19 +135,54 @@ impl Media {
         Media::given(bits, class, &given)
     }
 
+    /// The code that data sheets ask for on cells of so many bits.
+    pub fn usual_code(bits: u32) -> Codeword {
+        match bits {
+            1 => Codeword::bch(512, 8, 13),
+            2 => Codeword::bch(1024, 24, 14),
+            _ => Codeword::bch(1024, 72, 14),
+        }
+    }
+
+    /// The same media with fewer or more rated cycles, each of which counts for as much more or
+    /// less: bit errors, failures and levelling are what they were at the same share of the rating.
+    ///
+    /// # Errors
+    /// When `cycles` is zero.
+    pub fn with_cycles(&self, cycles: u32) -> Result<Media, LabError> {
+        if cycles == 0 {
+            return Err(LabError::refused(
+                "media rated for 0 cycles cannot be written",
+                "1 or more",
+            ));
+        }
+        let share = f64::from(self.cycles_rated) / f64::from(cycles);
+        let gap = f64::from(self.level_gap) / share;
+        Ok(Media {
+            cycles_rated: cycles,
+            law: self.law.stretched(share),
+            // No levelling stays none; a gap of a few cycles is the least that can be seen.
+            level_gap: match self.level_gap {
+                0 => 0,
+                _ => (gap.min(f64::from(u32::MAX)) as u32).max(4),
+            },
+            ..self.clone()
+        })
+    }
+
     /// Before anything is given of it, and before the law is scaled.
     fn usual(bits: u32, class: Class) -> Media {
         let cycles_rated = CYCLES_USUAL[(bits.clamp(1, 4) - 1) as usize];
-        let (code, retries) = match bits {
-            1 => (Codeword::bch(512, 8, 13), 4),
-            2 => (Codeword::bch(1024, 24, 14), 8),
-            _ => (Codeword::bch(1024, 72, 14), 20),
+        let retries = match bits {
+            1 => 4,
+            2 => 8,
+            _ => 20,
         };
         Media {
             bits_per_cell: bits,
             cycles_rated,
             law: PowerLaw::TLC_72_LAYERS,
-            code,
+            code: Media::usual_code(bits),
             retries,
             retry_gain: 1.2,
             retry_ns: 20_000,
@@ -183,7 +201,7 @@ impl Media {
             level_dynamic: true,
             level_gap: (cycles_rated / 50).max(4),
             level_every: 16,
-            end_of_life: Policy::ReadOnly,
+            end_of_life: EndOfLife::ReadOnly,
             rests_on: Vec::new(),
         }
     }
@@ -216,13 +234,7 @@ impl Media {
         let limit = self.code.rber_max(self.class.limits().uber_max)?;
         // Cycles count as shares of the rating: those of TLC for which the law was published.
         let share = f64::from(CYCLES_USUAL[2]) / f64::from(self.cycles_rated);
-        let published = self.law;
-        let law = PowerLaw {
-            alpha: published.alpha * share.powf(published.k),
-            beta: published.beta * share.powf(published.m),
-            gamma: published.gamma * share.powf(published.p),
-            ..published
-        };
+        let law = self.law.stretched(share);
         let by = limit / law.rber(self.at_rating()?)?;
         Ok(PowerLaw {
             eps: law.eps * by,
@@ -257,12 +269,13 @@ impl Media {
         Ok(low)
     }
 
-    /// Cycles after which as many blocks have failed as are in reserve.
+    /// Cycles after which as many blocks have failed as are in reserve; without a reserve, those at
+    /// which the first fails.
     pub fn cycles_to_reserve(&self) -> f64 {
         let mut failures = self.failures();
         failures.sort_unstable();
-        let spare = (failures.len() as f64 * self.reserve) as usize;
-        f64::from(failures[spare.min(failures.len() - 1)])
+        let spare = (failures.len() as f64 * self.reserve).round() as usize;
+        f64::from(failures[spare.clamp(1, failures.len()) - 1])
     }
 
     /// UBER of reads at `stress`: of the try that corrects them, or the last.
@@ -326,7 +339,7 @@ impl Media {
                 static_gap: self.level_gap,
                 static_every: self.level_every,
             },
-            end_of_life: self.end_of_life.of_model(),
+            end_of_life: self.end_of_life,
             seed,
         })
     }
@@ -468,6 +481,45 @@ mod tests {
                 config.validate().unwrap_or_else(|e| panic!("{name}: {e}"));
             }
         }
+    }
+
+    /// Of 1000 blocks with 1 % early failures and 2 % in reserve, the 20th failure uses it up.
+    #[test]
+    fn the_reserve_is_used_up_by_as_many_failures_as_it_holds() {
+        let given = |reserve| Media {
+            reserve,
+            ..Media::new(2, Some(3000), Class::Client).unwrap()
+        };
+        let media = given(0.02);
+        let mut failures = media.failures();
+        failures.sort_unstable();
+        let failed_by = |cycles: f64| failures.iter().filter(|f| f64::from(**f) <= cycles).count();
+        let used_up = media.cycles_to_reserve();
+        assert!(failed_by(used_up) >= 20 && failed_by(used_up - 1.0) < 20);
+        assert_eq!(given(0.0).cycles_to_reserve(), f64::from(failures[0]));
+        assert_eq!(given(1.0).cycles_to_reserve(), f64::from(failures[999]));
+    }
+
+    /// What a drive's own file gives stays, at the same share of the rating.
+    #[test]
+    fn fewer_cycles_count_for_more_each() {
+        for bits in [1, 2, 3, 4] {
+            let whole = Media::new(bits, None, Class::Client).unwrap();
+            let small = whole.with_cycles(100).unwrap();
+            for share in [0.1, 0.5, 1.0, 3.0] {
+                let rber = |media: &Media| {
+                    let cycles = share * f64::from(media.cycles_rated);
+                    media.law.rber(media.kept_after(cycles).unwrap()).unwrap()
+                };
+                close(rber(&small), rber(&whole), 1e-9);
+            }
+        }
+        assert!(
+            Media::new(2, None, Class::Client)
+                .unwrap()
+                .with_cycles(0)
+                .is_err()
+        );
     }
 
     #[test]

@@ -9,19 +9,19 @@
 //! bytes. A smaller drive has fewer blocks to average over: equal drives of full size should
 //! die closer together than here, which was not measured.
 
-use super::Scale;
+use super::{Scale, go_on};
 use crate::LabError;
 use crate::analysis::stats;
 use crate::catalogue::{self, CatalogueDrive};
 use crate::endurance::Media;
-use crate::endurance::jesd218::Class;
+use crate::life::cycles::Cycles;
 use crate::smart::sets::attributes;
 use crate::smart::{AttributeSet, Health, Wear};
 use serde::Serialize;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, CountingDrive, DriveConfig};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Rated cycles of the smaller drives.
 const CYCLES: u32 = 100;
@@ -130,13 +130,9 @@ impl Small {
                 "choose a page-mapped drive",
             ));
         }
-        let class = if drive.file.documented.power_loss_protection.value {
-            Class::Enterprise
-        } else {
-            Class::Client
-        };
-        let media = Media::new(full.shape.bits_per_cell, Some(CYCLES), class)?;
-        let rated = Media::of(drive)?.cycles_rated;
+        // The drive's own media, whose cycles count for more each.
+        let whole = Media::of(drive)?;
+        let (media, rated) = (whole.with_cycles(CYCLES)?, whole.cycles_rated);
         let pages = (full.shape.pages_per_block / (2 * full.shape.bits_per_cell)).max(1);
         let mut superblocks = SUPERBLOCKS;
         loop {
@@ -173,15 +169,8 @@ impl Small {
 }
 
 fn cycles_average(drive: &CountingDrive) -> f64 {
-    let Some(wear) = drive.reliability() else {
-        return 0.0;
-    };
-    let (mut sum, mut count) = (0_u64, 0_u64);
-    for cycles in wear.cycles_in_use() {
-        sum += u64::from(cycles);
-        count += 1;
-    }
-    sum as f64 / count.max(1) as f64
+    let wear = drive.reliability();
+    wear.map_or(0.0, |wear| Cycles::of(wear).average)
 }
 
 /// Random writes of 4 KiB, in the batches that a drive takes quickly.
@@ -255,9 +244,7 @@ pub fn mirror(settings: &MirrorSettings, stop: &AtomicBool) -> Result<Mirror, La
     let part = |small: &Small| (common / small.smaller[0]) as u64;
     let (mut pairs, mut faults) = (Vec::new(), Vec::new());
     for pair in 0..u64::from(settings.pairs) {
-        if stop.load(Ordering::Relaxed) {
-            return Err(LabError::refused("stopped", ""));
-        }
+        go_on(stop)?;
         // Every drive is one of its own; the writes are the pair's.
         let seeds = |side| {
             (
@@ -291,9 +278,7 @@ pub fn indicator(name: &str, seed: u64, stop: &AtomicBool) -> Result<Indicator, 
     let mut rated = None;
     let bytes = |drive: &CountingDrive| drive.counters().host_bytes_written as f64;
     loop {
-        if stop.load(Ordering::Relaxed) {
-            return Err(LabError::refused("stopped", ""));
-        }
+        go_on(stop)?;
         writes.give(&mut drive);
         points.push((bytes(&drive), e9(&drive)));
         if rated.is_none() && cycles_average(&drive) >= f64::from(CYCLES) {

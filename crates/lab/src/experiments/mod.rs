@@ -5,7 +5,6 @@
 //! number and curve that `ssdlab reproduce` puts beside what was published. What each run assumes
 //! is in `docs/experiments.md`. Ids are those of the list of published figures.
 
-pub mod endurance;
 mod host;
 pub mod mirror;
 pub mod myth;
@@ -19,8 +18,8 @@ pub use scale::Scale;
 use crate::LabError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Between two drives: goes on unless `stop` is set.
-fn go_on(stop: &AtomicBool) -> Result<(), LabError> {
+/// Between two drives or batches of commands: goes on unless `stop` is set.
+pub(crate) fn go_on(stop: &AtomicBool) -> Result<(), LabError> {
     if stop.load(Ordering::Relaxed) {
         return Err(LabError::refused("stopped", ""));
     }

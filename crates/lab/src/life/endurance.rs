@@ -12,12 +12,14 @@ pub mod work;
 use crate::LabError;
 use crate::catalogue::CatalogueDrive;
 use crate::endurance::{Class, Media, Rating};
+use crate::experiments::go_on;
 use crate::hosts::scale::scaled;
 use crate::memory::refuse_if_too_big;
 use serde::Serialize;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, CountingDrive, DriveConfig};
+use std::sync::atomic::AtomicBool;
 use work::Work;
 
 /// Sizes of JESD219's enterprise commands in 512-byte blocks, with their shares of 100 (as fio's
@@ -109,6 +111,8 @@ pub struct Endurance {
     pub op: f64,
     /// WAF under the work, in the last drive write.
     pub waf: f64,
+    /// It ran away (see [`Steady`]): the true one is higher, and every life is shorter than given.
+    pub ran_away: bool,
     /// Class that JESD218's limits are taken of.
     pub class: Class,
     /// Rated cycles.
@@ -149,6 +153,11 @@ impl Endurance {
     }
 }
 
+/// Drives are played with about so many bytes when nothing else is asked.
+pub const CAPACITY_USUAL: u64 = 8 << 30;
+/// Drive writes before the one that is measured, then.
+pub const WARM_USUAL: u32 = 2;
+
 /// What is asked of a drive.
 #[derive(Clone, Debug)]
 pub struct Asked {
@@ -161,28 +170,24 @@ pub struct Asked {
     pub seed: u64,
 }
 
-/// Writes the whole drive once in order and `warm` times over by JESD219's enterprise stream, then
-/// once more, measured.
-///
-/// # Errors
-/// When the drive is too large for memory, or too small for the stream.
-pub fn endurance(drive: &CatalogueDrive, warm: u32, seed: u64) -> Result<Endurance, LabError> {
-    let asked = Asked {
-        capacity: None,
-        warm,
-        seed,
-    };
-    worn_by(drive, &Work::Enterprise, &asked)
-}
-
 /// Writes the drive once in order and then so many times over by the work, the last measured.
 ///
 /// # Errors
-/// When the drive is too large for memory, or too small for the work.
-pub fn worn_by(drive: &CatalogueDrive, work: &Work, asked: &Asked) -> Result<Endurance, LabError> {
+/// When the drive is too large for memory, or too small for the work, or `stop` is set.
+pub fn worn_by(
+    drive: &CatalogueDrive,
+    work: &Work,
+    asked: &Asked,
+    stop: &AtomicBool,
+) -> Result<Endurance, LabError> {
     let played = played(drive, asked.capacity)?;
     let media = Media::of(drive)?;
-    let waf = waf(&played.config, work, asked)?;
+    let rounds = Rounds {
+        bytes: played.config.user_bytes,
+        warm: asked.warm,
+        seed: asked.seed,
+    };
+    let Steady { waf, ran_away } = steady_waf(&played.config, work, &rounds, stop)?;
     let raw = Geometry::new(drive.config.shape).raw_bytes() as f64;
     let after = |cycles: f64| cycles * raw / waf;
     let rated = f64::from(media.cycles_rated);
@@ -205,6 +210,7 @@ pub fn worn_by(drive: &CatalogueDrive, work: &Work, asked: &Asked) -> Result<End
         scaled: played.said,
         op: drive.config.nominal_op(),
         waf,
+        ran_away,
         class: media.class,
         cycles_rated: media.cycles_rated,
         cycles_to_uber: to_uber,
@@ -255,23 +261,70 @@ fn fill(drive: &mut CountingDrive, bytes: u64) {
     }
 }
 
-fn waf(config: &DriveConfig, work: &Work, asked: &Asked) -> Result<f64, LabError> {
+/// How a work is played until its write amplification is steady.
+#[derive(Clone, Copy, Debug)]
+pub struct Rounds {
+    /// The work is done on so many bytes from the front, and a round writes as many.
+    pub bytes: u64,
+    /// Rounds before the one that is measured.
+    pub warm: u32,
+    /// Of the random numbers.
+    pub seed: u64,
+}
+
+/// A write amplification factor in steady state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steady {
+    /// NAND bytes programmed / host bytes written, in the last round.
+    pub waf: f64,
+    /// A round programmed more than [`RUNAWAY`] times what it is to write, and was stopped: `waf`
+    /// is that so far, and the steady one is higher.
+    pub ran_away: bool,
+}
+
+/// NAND writes of a round, as a multiple of what it is to write, from which it is not played on.
+/// A map of extents that does not fit into DRAM programs pages of its own for every slot that is
+/// relocated; with little spare area that feeds on itself, and a round takes hours.
+pub const RUNAWAY: u64 = 50;
+
+/// Write amplification factor of a work in steady state: what it uses is written once in order, and
+/// then in rounds by the work; that of the last round counts.
+///
+/// # Errors
+/// When the drive is not possible or too small for the work, or `stop` is set.
+pub fn steady_waf(
+    config: &DriveConfig,
+    work: &Work,
+    rounds: &Rounds,
+    stop: &AtomicBool,
+) -> Result<Steady, LabError> {
     let refused = |error: ssdlab_ssd::ConfigError| LabError::refused(error.to_string(), "");
     let mut drive = CountingDrive::new(config.clone()).map_err(refused)?;
-    let capacity = config.user_bytes;
-    let mut stream = work.stream(capacity, asked.seed)?;
+    let slot = u64::from(config.shape.slot_bytes);
+    let capacity = rounds.bytes / slot * slot;
+    let mut stream = work.stream(capacity, rounds.seed)?;
     let used = match &stream {
-        work::Stream::Client(client) => client.used() / u64::from(config.shape.slot_bytes),
-        _ => config.user_slots(),
+        work::Stream::Client(client) => client.used() / slot * slot,
+        _ => capacity,
     };
-    fill(&mut drive, used * u64::from(config.shape.slot_bytes));
+    fill(&mut drive, used);
     let mut then = drive.counters().clone();
     let mut batch = Vec::with_capacity(4096);
-    for _ in 0..=asked.warm {
+    let most = RUNAWAY.saturating_mul(capacity / slot);
+    let mut ran_away = false;
+    for _ in 0..=rounds.warm {
+        if ran_away {
+            break;
+        }
         then = drive.counters().clone();
         while drive.counters().host_bytes_written - then.host_bytes_written < capacity {
+            go_on(stop)?;
             stream.batch(&mut batch, 4096)?;
             drive.apply_all(&batch);
+            ran_away = drive.counters().slots_programmed() - then.slots_programmed() > most;
+            if ran_away {
+                break;
+            }
         }
     }
     drive
@@ -279,7 +332,8 @@ fn waf(config: &DriveConfig, work: &Work, asked: &Asked) -> Result<f64, LabError
         .map_err(|error| LabError::refused(format!("self-check failed: {error}"), ""))?;
     let slot = config.geometry().slot_bytes;
     let waf = drive.counters().waf_since(&then, slot);
-    waf.ok_or_else(|| LabError::refused("nothing was written", ""))
+    let waf = waf.ok_or_else(|| LabError::refused("nothing was written", ""))?;
+    Ok(Steady { waf, ran_away })
 }
 
 /// A table for people.
@@ -301,11 +355,15 @@ pub fn table(rows: &[Endurance]) -> String {
             ""
         };
         lines.push(format!(
-            "{:22} {:14} {:>6.1} {:>5.2} {:>8} {:>8} {:>5} {:>8}",
+            "{:22} {:14} {:>6.1} {:>5} {:>8} {:>8} {:>5} {:>8}",
             r.name,
             r.work,
             100.0 * r.op,
-            r.waf,
+            if r.ran_away {
+                format!(">{:.0}", r.waf.floor())
+            } else {
+                format!("{:.2}", r.waf)
+            },
             or_not(r.tbw),
             r.rated_bytes.map_or("-".into(), decimal_bytes),
             if r.dwpd.is_finite() {
@@ -323,6 +381,13 @@ pub fn table(rows: &[Endurance]) -> String {
 pub fn remarks(rows: &[Endurance]) -> Vec<String> {
     let mut found = Vec::new();
     for r in rows {
+        if r.ran_away {
+            found.push(format!(
+                "{}, {}: write amplification ran away and was stopped above {RUNAWAY} x: the true one \
+                 is higher, TBW and UBER are at best those shown",
+                r.name, r.work
+            ));
+        }
         if r.limited_by != "rated cycles" {
             found.push(format!(
                 "{}: {} ends it before its {} rated cycles",
@@ -385,15 +450,41 @@ mod tests {
             config.user_bytes = 32 << 20;
             config.ftl.slc.superblocks = 0;
             config.ftl.journal.entry_bytes = 0;
-            let asked = Asked {
-                capacity: None,
+            let rounds = Rounds {
+                bytes: config.user_bytes,
                 warm: 2,
                 seed: 1,
             };
-            waf(&config, &Work::Enterprise, &asked).unwrap()
+            let found = steady_waf(&config, &Work::Enterprise, &rounds, &AtomicBool::new(false));
+            found.unwrap().waf
         };
         let (little, much) = (of(30), of(45));
         assert!(little > 1.1 * much, "{little} {much}");
+    }
+
+    /// The tree map of the Intel 320, written over and over at random, programs a thousand times
+    /// what the host does: that took minutes, and is now stopped and said.
+    #[test]
+    fn write_amplification_that_runs_away_is_stopped_and_said() {
+        let drive = crate::catalogue::drive("intel-320-120gb").unwrap();
+        let asked = Asked {
+            capacity: Some(1 << 30),
+            warm: 2,
+            seed: 0,
+        };
+        let row = worn_by(&drive, &Work::Enterprise, &asked, &AtomicBool::new(false)).unwrap();
+        assert!(row.ran_away && row.waf > 50.0, "{row:?}");
+        let text = table(std::slice::from_ref(&row));
+        assert!(text.contains('>'), "{text}");
+        assert!(remarks(&[row])[0].contains("ran away"));
+    }
+
+    #[test]
+    fn a_work_that_is_stopped_gives_no_number() {
+        let drive = crate::catalogue::drive("intel-320-40gb").unwrap();
+        let stop = AtomicBool::new(true);
+        let error = worn_by(&drive, &Work::Enterprise, &asked(), &stop).unwrap_err();
+        assert!(error.to_string().contains("stopped"), "{error}");
     }
 
     #[test]
@@ -413,7 +504,7 @@ mod tests {
     #[test]
     fn tbw_is_cycles_over_write_amplification() {
         let drive = crate::catalogue::drive("intel-dc-s3700-200gb").unwrap();
-        let row = worn_by(&drive, &Work::Enterprise, &asked()).unwrap();
+        let row = worn_by(&drive, &Work::Enterprise, &asked(), &AtomicBool::new(false)).unwrap();
         let raw = 283_467_841_536.0;
         assert!(
             (row.tbw / (27_532.0 * raw / row.waf) - 1.0).abs() < 1e-9,
@@ -445,20 +536,20 @@ mod tests {
             .unwrap()
         };
         let weak = drive(&["wear.retries=0", "wear.cycles=20000"]);
-        let row = worn_by(&weak, &Work::Client, &asked()).unwrap();
+        let row = worn_by(&weak, &Work::Client, &asked(), &AtomicBool::new(false)).unwrap();
         assert_eq!(row.limited_by, "UBER", "{row:?}");
         assert!(row.tbw < row.bytes && row.uber > row.uber_max);
         let said = remarks(&[row]);
         assert!(said.iter().any(|s| s.contains("UBER ends it")), "{said:?}");
         let fragile = drive(&["wear.failure_median=0.5"]);
-        let row = worn_by(&fragile, &Work::Client, &asked()).unwrap();
+        let row = worn_by(&fragile, &Work::Client, &asked(), &AtomicBool::new(false)).unwrap();
         assert_eq!(row.limited_by, "reserve", "{row:?}");
     }
 
     #[test]
     fn a_drive_that_no_write_wears_has_no_end() {
         let drive = crate::catalogue::drive("ddrdrive-x1").unwrap();
-        let row = worn_by(&drive, &Work::Enterprise, &asked()).unwrap();
+        let row = worn_by(&drive, &Work::Enterprise, &asked(), &AtomicBool::new(false)).unwrap();
         assert_eq!(row.waf, 0.0);
         assert!(row.tbw.is_infinite() && row.dwpd.is_infinite());
         assert!(table(&[row]).contains("endless"));

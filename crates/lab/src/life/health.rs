@@ -1,5 +1,6 @@
 //! A modelled drive's counters as its SMART shows them.
 
+use super::cycles::Cycles;
 use crate::catalogue;
 use crate::saved::About;
 use crate::smart::{AttributeSet, Health, Identity, Wear};
@@ -72,12 +73,11 @@ pub fn health(drive: &Drive, about: &About) -> Health {
         return health;
     };
     let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
-    let cycles: Vec<u32> = wear.cycles_in_use().collect();
-    let sum: u64 = cycles.iter().map(|&c| u64::from(c)).sum();
+    let cycles = Cycles::of(wear);
     health.wear = Wear {
-        cycles_average: sum as f64 / cycles.len().max(1) as f64,
-        cycles_max: cycles.iter().copied().max().unwrap_or(0),
-        cycles_min: cycles.iter().copied().min().unwrap_or(0),
+        cycles_average: cycles.average,
+        cycles_max: cycles.max,
+        cycles_min: cycles.min,
         cycles_rated: wear.config().cycles_rated,
     };
     let counters = wear.counters();

@@ -32,6 +32,7 @@ pub fn about(manner: &Manner, interface: &str, host_bytes: u64, days: f64) -> Ab
         powered_minutes: (days * 1440.0) as u64,
         celsius: Some(manner.temperature_c.clamp(0.0, 99.0) as u8),
         interface: Some(interface.to_owned()),
+        lived: Some(manner.clone()),
     }
 }
 

@@ -10,6 +10,7 @@
 //! leap is followed by another exact span, and how far that differs is the error that is stated.
 
 pub mod checkpoint;
+pub mod cycles;
 pub mod endurance;
 pub mod health;
 pub mod left;

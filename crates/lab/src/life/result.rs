@@ -1,11 +1,13 @@
 //! What came out of a life: `result.json` and `series.csv`.
 
+use super::cycles::Cycles;
 use super::{Manner, Plan};
 use crate::LabError;
 use crate::endurance::{Rating, Stress};
 use serde::{Deserialize, Serialize};
+use ssdlab_ssd::CountingDrive;
+use ssdlab_ssd::nand::EndOfLife;
 use ssdlab_ssd::nand::reliability::{RBER_UNITY, rber_class_top};
-use ssdlab_ssd::{CountingDrive, nand};
 
 /// A sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,17 +61,10 @@ impl Row {
             refreshed_share: share(c.slots_refreshed),
         };
         if let Some(wear) = drive.reliability() {
-            let (mut sum, mut count) = (0_u64, 0_u64);
-            row.cycles_min = u32::MAX;
-            for cycles in wear.cycles_in_use() {
-                sum += u64::from(cycles);
-                count += 1;
-                row.cycles_min = row.cycles_min.min(cycles);
-                row.cycles_max = row.cycles_max.max(cycles);
-            }
-            row.cycles_average = sum as f64 / count.max(1) as f64;
-            let used = row.cycles_average / f64::from(wear.config().cycles_rated);
-            row.life_left_pct = 100.0 * (1.0 - used).max(0.0);
+            let cycles = Cycles::of(wear);
+            row.cycles_average = cycles.average;
+            (row.cycles_min, row.cycles_max) = (cycles.min, cycles.max);
+            row.life_left_pct = cycles.left_pct(wear.config().cycles_rated).max(0.0);
             row.blocks_retired = wear.counters().blocks_retired;
             row.superblocks_retired = wear.counters().superblocks_retired;
             row.reserve_left = wear.reserve_left();
@@ -167,7 +162,7 @@ impl Life {
         Ok(Life {
             manner: plan.manner.clone(),
             until: plan.until.to_string(),
-            ended: drive.ended().map(policy),
+            ended: drive.ended().map(EndOfLife::name),
             stopped,
             cycles_rated: plan.media.cycles_rated,
             program_failures: wear.program_failures,
@@ -188,15 +183,6 @@ impl Life {
             contradiction: drive.check().err(),
             end,
         })
-    }
-}
-
-/// Name of an end of life.
-pub fn policy(end: nand::EndOfLife) -> &'static str {
-    match end {
-        nand::EndOfLife::ReadOnly => "read-only",
-        nand::EndOfLife::Failed => "failed",
-        nand::EndOfLife::Slow => "slow",
     }
 }
 

@@ -4,8 +4,9 @@ use super::experiment::{Outcome, Setup};
 use crate::LabError;
 use crate::analysis::stats;
 use crate::catalogue;
-use crate::experiments::endurance::lasts;
 use crate::experiments::mirror::{Mirror, MirrorSettings, indicator, mirror, percentile};
+use crate::life::endurance::work::Work;
+use crate::life::endurance::{Asked, CAPACITY_USUAL, WARM_USUAL, worn_by};
 
 /// Pairs of each kind of mirror.
 const PAIRS: u32 = 24;
@@ -57,10 +58,16 @@ pub const RATED: [(&str, &str); 5] = [
 /// As [`run`].
 pub fn endurance(setup: &Setup<'_>) -> Result<Outcome, LabError> {
     let mut outcome = Outcome::default();
+    let asked = Asked {
+        capacity: Some(CAPACITY_USUAL),
+        warm: WARM_USUAL,
+        seed: setup.seed,
+    };
     for (short, name) in RATED {
-        let found = lasts(name, setup.seed, setup.stop)?;
-        let rated = catalogue::drive(name)?.rated_bytes_written();
-        let rated = rated.map_or(f64::NAN, |bytes| bytes as f64);
+        let drive = catalogue::drive(name)?;
+        let found = worn_by(&drive, &Work::Enterprise, &asked, setup.stop)?;
+        let rated = found.rated_bytes.unwrap_or(f64::NAN);
+        outcome.rests_on.extend(found.rests_on.clone());
         outcome.value(format!("{short}_waf"), found.waf);
         outcome.value(format!("{short}_lasts_tb"), found.bytes / 1e12);
         outcome.value(format!("{short}_over_rating"), found.bytes / rated);

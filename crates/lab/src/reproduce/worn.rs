@@ -7,8 +7,7 @@ use crate::experiments::Health;
 use crate::experiments::worn::bench::{DATA, Size};
 use crate::experiments::worn::loads::{Candidate, candidates};
 use crate::experiments::worn::{self, Benchmark, TRACES, WRITTEN, WornResult, benchmark, life};
-use crate::life::{Plan, Until};
-use crate::saved;
+use crate::life::{Plan, Until, left};
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::{Drive, DriveConfig};
 use std::sync::atomic::Ordering;
@@ -87,7 +86,7 @@ pub fn aged(setup: &Setup<'_>) -> Result<Outcome, LabError> {
     let (plan, config) = plan(setup)?;
     let (drive, aged) = match setup.aged {
         Some(path) => {
-            let (drive, about) = saved::load(path)?;
+            let (drive, about) = left::open(path)?;
             let aged = life::saved(&plan, &drive, &about)?;
             (drive, aged)
         }
@@ -122,9 +121,9 @@ fn life_of(outcome: &mut Outcome, found: &WornResult) {
     outcome.texts.insert("life".into(), aged.how.clone());
     outcome.value("host_tb", aged.host_bytes as f64 / 1e12);
     outcome.value("waf", aged.waf);
-    outcome.value("cycles_average", aged.cycles_average);
-    outcome.value("cycles_min", f64::from(aged.cycles_range.0));
-    outcome.value("cycles_max", f64::from(aged.cycles_range.1));
+    outcome.value("cycles_average", aged.cycles.average);
+    outcome.value("cycles_min", f64::from(aged.cycles.min));
+    outcome.value("cycles_max", f64::from(aged.cycles.max));
     outcome.value("blocks_retired", aged.blocks_retired as f64);
     outcome.value("life_left_pct", aged.life_left_pct());
 }

@@ -3,6 +3,7 @@
 use super::{Counters, Done, Target, TargetFacts, TargetKind};
 use crate::LabError;
 use crate::catalogue::{self, CatalogueDrive};
+use crate::life::cycles::Cycles;
 use crate::memory::refuse_if_too_big;
 use crate::saved::About;
 use ssdlab_ssd::nand::EndOfLife;
@@ -122,20 +123,14 @@ fn facts_of_kept(drive: &Drive, about: &About, capacity: u64) -> TargetFacts {
     facts.notes = vec!["modelled: virtual time, no data held".into()];
     facts.notes.extend(about.history.iter().cloned());
     if let Some(wear) = drive.reliability() {
-        let (mut sum, mut count) = (0_u64, 0_u64);
-        for cycles in wear.cycles_in_use() {
-            (sum, count) = (sum + u64::from(cycles), count + 1);
-        }
         let rated = wear.config().cycles_rated;
-        let ended = match drive.ended() {
-            None => "",
-            Some(EndOfLife::ReadOnly) => "; at its end: read-only",
-            Some(EndOfLife::Failed) => "; at its end: failed",
-            Some(EndOfLife::Slow) => "; at its end: slow",
-        };
+        let ended = drive
+            .ended()
+            .map(|end| format!("; at its end: {}", end.name()));
+        let ended = ended.unwrap_or_default();
         facts.notes.push(format!(
-            "{} of {rated} rated cycles on average, {} blocks retired{ended}",
-            sum / count.max(1),
+            "{:.0} of {rated} rated cycles on average, {} blocks retired{ended}",
+            Cycles::of(wear).average.floor(),
             wear.counters().blocks_retired
         ));
     }

@@ -162,7 +162,8 @@ pub enum SpareArea {
     /// What the product has beyond its user capacity (raw - user), however little is written. The
     /// controller then need not know what was never written, and reads of it cost a page.
     Fixed,
-    /// So many bytes; free space beyond is not used.
+    /// So many bytes; free space beyond is not used. As with `Fixed` the controller need not know
+    /// what was never written, and reads of it cost a page.
     Limited(u64),
 }
 

@@ -120,8 +120,8 @@ impl Drive {
     /// same media. Its own counters begin at zero; those of the array go on.
     ///
     /// # Errors
-    /// When the configuration is impossible, or the array is of another kind or wears otherwise, or
-    /// one of both is block-mapped.
+    /// When the configuration is impossible, or the array is of another kind or wears otherwise or
+    /// has too few good superblocks left for it, or one of both is block-mapped.
     pub fn on_used_array(config: DriveConfig, used: &Drive) -> Result<Drive, ConfigError> {
         let other = |what: &str, allowed: &str| ConfigError {
             what: what.into(),
@@ -137,7 +137,7 @@ impl Drive {
         if config.wear != used.config().wear {
             return Err(other("wear", "only media that wears alike is taken over"));
         }
-        let (array, retired) = match &*used.kind {
+        let array = match &*used.kind {
             Kind::Lean(engine) => engine.ftl.used_array(),
             Kind::Full(engine) => engine.ftl.used_array(),
             Kind::Block(_) | Kind::Hybrid(_) => {
@@ -146,8 +146,8 @@ impl Drive {
         };
         let mut drive = Drive::new(config)?;
         match &mut *drive.kind {
-            Kind::Lean(engine) => engine.ftl.begin_on(array, retired),
-            Kind::Full(engine) => engine.ftl.begin_on(array, retired),
+            Kind::Lean(engine) => engine.ftl.begin_on(array)?,
+            Kind::Full(engine) => engine.ftl.begin_on(array)?,
             Kind::Block(_) | Kind::Hybrid(_) => {
                 return Err(other("mapping", "only page-mapped drives take over"));
             }

@@ -424,7 +424,7 @@ impl<G: Gear> Nand<G> {
     }
 
     /// Counts and cycles grow by `times` what they grew by since `then`: the drive goes on as it
-    /// did. Cycles are spread evenly over the blocks in use.
+    /// did. Cycles are spread evenly over the blocks in use, none beyond a block's last.
     pub fn leap(&mut self, then: &NandWork, times: u64) {
         let erases = times * (self.work.erases - then.erases);
         let grow = |now: &mut u64, then: u64| *now += times * (*now - then);
@@ -472,7 +472,10 @@ impl<G: Gear> Nand<G> {
         let Some(wear) = &mut self.wear else {
             return Erased::Usable;
         };
-        let before = (G::KEEPS && may_retire).then(|| wear.clone());
+        // The whole table is kept only where a superblock may go: a copy of it at every free
+        // superblock would cost more than all else.
+        let may_go = G::KEEPS && may_retire && wear.may_lose(superblock, u32::from(erased));
+        let before = may_go.then(|| wear.clone());
         if erased {
             // The erase has been done and counted, whether the superblock stays or not.
             (0..self.geometry.die_count).for_each(|die| wear.erased(superblock, die));

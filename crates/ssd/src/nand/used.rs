@@ -52,6 +52,12 @@ impl UsedArray {
     pub fn has(&self, superblocks: u32) -> bool {
         self.erase_count.len() == superblocks as usize
     }
+
+    /// Whether a superblock has been given up.
+    pub fn is_retired(&self, superblock: u32) -> bool {
+        let wear = self.wear.as_ref();
+        wear.is_some_and(|wear| wear.is_retired(superblock))
+    }
 }
 
 impl<G: Gear> Nand<G> {
@@ -72,6 +78,7 @@ impl<G: Gear> Nand<G> {
         self.erase_count = used.erase_count;
         self.wear = used.wear;
     }
+
     fn worn_if_cut(&self) -> Option<Reliability> {
         let mut wear = self.wear.clone()?;
         if let Some(before) = self.gear.worn_before() {

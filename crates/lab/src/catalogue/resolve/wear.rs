@@ -3,16 +3,21 @@
 use super::Reader;
 use crate::LabError;
 use crate::catalogue::{Sourced, WearTable};
-use crate::endurance::media::{Given, Policy};
+use crate::endurance::media::{Given, Media};
 use crate::endurance::{Class, Codeword};
+use ssdlab_ssd::nand::EndOfLife;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// What the table gives.
+/// What the table gives of cells of so many bits.
 ///
 /// # Errors
 /// With key and what is allowed.
-pub(in crate::catalogue) fn given(r: &Reader<'_>, t: &WearTable) -> Result<Given, LabError> {
+pub(in crate::catalogue) fn given(
+    r: &Reader<'_>,
+    t: &WearTable,
+    bits_per_cell: u32,
+) -> Result<Given, LabError> {
     let whole = |key, value, range| number(r, key, value, range);
     let number = |key, value, range| number(r, key, value, range);
     let percent = |key, value| Ok(number(key, value, 0.0..=100.0)?.map(|pct: f64| pct / 100.0));
@@ -54,7 +59,7 @@ pub(in crate::catalogue) fn given(r: &Reader<'_>, t: &WearTable) -> Result<Given
         level_every: whole("level_every", &t.level_every, 1..=1_000_000)?,
         end_of_life: end_of_life(r, t)?,
     };
-    check_code(r, t, &found)?;
+    check_code(r, t, &found, bits_per_cell)?;
     Ok(found)
 }
 
@@ -102,8 +107,8 @@ fn class(r: &Reader<'_>, t: &WearTable) -> Result<Option<Class>, LabError> {
     word(r, "class", &t.class, &words)
 }
 
-fn end_of_life(r: &Reader<'_>, t: &WearTable) -> Result<Option<Policy>, LabError> {
-    let words = Policy::ALL.map(|policy| (policy.name(), policy));
+fn end_of_life(r: &Reader<'_>, t: &WearTable) -> Result<Option<EndOfLife>, LabError> {
+    let words = EndOfLife::ALL.map(|policy| (policy.name(), policy));
     word(r, "end_of_life", &t.end_of_life, &words)
 }
 
@@ -131,13 +136,15 @@ fn time(r: &Reader<'_>, t: &WearTable) -> Result<Option<u64>, LabError> {
     Err(r.bad(&key("retry_time"), &given.value, allowed))
 }
 
-/// A code with more check bits than data is none.
-fn check_code(r: &Reader<'_>, t: &WearTable, given: &Given) -> Result<(), LabError> {
-    let (Some(bits), Some(sourced)) = (given.ecc_bits, &t.ecc_bits) else {
+/// A code with more check bits than data is none. Data that is not given is that of the code usual
+/// for the cells.
+fn check_code(r: &Reader<'_>, t: &WearTable, given: &Given, bits: u32) -> Result<(), LabError> {
+    let (Some(corrected), Some(sourced)) = (given.ecc_bits, &t.ecc_bits) else {
         return Ok(());
     };
-    let data = given.ecc_data_bytes.unwrap_or(1024);
-    let code = Codeword::bch_of(data, bits);
+    let usual = Media::usual_code(bits).data_bytes;
+    let data = given.ecc_data_bytes.unwrap_or(usual);
+    let code = Codeword::bch_of(data, corrected);
     if code.parity_bytes <= data {
         return Ok(());
     }

@@ -1,8 +1,9 @@
 //! What a drive file gives of its media, over what is usual.
 
-use super::{Media, Policy};
+use super::Media;
 use crate::LabError;
 use crate::endurance::{Class, Codeword, PowerLaw};
+use ssdlab_ssd::nand::EndOfLife;
 
 /// What is given; `None` is as usual for the cells. Shares are parts of 1.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,7 +56,7 @@ pub struct Given {
     /// Superblocks freed between looks.
     pub level_every: Option<u32>,
     /// At the end of the reserve.
-    pub end_of_life: Option<Policy>,
+    pub end_of_life: Option<EndOfLife>,
 }
 
 impl Media {
@@ -164,31 +165,26 @@ fn set<T>(value: &mut T, given: Option<T>) {
     }
 }
 
-/// What is assumed because it is not given.
+/// What is assumed because it is not given: a sentence of each value.
 fn assumed(given: &Given) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut say = |given: &[bool], text: &str| {
-        if !given.iter().all(|given| *given) {
-            found.push(format!("{text} (assumed)"));
-        }
-    };
-    say(
-        &[given.retry_gain.is_some()],
-        "read retries correct 1.2 times more each",
-    );
-    say(
-        &[given.program_faster.is_some(), given.erase_slower.is_some()],
-        "programs 10 % faster, erases 50 % slower at rated cycles",
-    );
-    say(
-        &[
-            given.failure_median.is_some(),
-            given.failure_early.is_some(),
-        ],
-        "blocks fail at 3 times the rated cycles, 1 % of them before",
-    );
-    say(&[given.reserve.is_some()], "2 % of the blocks in reserve");
-    found
+    let each = [
+        (given.retry_gain, "read retries correct 1.2 times more each"),
+        (given.program_faster, "programs 10 % faster at rated cycles"),
+        (given.erase_slower, "erases 50 % slower at rated cycles"),
+        (
+            given.failure_median,
+            "blocks fail at 3 times the rated cycles (median)",
+        ),
+        (
+            given.failure_early,
+            "1 % of the blocks fail within the rated cycles",
+        ),
+        (given.reserve, "2 % of the blocks in reserve"),
+    ];
+    let missing = each.into_iter().filter(|(given, _)| given.is_none());
+    missing
+        .map(|(_, text)| format!("{text} (assumed)"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -257,7 +253,7 @@ mod tests {
             ("wear.rber_k=-1", "0 to 10"),
             ("wear.rber_k=NaN", "a number"),
             ("wear.ecc_bits=0", "1 to 1000"),
-            ("wear.ecc_bits=999", "fewer bits"),
+            ("wear.ecc_bits=999", "fewer bits of 1024 B"),
             ("wear.ecc_data=1 banana", "1 banana"),
             ("wear.ecc_data=1MiB", "256 B to 16 KiB"),
             ("wear.retries=64", "0 to 63"),
@@ -274,6 +270,26 @@ mod tests {
         }
     }
 
+    /// The code word of SLC is 512 bytes unless told otherwise, and the limit is that of it.
+    #[test]
+    fn the_limit_of_a_code_is_that_of_the_cells_own_word() {
+        let mut slc = catalogue::drive("intel-x25e-64gb").unwrap();
+        let wear = slc.file.wear.as_mut().unwrap();
+        wear.ecc_data = None;
+        wear.ecc_bits.as_mut().unwrap().value = 300;
+        assert!(slc.wear_given().is_ok());
+        slc.file
+            .wear
+            .as_mut()
+            .unwrap()
+            .ecc_bits
+            .as_mut()
+            .unwrap()
+            .value = 400;
+        let error = slc.wear_given().unwrap_err().to_string();
+        assert!(error.contains("fewer bits of 512 B"), "{error}");
+    }
+
     #[test]
     fn what_is_given_is_not_called_assumed_by_default() {
         let rests_on = |set: &[&str]| Media::of(&drive(set).unwrap()).unwrap().rests_on;
@@ -282,6 +298,10 @@ mod tests {
         let changed = rests_on(&["wear.retry_gain=1.1"]);
         assert!(!has(&changed, "read retries correct 1.2"));
         assert!(has(&changed, "wear.retry_gain = 1.1"), "{changed:?}");
+        // Half of a pair that is given leaves the other half assumed, and only that.
+        let half = rests_on(&["wear.erase_slower_pct=80"]);
+        assert!(has(&half, "programs 10 % faster"), "{half:?}");
+        assert!(!has(&half, "erases 50 % slower"), "{half:?}");
         let factory = drive(&["wear.retry_gain=1.1"]).unwrap().rests_on();
         assert!(!has(&factory, "wear."), "a new drive does not rest on it");
     }

@@ -2,11 +2,12 @@
 
 use crate::LabError;
 use crate::catalogue;
+use crate::life::cycles::Cycles;
 use crate::life::live::Ageing;
 use crate::life::{Manner, Plan, Until};
 use crate::report::units::decimal_bytes;
 use crate::saved::About;
-use ssdlab_ssd::{Drive, DriveConfig};
+use ssdlab_ssd::{Bytes, Drive, DriveConfig};
 use std::sync::atomic::AtomicBool;
 
 /// The article's drive.
@@ -23,10 +24,8 @@ pub struct Aged {
     pub host_bytes: u64,
     /// NAND bytes programmed / host bytes written.
     pub waf: f64,
-    /// Mean cycles of the blocks in use.
-    pub cycles_average: f64,
-    /// Cycles of the least and of the most worn block.
-    pub cycles_range: (u32, u32),
+    /// Cycles of the blocks in use.
+    pub cycles: Cycles,
     /// Blocks retired.
     pub blocks_retired: u64,
     /// What was run, in words.
@@ -42,7 +41,7 @@ pub struct Aged {
 impl Aged {
     /// Per cent of the rated cycles left on average.
     pub fn life_left_pct(&self) -> f64 {
-        100.0 * (1.0 - self.cycles_average / f64::from(self.cycles_rated))
+        self.cycles.left_pct(self.cycles_rated)
     }
 
     fn of(drive: &Drive, how: String, rests_on: Vec<String>) -> Result<Aged, LabError> {
@@ -51,16 +50,11 @@ impl Aged {
         })?;
         let counters = drive.counters();
         let slot = drive.config().geometry().slot_bytes;
-        let cycles: Vec<u32> = wear.cycles_in_use().collect();
-        let sum: u64 = cycles.iter().map(|&c| u64::from(c)).sum();
-        let least = cycles.iter().copied().min().unwrap_or(0);
-        let most = cycles.iter().copied().max().unwrap_or(0);
         Ok(Aged {
             host_bytes: counters.host_bytes_written,
             waf: (counters.slots_programmed() * u64::from(slot)) as f64
                 / (counters.host_bytes_written as f64).max(1.0),
-            cycles_average: sum as f64 / cycles.len().max(1) as f64,
-            cycles_range: (least, most),
+            cycles: Cycles::of(wear),
             blocks_retired: wear.counters().blocks_retired,
             how,
             cycles_rated: wear.config().cycles_rated,
@@ -121,17 +115,62 @@ pub fn age(plan: &Plan, stop: &AtomicBool) -> Result<(Drive, Aged), LabError> {
     Ok((drive, aged))
 }
 
+/// The command that makes the drive of a plan.
+fn hint(plan: &Plan) -> String {
+    let m = &plan.manner;
+    format!(
+        "make it with `ssdlab age {DRIVE} --workload {} --block {}MiB --until 270TB --per-day \
+         10TB --temperature {:.0} --seed {} --save FILE`, and give reproduce the same --seed",
+        m.pattern,
+        m.block >> 20,
+        m.temperature_c,
+        m.seed
+    )
+}
+
+/// In what a kept drive's life differs from the plan's, if it does. Nothing that was extrapolated
+/// stands for a life of which every page write is played; weeks at another rate or temperature
+/// bring other patrols.
+fn differs(plan: &Plan, about: &About) -> Option<String> {
+    let wanted = &plan.manner;
+    let Some(lived) = &about.lived else {
+        return Some("does not say how it was written, or was used since".into());
+    };
+    if lived.fast {
+        return Some("was aged with --fast: not every page write was played".into());
+    }
+    let each = |m: &Manner| {
+        [
+            ("--workload", m.pattern.clone()),
+            ("--block", Bytes(m.block.into()).to_string()),
+            ("--read", m.read_pct.to_string()),
+            ("--trim", m.trim_pct.to_string()),
+            ("--per-day", decimal_bytes(m.per_day as f64)),
+            ("--temperature", m.temperature_c.to_string()),
+            ("--seed", m.seed.to_string()),
+        ]
+    };
+    let both = each(lived).into_iter().zip(each(wanted));
+    let mut unlike = both.filter(|(lived, wanted)| lived.1 != wanted.1);
+    unlike.next().map(|((option, given), (_, wanted))| {
+        format!("was aged with {option} {given}, not {wanted}")
+    })
+}
+
 /// A drive that `ssdlab age` saved takes the life's place.
 ///
 /// # Errors
-/// When it is another drive, wears otherwise, or was not written so much.
+/// When it is another drive, wears otherwise, was not written so much, or was written otherwise
+/// (see [`differs`]).
 pub fn saved(plan: &Plan, drive: &Drive, about: &About) -> Result<Aged, LabError> {
     let (config, wanted) = (drive.config(), &plan.config);
-    let hint = "make it with `ssdlab age patriot-wildfire-120gb --until 270TB --save FILE`, and \
-                give reproduce the same --seed";
+    let hint = &hint(plan);
     if about.name != DRIVE || config.shape != wanted.shape || config.wear != wanted.wear {
         let what = format!("the aged drive is no {DRIVE}, or was made with another seed");
         return Err(LabError::refused(what, hint));
+    }
+    if let Some(what) = differs(plan, about) {
+        return Err(LabError::refused(format!("the aged drive {what}"), hint));
     }
     let how = format!("{}; saved, and read here", about.history.join("; "));
     let aged = Aged::of(drive, how, about.rests_on.clone())?;

@@ -5,24 +5,24 @@
 //! life left = 1 - 270 TB x WAF / (rated cycles x raw capacity)
 //! days      = 270 TB x WAF / rate at which the array takes data
 //! ```
-//! Candidates are lived on the drive made smaller until their write amplification is steady.
+//! Candidates are lived on the drive made smaller, with the effective over-provisioning of the
+//! whole, until their write amplification is steady.
 //! Nothing is fitted: this says which loads the two published facts agree with.
 
-use super::super::Scale;
 use super::life::WRITTEN;
 use crate::LabError;
-use crate::life::endurance::Jesd219;
-use crate::simulate::load::{Commands, Load, Pattern};
+use crate::hosts::scale::scaled;
+use crate::life::endurance::work::Work;
+use crate::life::endurance::{Rounds, steady_waf};
+use crate::simulate::load::{Load, Pattern};
+use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::geometry::Geometry;
-use ssdlab_ssd::{Command, CountingDrive, DriveConfig};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Drive writes before the one over which write amplification is taken.
-const WARM: u64 = 3;
-const SCALE: Scale = Scale {
-    blocks: 2,
-    pages: 16,
-};
+const WARM: u32 = 3;
+/// Bytes of the drive that is played in place of the whole.
+const PLAYED: u64 = 4 << 30;
 
 /// A load that the 270 TB may have been.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,15 +69,12 @@ pub fn candidates(
     seed: u64,
     stop: &AtomicBool,
 ) -> Result<Vec<Candidate>, LabError> {
-    let mut small = SCALE.apply(config);
+    let mut small = scaled(config, PLAYED)?.config;
     small.wear = None;
     small.ftl.compression_pack = 1;
     let raw = Geometry::new(config.shape).raw_bytes() as f64;
     let each = LOADS.iter().map(|(name, load)| {
-        if stop.load(Ordering::Relaxed) {
-            return Err(LabError::refused("stopped", ""));
-        }
-        let waf = match load {
+        let (work, part) = match load {
             Some((pattern, block, part)) => {
                 let load = Load {
                     pattern: Pattern::parse(pattern)?,
@@ -86,15 +83,16 @@ pub fn candidates(
                     trim_pct: 0,
                     seed,
                 };
-                let mut commands = Commands::new(&load, small.user_bytes / part)?;
-                waf(&small, small.user_bytes / part, || commands.command())?
+                (Work::Pattern(load), *part)
             }
-            None => {
-                let mut stream = Jesd219::new(small.user_bytes, seed)?;
-                let mut next = || stream.next().unwrap_or(Command::flush());
-                waf(&small, small.user_bytes, &mut next)?
-            }
+            None => (Work::Enterprise, 1),
         };
+        let rounds = Rounds {
+            bytes: small.user_bytes / part,
+            warm: WARM,
+            seed,
+        };
+        let waf = steady_waf(&small, &work, &rounds, stop)?.waf;
         let nand = WRITTEN as f64 * waf;
         Ok(Candidate {
             name,
@@ -104,34 +102,4 @@ pub fn candidates(
         })
     });
     each.collect()
-}
-
-/// Steady write amplification of a load on the first `part` bytes of a drive.
-fn waf(
-    config: &DriveConfig,
-    part: u64,
-    mut next: impl FnMut() -> Command,
-) -> Result<f64, LabError> {
-    let refused = |error: ssdlab_ssd::ConfigError| LabError::refused(error.to_string(), "");
-    let mut drive = CountingDrive::new(config.clone()).map_err(refused)?;
-    let slot = config.shape.slot_bytes;
-    let part = part / u64::from(slot) * u64::from(slot);
-    drive.write_run(0, part, slot);
-    let mut then = drive.counters().clone();
-    let mut batch = Vec::with_capacity(1024);
-    for _ in 0..=WARM {
-        then = drive.counters().clone();
-        while drive.counters().host_bytes_written - then.host_bytes_written < part {
-            batch.clear();
-            batch.extend((0..1024).map(|_| next()));
-            drive.apply_all(&batch);
-        }
-    }
-    drive
-        .check()
-        .map_err(|error| LabError::refused(format!("self-check failed: {error}"), ""))?;
-    let waf = drive
-        .counters()
-        .waf_since(&then, config.geometry().slot_bytes);
-    waf.ok_or_else(|| LabError::refused("nothing was written", ""))
 }

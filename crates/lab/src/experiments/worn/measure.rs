@@ -1,13 +1,12 @@
 //! One measurement after another on one drive, kept by name.
 
-use super::super::Curve;
-use super::super::Health;
 use super::super::host::{Host, Span};
+use super::super::{Curve, Health, go_on};
 use super::bench::Benchmark;
 use crate::LabError;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, Nanos, Op};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Between two measurements the drive is left alone for so long.
 const PAUSE: Nanos = Nanos::from_secs(10);
@@ -21,6 +20,8 @@ pub(super) struct Bench<'a> {
     /// Per cent that a compressor takes off what is written.
     pub compress_pct: u8,
     seed: u64,
+    /// Measurements at random so far: each has addresses of its own.
+    drawn: u32,
     stop: &'a AtomicBool,
 }
 
@@ -38,6 +39,7 @@ impl<'a> Bench<'a> {
             data,
             compress_pct,
             seed,
+            drawn: 0,
             stop,
         }
     }
@@ -75,9 +77,7 @@ impl<'a> Bench<'a> {
         depth: u32,
         commands: impl IntoIterator<Item = Command>,
     ) -> Result<(Span, f64), LabError> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(LabError::refused("stopped", ""));
-        }
+        go_on(self.stop)?;
         self.host.rest(PAUSE);
         let before = self.host.energy_nj();
         let span = self.host.run(depth, commands);
@@ -100,15 +100,17 @@ impl<'a> Bench<'a> {
         (0..count).map(at).collect()
     }
 
-    /// At random blocks of the `bytes` from `from` on.
+    /// At random blocks of the `bytes` from `from` on; not those of a measurement before, whose
+    /// data the drive may still hold in its buffers and which it has just written anew.
     pub fn at_random(
-        &self,
+        &mut self,
         op: Op,
         (from, bytes): (u64, u64),
         block: u32,
         count: u64,
     ) -> Vec<Command> {
-        let mut rng = self.rng(&format!("{} of {block}", op.name()));
+        self.drawn += 1;
+        let mut rng = self.rng(&format!("{} of {block}, number {}", op.name(), self.drawn));
         let blocks = (bytes / u64::from(block)).max(1);
         let mut at = || from + rng.below(blocks) * u64::from(block);
         (0..count).map(|_| self.command(op, at(), block)).collect()
@@ -125,5 +127,28 @@ impl<'a> Bench<'a> {
 
     pub fn finish(self, name: &str, health: &mut Health) {
         health.add(&format!("{name}, {}", self.data), &self.host);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdlab_ssd::DriveConfig;
+
+    #[test]
+    fn two_measurements_at_random_have_addresses_of_their_own() {
+        let drive = || Drive::new(DriveConfig::tiny()).unwrap();
+        let stop = AtomicBool::new(false);
+        let mut found = Benchmark::default();
+        let addresses = |bench: &mut Bench<'_>| -> Vec<u64> {
+            let commands = bench.at_random(Op::Read, (0, 1 << 20), 4096, 100);
+            commands.iter().map(|command| command.offset).collect()
+        };
+        let mut bench = Bench::new(drive(), ("random", 0), &mut found, 1, &stop);
+        let first = [addresses(&mut bench), addresses(&mut bench)];
+        assert_ne!(first[0], first[1]);
+        let mut bench = Bench::new(drive(), ("random", 0), &mut found, 1, &stop);
+        let again = [addresses(&mut bench), addresses(&mut bench)];
+        assert_eq!(first, again, "new and worn are given the same");
     }
 }

@@ -61,16 +61,42 @@ fn a_saved_drive_takes_the_lifes_place_only_when_it_is_that_one() {
     let (drive, life) = aged(&plan);
     let about = About {
         name: DRIVE.into(),
+        lived: Some(plan.manner.clone()),
         ..About::default()
     };
     let read = life::saved(&plan, &drive, &about).unwrap();
     assert_eq!(read.host_bytes, life.host_bytes);
-    assert_eq!(read.cycles_average, life.cycles_average);
+    assert_eq!(read.cycles, life.cycles);
     let other = About {
         name: "intel-320-40gb".into(),
         ..About::default()
     };
     assert!(life::saved(&plan, &drive, &other).is_err());
+    // Not one that was aged in another manner, or of which that is not known.
+    let lived = |change: fn(&mut crate::life::Manner)| {
+        let mut manner = plan.manner.clone();
+        change(&mut manner);
+        let about = About {
+            lived: Some(manner),
+            ..about.clone()
+        };
+        let error = life::saved(&plan, &drive, &about).unwrap_err();
+        format!("{error}; {}", error.hint())
+    };
+    assert!(lived(|m| m.fast = true).contains("--fast"));
+    assert!(lived(|m| m.pattern = "uniform".into()).contains("--workload uniform"));
+    let slower = lived(|m| m.per_day = 150_000_000_000);
+    assert!(slower.contains("--per-day 150 GB, not 10.0 TB"), "{slower}");
+    assert!(
+        slower.contains("--per-day 10TB"),
+        "the whole command: {slower}"
+    );
+    assert!(lived(|m| m.temperature_c = 55.0).contains("--temperature 55"));
+    let unknown = About {
+        lived: None,
+        ..about.clone()
+    };
+    assert!(life::saved(&plan, &drive, &unknown).is_err());
     let mut longer = plan.clone();
     longer.until = Until::Bytes(40_000_000_000);
     assert!(life::saved(&longer, &drive, &about).is_err());

@@ -56,7 +56,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             && r.separation == Separation::Single
             && r.streams == 1
             && !r.shared
-            && r.spare_slots == u64::MAX
+            && r.knows_unused()
             && r.slc.superblocks == 0
             && r.slc.dynamic_above_free == 0
             && r.gather_slots == unit

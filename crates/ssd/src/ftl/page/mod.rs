@@ -300,12 +300,15 @@ impl<G: Gear, L: Layout> Image for PageFtl<G, L> {
     }
 }
 
+/// As spare slots: all that holds no valid data, however much.
+const SPARE_IS_ALL: u64 = u64::MAX;
+
 impl Rules {
     /// Whether the controller tells addresses that were never written, or were trimmed, from
     /// others: one that uses them as spare area must, one with a fixed spare area need not.
     #[inline]
-    fn knows_unused(&self) -> bool {
-        self.spare_slots == u64::MAX
+    pub(super) fn knows_unused(&self) -> bool {
+        self.spare_slots == SPARE_IS_ALL
     }
 
     fn new(config: &DriveConfig) -> Rules {
@@ -327,7 +330,7 @@ impl Rules {
             streams: ftl.reclaim.streams,
             separation: ftl.reclaim.separation,
             spare_slots: match ftl.reclaim.spare {
-                SpareArea::Dynamic => u64::MAX,
+                SpareArea::Dynamic => SPARE_IS_ALL,
                 SpareArea::Fixed => (geometry.raw_bytes() - config.user_bytes) / slot_bytes,
                 SpareArea::Limited(bytes) => bytes / slot_bytes,
             },

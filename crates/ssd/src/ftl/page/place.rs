@@ -74,7 +74,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         if free <= self.rules.free_low {
             return true;
         }
-        self.rules.spare_slots != u64::MAX && self.spare_is_used_up(free)
+        !self.rules.knows_unused() && self.spare_is_used_up(free)
     }
 
     fn spare_is_used_up(&self, free: u32) -> bool {

@@ -6,7 +6,7 @@
 //! for idle time.
 
 use super::{Entry, Gear, Layout, PageFtl, State};
-use crate::config::DriveConfig;
+use crate::config::{ConfigError, DriveConfig};
 use crate::image::image_of;
 use crate::nand::reliability::LevellingConfig;
 use crate::nand::{EndOfLife, Erased, Mode, UsedArray};
@@ -68,8 +68,8 @@ impl Wear {
         if !self.at_end {
             return None;
         }
-        let all = [EndOfLife::ReadOnly, EndOfLife::Failed, EndOfLife::Slow];
-        all.into_iter().find(|policy| *policy as u8 == self.policy)
+        let mut all = EndOfLife::ALL.into_iter();
+        all.find(|policy| *policy as u8 == self.policy)
     }
 
     /// A drive that comes back from files was at its end, or not.
@@ -132,15 +132,32 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// The array without its data, and how many superblocks of it are given up.
-    pub fn used_array(&self) -> (UsedArray, u32) {
-        (self.nand.used(), self.wear.native_retired)
+    /// The array without its data.
+    pub fn used_array(&self) -> UsedArray {
+        self.nand.used()
     }
 
-    /// Takes over an array that another layer has worn; a secure erase must follow.
-    pub fn begin_on(&mut self, array: UsedArray, native_retired: u32) {
+    /// Takes over an array that another layer has worn; a secure erase must follow. What that
+    /// layer used as pSLC cache may be native here and the other way round, so what is given up is
+    /// counted anew.
+    ///
+    /// # Errors
+    /// When fewer native superblocks are left than this layer needs.
+    pub fn begin_on(&mut self, array: UsedArray) -> Result<(), ConfigError> {
+        let slc = self.rules.slc.superblocks;
+        let count = self.nand.geometry.superblock_count;
+        let gone = (slc..count).filter(|&s| array.is_retired(s)).count() as u32;
+        let (left, least) = (count - slc - gone, self.wear.native_min);
+        if left < least {
+            return Err(ConfigError {
+                what: "used array".into(),
+                given: format!("{left} native superblocks left of {}", count - slc),
+                allowed: format!("at least {least} are allowed for this user capacity"),
+            });
+        }
         self.nand.take_used(array);
-        self.wear.native_retired = native_retired;
+        self.wear.native_retired = gone;
+        Ok(())
     }
 
     /// Native superblocks that are in use or free.

@@ -24,6 +24,20 @@ pub enum EndOfLife {
     Slow = 2,
 }
 
+impl EndOfLife {
+    /// All of them.
+    pub const ALL: [EndOfLife; 3] = [EndOfLife::ReadOnly, EndOfLife::Failed, EndOfLife::Slow];
+
+    /// As files and tables have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            EndOfLife::ReadOnly => "read-only",
+            EndOfLife::Failed => "failed",
+            EndOfLife::Slow => "slow",
+        }
+    }
+}
+
 image_of_choice!(EndOfLife {
     ReadOnly,
     Failed,

@@ -70,6 +70,16 @@ impl Reliability {
         outcome
     }
 
+    /// Whether a superblock that is freed after so many `erases` more may lose a block: one has
+    /// failed, or its cycles are used up. Only then may the superblock be given up.
+    pub fn may_lose(&self, superblock: u32, erases: u32) -> bool {
+        let first = self.place(superblock, 0);
+        (first..first + self.dies as usize).any(|place| {
+            let block = self.backing[place] as usize;
+            self.failed[place] || self.cycles[block] + erases + 1 >= self.lasts[block]
+        })
+    }
+
     fn forget_failing(&mut self, place: usize) {
         if self.failing_row[place] != NEVER {
             // Superblock given up before the row was reached.
@@ -134,28 +144,43 @@ impl Reliability {
         *self = Reliability { cycles, ..before };
     }
 
-    /// So many more cycles, spread evenly over the blocks in use.
+    /// Cycles of a block before its last one.
+    fn left(&self, block: u32) -> u32 {
+        let b = block as usize;
+        self.lasts[b].saturating_sub(self.cycles[b] + 1)
+    }
+
+    /// So many more cycles, spread evenly over the blocks in use, but none beyond a block's last: it
+    /// fails when it is played. What such blocks do not take goes to the others.
     pub fn add_cycles(&mut self, cycles: u64) {
         let used = self.backing.iter().filter(|&&block| block != NOWHERE);
-        let count = used.clone().count() as u64;
-        if count == 0 {
-            return;
+        let mut used: Vec<u32> = used.copied().collect();
+        let mut rest = cycles;
+        while rest > 0 && !used.is_empty() {
+            let count = used.len() as u64;
+            let (each, more) = (rest / count, rest % count);
+            for (n, &block) in (0..).zip(&used) {
+                let wanted = each + u64::from(n < more);
+                let taken = wanted.min(self.left(block).into());
+                self.cycles[block as usize] += taken as u32;
+                rest -= taken;
+            }
+            used.retain(|&block| self.left(block) > 0);
         }
-        let (each, rest) = (cycles / count, cycles % count);
-        for (n, &block) in (0..).zip(used) {
-            self.cycles[block as usize] += (each + u64::from(n < rest)) as u32;
+        // All are in their last cycle: the total is kept all the same.
+        let first = self.backing.iter().find(|&&block| block != NOWHERE);
+        if let Some(&block) = first {
+            self.cycles[block as usize] += rest as u32;
         }
     }
 
-    /// Cycles more, of every block alike, until `count` blocks in use are in their last one: 0 when
-    /// they are already.
+    /// Cycles more, of every block alike, until `count` more blocks in use are in their last one.
+    /// Those that are in it already do not count: what is freed among them fails at once, and the
+    /// others hold cold data, which may stay for a long time.
     pub fn cycles_until_failures(&self, count: usize) -> u32 {
         let used = self.backing.iter().filter(|&&block| block != NOWHERE);
-        let left = |&block: &u32| {
-            let b = block as usize;
-            self.lasts[b].saturating_sub(self.cycles[b] + 1)
-        };
-        let mut left: Vec<u32> = used.map(left).collect();
+        let left = used.map(|&block| self.left(block)).filter(|&left| left > 0);
+        let mut left: Vec<u32> = left.collect();
         match count.saturating_sub(1) {
             at if at < left.len() => *left.select_nth_unstable(at).1,
             _ => u32::MAX,
