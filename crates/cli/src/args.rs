@@ -398,10 +398,9 @@ pub struct Theory {
 #[command(after_help = "\
 Examples:
   ssdlab reproduce                         everything
-  ssdlab reproduce s2d zil.seek            an article, and some figures of another
+  ssdlab reproduce s2d zil.seek            an article, and figures of another
   ssdlab reproduce zil.rw80.x1 --out x1
-  ssdlab reproduce worn                    with a life of 270 TB, every page
-                                           write played: minutes
+  ssdlab reproduce worn                    with a life of 270 TB: minutes
 
 A figure that is missed is a row like any other. Exit code 2: a self-check
 failed, and the numbers must not be believed.")]

@@ -6,7 +6,7 @@ use crate::output::{print, print_json};
 use clap::{Args, Subcommand};
 use ssdlab_lab::LabError;
 use ssdlab_lab::trace::describe::{Describer, Description};
-use ssdlab_lab::trace::write::{WRITABLE, Writer};
+use ssdlab_lab::trace::write::Writer;
 use ssdlab_lab::trace::{Format, ReadOptions, Reader, Reading, show};
 use ssdlab_lab::workload::quantity::parse_duration;
 use std::fs::File;
@@ -65,7 +65,7 @@ Examples:
         /// The trace to write; must not exist.
         #[arg(value_name = "OUT")]
         to: PathBuf,
-        /// Its format: csv, blkparse, fio-iolog-2, fio-iolog-3 or msr.
+        /// Its format, one of those that are read.
         #[arg(long = "to", default_value = "csv", value_name = "FORMAT")]
         format: String,
         #[command(flatten)]
@@ -269,10 +269,6 @@ pub fn warn(file: &Path, reading: &Reading) {
 fn convert(from: &Path, to: &Path, format: &str, options: &ReadOptions) -> Result<Exit, Failure> {
     let format = format_named(format)?;
     let mut reader = Reader::open(from, options)?;
-    if !WRITABLE.contains(&format) {
-        // Says which can be; nothing is created.
-        Writer::new(format, std::io::sink())?;
-    }
     let file = File::create_new(to).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => LabError::refused(
             format!("{} exists", to.display()),
@@ -298,7 +294,10 @@ fn copy(reader: &mut Reader, format: Format, out: impl Write, from: &Path) -> Re
     warn(from, &reading);
     eprintln!("{} commands written as {}", reading.events, format.name());
     let left_out = [
-        (lost.commands, "commands of a kind it does not know"),
+        (
+            lost.commands,
+            "commands of a kind or length it does not know",
+        ),
         (lost.completions, "completion times"),
         (lost.flags, "FUA or flush flags of writes"),
         (lost.rounded, "parts of sectors (rounded to whole ones)"),

@@ -3,23 +3,15 @@
 use super::order::CompletionOrder;
 use super::{Event, Format};
 use crate::LabError;
+use crate::trace::format::blktrace::{self, Step};
 use crate::trace::format::{CSV_HEADER, SECTOR};
 use ssdlab_ssd::Op;
 use std::io::{self, Write};
 
-/// The formats that can be written.
-pub const WRITABLE: [Format; 5] = [
-    Format::Csv,
-    Format::Blkparse,
-    Format::IologV2,
-    Format::IologV3,
-    Format::Msr,
-];
-
 /// What was lost on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// Commands of a kind that the format does not know.
+    /// Commands of a kind that the format does not know, or longer than its lengths go.
     pub commands: u64,
     /// Commands whose completion time it does not hold.
     pub completions: u64,
@@ -42,6 +34,11 @@ pub struct Writer<W: Write> {
     last_us: u64,
 }
 
+/// The header of biosnoop, by which its columns are found.
+const BIOSNOOP: [&str; 8] = [
+    "TIME(s)", "COMM", "PID", "DISK", "T", "SECTOR", "BYTES", "LAT(ms)",
+];
+
 /// The file that fio's logs name; `replay_redirect` of fio's replaces it.
 const FILE: &str = "trace";
 
@@ -49,24 +46,19 @@ impl<W: Write> Writer<W> {
     /// Begins a trace.
     ///
     /// # Errors
-    /// When the format cannot be written, or `out` fails.
+    /// When `out` fails.
     pub fn new(format: Format, mut out: W) -> Result<Writer<W>, LabError> {
         let unit_ns = match format {
-            Format::Csv | Format::Blkparse => 1,
             Format::Msr => 100,
             Format::IologV3 => 1000,
             Format::IologV2 => 1_000_000,
-            _ => {
-                return Err(LabError::refused(
-                    format!("{} cannot be written", format.name()),
-                    format!("these can: {}", WRITABLE.map(Format::name).join(", ")),
-                ));
-            }
+            _ => 1,
         };
         let head = match format {
             Format::Csv => format!("{CSV_HEADER}\n"),
             Format::IologV2 => format!("fio version 2 iolog\n{FILE} add\n{FILE} open\n"),
             Format::IologV3 => format!("fio version 3 iolog\n0 {FILE} add\n0 {FILE} open\n"),
+            Format::Biosnoop => format!("{}\n", BIOSNOOP.join(" ")),
             _ => String::new(),
         };
         out.write_all(head.as_bytes()).map_err(failed)?;
@@ -91,9 +83,10 @@ impl<W: Write> Writer<W> {
     pub fn event(&mut self, event: &Event) -> Result<(), LabError> {
         match self.format {
             Format::Csv => self.csv(event),
-            Format::Blkparse => self.blkparse(event),
             Format::Msr => self.msr(event),
-            _ => self.iolog(event),
+            Format::IologV2 | Format::IologV3 => self.iolog(event),
+            Format::Spc | Format::Disksim | Format::Mqsim => self.row(event),
+            Format::Blkparse | Format::Blktrace | Format::Biosnoop => self.in_order(event),
         }
         .map_err(failed)
     }
@@ -177,37 +170,93 @@ impl<W: Write> Writer<W> {
         )
     }
 
-    /// Lines of blkparse stand in order of time: completions go between later issues.
-    fn blkparse(&mut self, event: &Event) -> io::Result<()> {
-        if event.op == Op::WriteZeroes {
+    /// The formats of one row a command that know reads and writes, and no completions.
+    fn row(&mut self, event: &Event) -> io::Result<()> {
+        let read = match event.op {
+            Op::Read => true,
+            Op::Write => false,
+            _ => {
+                self.lost.commands += 1;
+                return Ok(());
+            }
+        };
+        self.lost.flags += u64::from(event.fua || event.preflush);
+        self.lost.completions += u64::from(event.done_ns.is_some());
+        let event = self.whole_sectors(event);
+        let (at_ns, sector, len) = (event.issued_ns, event.offset / SECTOR, event.len);
+        if self.format == Format::Spc {
+            let letter = if read { 'R' } else { 'W' };
+            let at = fixed(at_ns, 1_000_000_000);
+            return writeln!(self.out, "0,{sector},{len},{letter},{at}");
+        }
+        // The point tells DiskSim's times from MQSim's.
+        let at = match self.format {
+            Format::Disksim => fixed(at_ns, 1_000_000),
+            _ => at_ns.to_string(),
+        };
+        let sectors = len / SECTOR;
+        writeln!(self.out, "{at} 0 {sector} {sectors} {}", u8::from(read))
+    }
+
+    /// The formats whose lines stand in order of time: completions go between later issues.
+    fn in_order(&mut self, event: &Event) -> io::Result<()> {
+        // blktrace's lengths have 32 bits; only a trim can be longer.
+        let too_long = self.format == Format::Blktrace && event.len > u64::from(u32::MAX);
+        if event.op == Op::WriteZeroes || too_long {
             self.lost.commands += 1;
             return Ok(());
         }
-        let event = self.whole_sectors(event);
+        let event = match self.format {
+            Format::Blktrace | Format::Blkparse => self.whole_sectors(event),
+            _ => self.whole_first_sector(event),
+        };
         let mut done = Vec::new();
         self.order.issued(&event, |event| done.push(*event));
         self.completed(&done)?;
-        self.line(event.issued_ns, 'D', &event)
+        match self.format {
+            Format::Blkparse => self.line(event.issued_ns, 'D', &event),
+            Format::Blktrace => self.record(event.issued_ns, Step::Issue, &event),
+            _ => Ok(()),
+        }
     }
 
     fn completed(&mut self, done: &[Event]) -> io::Result<()> {
         for event in done {
-            if let Some(at_ns) = event.done_ns {
-                self.line(at_ns, 'C', event)?;
+            match (self.format, event.done_ns) {
+                (Format::Biosnoop, _) => self.biosnoop(event)?,
+                (Format::Blktrace, Some(at_ns)) => self.record(at_ns, Step::Complete, event)?,
+                (_, Some(at_ns)) => self.line(at_ns, 'C', event)?,
+                (_, None) => {}
             }
         }
         Ok(())
     }
 
+    /// A line when a command completes; one of which that is not known completes at once.
+    fn biosnoop(&mut self, event: &Event) -> io::Result<()> {
+        self.lost.completions += u64::from(event.done_ns.is_none());
+        let done_ns = event.done_or_issued_ns();
+        let sector = event.offset / SECTOR;
+        writeln!(
+            self.out,
+            "{} trace 0 sda {} {sector} {} {}",
+            fixed(done_ns, 1_000_000_000),
+            letters(event, "F"),
+            event.len,
+            fixed(done_ns - event.issued_ns, 1_000_000)
+        )
+    }
+
+    fn record(&mut self, at_ns: u64, step: Step, event: &Event) -> io::Result<()> {
+        self.sequence += 1;
+        // Its numbers have 32 bits and start again after the last.
+        let number = (self.sequence & u64::from(u32::MAX)) as u32;
+        self.out
+            .write_all(&blktrace::encoded(number, at_ns, step, event))
+    }
+
     fn line(&mut self, at_ns: u64, action: char, event: &Event) -> io::Result<()> {
-        let before = if event.preflush { "F" } else { "" };
-        let after = if event.fua { "F" } else { "" };
-        let letter = match event.op {
-            Op::Read => "R",
-            Op::Trim => "D",
-            Op::Flush => "FN",
-            Op::Write | Op::WriteZeroes => "W",
-        };
+        let kind = letters(event, "N");
         let place = match event.op {
             Op::Flush => String::new(),
             _ => format!("{} + {} ", event.offset / SECTOR, event.len / SECTOR),
@@ -215,11 +264,19 @@ impl<W: Write> Writer<W> {
         self.sequence += 1;
         writeln!(
             self.out,
-            "  8,0    0 {:>8} {:>5}.{:09}     0  {action} {before}{letter}{after} {place}[0]",
+            "  8,0    0 {:>8} {:>5}.{:09}     0  {action} {kind} {place}[0]",
             self.sequence,
             at_ns / 1_000_000_000,
             at_ns % 1_000_000_000
         )
+    }
+
+    /// Where a format's lengths are bytes, only the start must be a sector's.
+    fn whole_first_sector(&mut self, event: &Event) -> Event {
+        match event.offset % SECTOR {
+            0 => *event,
+            _ => self.whole_sectors(event),
+        }
     }
 
     fn whole_sectors(&mut self, event: &Event) -> Event {
@@ -237,6 +294,25 @@ impl<W: Write> Writer<W> {
 
 fn failed(error: io::Error) -> LabError {
     LabError::file("writing", "the trace", error)
+}
+
+/// The kind as block traces write it: an F before it is a flush, one after it FUA. A flush alone
+/// ends in `alone`.
+fn letters(event: &Event, alone: &str) -> String {
+    let kind = match event.op {
+        Op::Read => "R",
+        Op::Trim => "D",
+        Op::Flush => return format!("F{alone}"),
+        Op::Write | Op::WriteZeroes => "W",
+    };
+    let flag = |set: bool| if set { "F" } else { "" };
+    format!("{}{kind}{}", flag(event.preflush), flag(event.fua))
+}
+
+/// `ns` in units of `unit` ns, a power of ten, with every decimal.
+fn fixed(ns: u64, unit: u64) -> String {
+    let decimals = unit.ilog10() as usize;
+    format!("{}.{:0decimals$}", ns / unit, ns % unit)
 }
 
 /// Microseconds with as many decimals as it takes.

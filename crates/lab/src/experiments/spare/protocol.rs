@@ -174,7 +174,7 @@ pub(super) struct States {
 }
 
 /// Of 100 bytes of the second pass, so many are random writes. The article says "some"; of the
-/// whole per cents this one comes nearest to its 3 points in the heavy trace: calibrated.
+/// shares tried this one comes nearest to its 3 points in the heavy trace: calibrated.
 const SOME_PCT: u64 = 8;
 /// The shares that the result has besides.
 const SHARES_PCT: [u64; 8] = [0, 2, 4, 6, 7, SOME_PCT, 9, 10];

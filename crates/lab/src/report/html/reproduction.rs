@@ -15,6 +15,7 @@ use story::Section;
 /// The style of what only these pages have.
 const STYLE: &str = "\
 .figures td, .figures th { white-space: normal; }
+.figures td:nth-child(4) { white-space: nowrap; }
 .figures .number { white-space: nowrap; font-weight: 600; }
 .figures .why { font-size: 12.5px; color: var(--quiet); max-width: 52ch; }
 .seeks svg { display: block; width: 100%; height: auto; }

@@ -5,7 +5,7 @@
 //! pdu_len u16. The byte order is that of the machine that traced.
 
 use super::pairing::{Kind, Pairing};
-use super::{Sink, Why, bytes_of};
+use super::{Event, SECTOR, Sink, Why, bytes_of};
 use crate::LabError;
 use ssdlab_ssd::Op;
 use std::fs::File;
@@ -27,6 +27,9 @@ const ACTION_MASK: u32 = 0xff;
 const READ: u32 = 1 << 16;
 const WRITE: u32 = 1 << 17;
 const FLUSH: u32 = 1 << 18;
+const BY_DRIVER: u32 = 1 << 22;
+const AT_END: u32 = 1 << 23;
+const OF_FILES: u32 = 1 << 24;
 const PASSED_THROUGH: u32 = 1 << 25;
 const NOTIFY: u32 = 1 << 26;
 const DISCARD: u32 = 1 << 29;
@@ -73,6 +76,40 @@ impl Endian {
             Endian::Big => u64::from_be_bytes(bytes),
         }
     }
+}
+
+/// What a record that is written tells of its command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    Issue,
+    Complete,
+}
+
+/// A little-endian record of device 8,0. The event is of whole sectors and below 4 GiB.
+pub fn encoded(sequence: u32, at_ns: u64, step: Step, event: &Event) -> [u8; RECORD] {
+    let step = match step {
+        Step::Issue => ISSUE | BY_DRIVER,
+        Step::Complete => COMPLETE | AT_END,
+    };
+    // As the kernel has it: a discard is a write too, a flush alone a read of nothing.
+    let kind = match event.op {
+        Op::Read => READ,
+        Op::Write | Op::WriteZeroes => WRITE,
+        Op::Trim => WRITE | DISCARD,
+        Op::Flush => READ | FLUSH,
+    };
+    let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+    let flags = flag(event.preflush, FLUSH) | flag(event.fua, FUA) | OF_FILES;
+    let mut record = [0; RECORD];
+    let mut put = |at: usize, field: &[u8]| record[at..at + field.len()].copy_from_slice(field);
+    put(0, &(MAGIC | VERSION).to_le_bytes());
+    put(4, &sequence.to_le_bytes());
+    put(8, &at_ns.to_le_bytes());
+    put(16, &(event.offset / SECTOR).to_le_bytes());
+    put(24, &(event.len as u32).to_le_bytes());
+    put(28, &(step | kind | flags).to_le_bytes());
+    put(36, &(8u32 << 20).to_le_bytes());
+    record
 }
 
 /// The files of one trace, one for each CPU, as one file in order of time: what `blkparse -i`

@@ -25,9 +25,12 @@ pub struct Kind {
 
 impl Kind {
     /// Of `blkparse`'s RWBS letters: an F before the kind is a flush, one after it FUA. `None`
-    /// when they name nothing that reaches a drive as a command.
+    /// when they name nothing that reaches a drive as a command. A flush alone is FN in blkparse,
+    /// FF in the kernel's own letters, which biosnoop prints.
     pub fn of_letters(rwbs: &str, len: u64) -> Option<Kind> {
-        let main = rwbs.find(['R', 'W', 'D', 'N'])?;
+        let Some(main) = rwbs.find(['R', 'W', 'D', 'N']) else {
+            return Kind::of(Op::Flush, rwbs.starts_with('F'), false, len);
+        };
         let (before, after) = rwbs.split_at(main);
         let (flush, fua) = (before.contains('F'), after[1..].contains('F'));
         let op = match rwbs.as_bytes()[main] {

@@ -263,6 +263,23 @@ TIME(s)     COMM           PID     DISK      T SECTOR     BYTES   QUE(ms) LAT(ms
     );
 }
 
+/// The kernel's letters for a flush alone are FF: such lines used to be bad.
+#[test]
+fn a_flush_of_biosnoop_is_a_flush() {
+    let text = "\
+TIME(s)     COMM           PID     DISK      T SECTOR     BYTES   LAT(ms)
+0.000004    jbd2/sda1-8    195     sda       FF 0         0         0.740
+0.000900    jbd2/sda1-8    195     sda       FWFS 1024    8192      0.100
+";
+    let (_, events) = read(text.as_bytes()).unwrap();
+    assert_eq!((events[0].op, events[0].len), (Op::Flush, 0));
+    let write = events[1];
+    assert_eq!(
+        (write.op, write.fua, write.preflush),
+        (Op::Write, true, true)
+    );
+}
+
 #[test]
 fn decimals_are_exact() {
     assert_eq!(decimal("95166910.0", 1000), Some(95_166_910_000));
