@@ -376,7 +376,9 @@ fn wear_is_kept_over_a_shutdown_and_over_kills() {
     let mut dir = open(&path);
     wear_out(&mut dir, 1);
     dir.flush().expect("flushed");
-    let (worn, counters) = (wear(&dir), dir.drive().counters().clone());
+    let (worn, mut counters) = (wear(&dir), dir.drive().counters().clone());
+    // That of the shutdown.
+    counters.host_flushes += 1;
     let erases = dir.drive().smart().array;
     dir.close().expect("closed");
     let mut dir = open(&path);
@@ -415,7 +417,7 @@ fn a_used_drive_goes_on_in_a_directory_as_worn_as_it_was() {
         used.pop_completion(Nanos::MAX).expect("done");
     }
     let cycles: Vec<u32> = used.reliability().expect("wears").cycles_in_use().collect();
-    assert!(cycles.iter().all(|&cycles| cycles > 3), "{cycles:?}");
+    assert!(cycles.iter().all(|&cycles| cycles > 1), "{cycles:?}");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("drive");
     DriveDir::create_used(&path, &used, "used").expect("created");
