@@ -44,7 +44,7 @@ class Commands(unittest.TestCase):
             with self.assertRaises(RigFailed, msg=f"{name} {body}"):
                 run(self.script(name, body))
         with self.assertRaises(RigFailed):
-            run("/nowhere/mkfs")
+            run("mkfs-that-is-not-there")
         with self.assertRaises(RigFailed):
             run(self.script("e2fsck", "exec sleep 60"), timeout=0.1)
 
@@ -121,7 +121,7 @@ class Worker(unittest.TestCase):
             self.assertTrue(database.transactions(Path(work), witness, 3))
             database.mode = "NONSENSE"
             self.assertFalse(database.transactions(Path(work), witness, 3))
-            own, sys.executable = sys.executable, "/bin/false"
+            own, sys.executable = sys.executable, "false"
             try:
                 with self.assertRaises(RigFailed):
                     database.transactions(Path(work), witness, 3)

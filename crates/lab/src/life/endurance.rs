@@ -383,8 +383,8 @@ pub fn remarks(rows: &[Endurance]) -> Vec<String> {
     for r in rows {
         if r.ran_away {
             found.push(format!(
-                "{}, {}: write amplification ran away and was stopped above {RUNAWAY} x: the true one \
-                 is higher, TBW and UBER are at best those shown",
+                "{}, {}: write amplification ran away and was stopped above {RUNAWAY} x: the true \
+                 one is higher, TBW and UBER are at best those shown",
                 r.name, r.work
             ));
         }

@@ -150,8 +150,8 @@ impl Reliability {
         self.lasts[b].saturating_sub(self.cycles[b] + 1)
     }
 
-    /// So many more cycles, spread evenly over the blocks in use, but none beyond a block's last: it
-    /// fails when it is played. What such blocks do not take goes to the others.
+    /// So many more cycles, spread evenly over the blocks in use, but none beyond a block's last:
+    /// it fails when it is played. What such blocks do not take goes to the others.
     pub fn add_cycles(&mut self, cycles: u64) {
         let used = self.backing.iter().filter(|&&block| block != NOWHERE);
         let mut used: Vec<u32> = used.copied().collect();
