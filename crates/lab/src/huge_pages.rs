@@ -1,4 +1,4 @@
-//! An allocator that asks for huge pages for large tables.
+//! Memory: an allocator that asks for huge pages for large tables, and a heap for servers.
 //!
 //! A modelled drive's map is touched at random; with 4 KiB pages most touches also miss the TLB.
 //! Linux gives 2 MiB pages only where asked (`madvise`), which std does not do.
@@ -63,22 +63,14 @@ unsafe impl GlobalAlloc for HugePages {
 pub fn keep_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        // From <malloc.h>.
-        const M_TRIM_THRESHOLD: core::ffi::c_int = -1;
-        const M_TOP_PAD: core::ffi::c_int = -2;
-        const M_MMAP_THRESHOLD: core::ffi::c_int = -3;
-        const M_ARENA_MAX: core::ffi::c_int = -8;
-        unsafe extern "C" {
-            fn mallopt(parameter: core::ffi::c_int, value: core::ffi::c_int) -> core::ffi::c_int;
-        }
         for (parameter, value) in [
-            (M_ARENA_MAX, 1),
-            (M_TRIM_THRESHOLD, core::ffi::c_int::MAX),
-            (M_TOP_PAD, 16 << 20),
-            (M_MMAP_THRESHOLD, 32 << 20),
+            (libc::M_ARENA_MAX, 1),
+            (libc::M_TRIM_THRESHOLD, libc::c_int::MAX),
+            (libc::M_TOP_PAD, 16 << 20),
+            (libc::M_MMAP_THRESHOLD, 32 << 20),
         ] {
             // SAFETY: it sets parameters of the allocator; what it does not know it refuses.
-            let _ = unsafe { mallopt(parameter, value) };
+            let _ = unsafe { libc::mallopt(parameter, value) };
         }
     }
 }

@@ -284,16 +284,21 @@ fn a_leap_keeps_every_law() {
     drive.check().expect("consistent");
 }
 
-/// Other firmware on a worn array: the cycles stay, the data is gone, and superblocks that were
-/// given up stay so.
-#[test]
-fn a_used_array_goes_on_under_another_layer() {
+/// A drive that was written to its end.
+fn worn_out() -> Drive {
     let mut drive = filled(&config(|_| {}));
     let mut rng = Rng::named(1, "wear");
     while drive.ended().is_none() {
         write(&mut drive, &mut rng, 340, 100);
     }
-    let worn = drive.into_timed().expect("page-mapped");
+    drive.into_timed().expect("page-mapped")
+}
+
+/// Other firmware on a worn array: the cycles stay, the data is gone, and superblocks that were
+/// given up stay so.
+#[test]
+fn a_used_array_goes_on_under_another_layer() {
+    let worn = worn_out();
     let cycles = |drive: &Drive| -> u64 { drive.reliability().unwrap().cycles_total() };
     let mut config = worn.config().clone();
     config.ftl.compression_pack = 2;
@@ -314,12 +319,7 @@ fn a_used_array_goes_on_under_another_layer() {
 /// it is refused. Without the check a drive began whose reclaim had no room.
 #[test]
 fn firmware_that_needs_more_than_is_left_is_refused() {
-    let mut drive = filled(&config(|_| {}));
-    let mut rng = Rng::named(1, "wear");
-    while drive.ended().is_none() {
-        write(&mut drive, &mut rng, 340, 100);
-    }
-    let worn = drive.into_timed().expect("page-mapped");
+    let worn = worn_out();
     let wear = worn.reliability().unwrap();
     let count = worn.config().geometry().superblock_count;
     let (mut taken, mut refused) = (0, 0);

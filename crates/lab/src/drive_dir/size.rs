@@ -18,7 +18,8 @@ const DIES_MIN_WITH_PARITY: u32 = 8;
 /// Blocks per plane that a drive gets beyond its share, at most.
 const MORE_MAX: u32 = 128;
 
-/// The same drive with another capacity, its spare area and its static pSLC cache in proportion.
+/// The same drive with another capacity (bytes), its static pSLC cache in proportion and its
+/// effective over-provisioning the same or just above, where a map of pages can use more blocks.
 /// It has so many blocks fewer or more; where that would leave fewer than 64 superblocks, it has
 /// blocks of fewer word lines instead, and where that is not enough, fewer dies. Times stay: the
 /// erases of a small block weigh more, and fewer dies do less at a time.
@@ -56,21 +57,24 @@ pub fn sized(config: &DriveConfig, user_bytes: u64) -> Result<DriveConfig, LabEr
     let blocks = superblocks(config.shape.blocks_per_plane);
     let spare = config.effective_op();
     let block_mapped = config.ftl.mapping.kind.is_block_mapped();
-    let mut last = None;
+    let (mut fits, mut last) = (None, None);
     for more in 0..MORE_MAX {
         sized.shape.blocks_per_plane = blocks.saturating_add(more);
         match sized.validate() {
             // More blocks do not give a block map more to write to.
             Ok(()) if block_mapped || sized.effective_op() >= spare => return Ok(sized),
-            Ok(()) => {}
+            Ok(()) => fits = Some(sized.clone()),
             Err(error) => last = Some(error),
         }
     }
     let why = last.map_or_else(String::new, |error| error.to_string());
-    Err(LabError::refused(
-        format!("{} with {user_bytes} bytes: {why}", config.name),
-        "choose a larger --size",
-    ))
+    let refused = || {
+        LabError::refused(
+            format!("{} with {user_bytes} bytes: {why}", config.name),
+            "choose a larger --size",
+        )
+    };
+    fits.ok_or_else(refused)
 }
 
 fn superblock_bytes(config: &DriveConfig) -> u64 {

@@ -457,7 +457,7 @@ impl Media {
         match &content.bytes {
             Some(bytes) if bytes.wastes() => Some(Arc::new(SlotContent {
                 numbers: content.numbers.clone(),
-                bytes: Some(bytes.to_vec().into()),
+                bytes: Some(bytes.own()),
             })),
             _ => Some(content),
         }

@@ -154,9 +154,19 @@ impl SlotBytes {
 
     /// Changes them: in a copy of their own.
     pub fn change(&mut self, change: impl FnOnce(&mut [u8])) {
-        let mut own = self.to_vec();
-        change(&mut own);
-        *self = own.into();
+        *self = self.own();
+        if let Some(bytes) = Arc::get_mut(&mut self.all) {
+            change(bytes);
+        }
+    }
+
+    /// The same bytes, shared with nobody.
+    pub fn own(&self) -> SlotBytes {
+        SlotBytes {
+            start: 0,
+            len: self.len,
+            all: Arc::from(&**self),
+        }
     }
 
     /// Whether most of what they share with others is not used by anybody any more.
