@@ -215,7 +215,7 @@ pub const ALL: [Experiment; 23] = [
         "worn.new",
         "the new drive's benchmark: a test file of 8 GiB, 2 MB and 4 KiB, four server profiles, \
          CrystalDiskMark, three client traces; and six loads that the 270 TB may have been, on \
-         the drive a 32nd of its size",
+         the drive scaled to 4 GiB",
         110,
         Kind::WornNew,
     ),

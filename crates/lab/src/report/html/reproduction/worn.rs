@@ -96,7 +96,7 @@ pub(super) fn life(found: &Reproduction, _: &mut Charts) -> Markup {
             (parts::table(&head, &rows))
             p .quiet {
                 "Published: 21 % left, in the better part of a month. The loads are lived on the \
-                 drive a 32nd of its size until their write amplification is steady."
+                 drive scaled to 4 GiB until their write amplification is steady."
             }
         }
     }
