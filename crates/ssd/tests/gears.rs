@@ -9,6 +9,7 @@ mod kinds;
 
 use kinds::commands::Mix;
 use kinds::{SLOT, all, reads_matter};
+use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, Nanos};
 
 /// Runs commands with `depth` of them under way.
@@ -78,6 +79,31 @@ fn one_by_one_is_as_all_at_once() {
             .iter()
             .for_each(|command| one_by_one.apply(command));
         assert_eq!(format!("{at_once:?}"), format!("{one_by_one:?}"));
+    }
+}
+
+/// Writes of one mapping unit each are taken many at a time where nothing but their address
+/// matters; some of them meet what is still buffered.
+#[test]
+fn single_writes_are_the_same_many_at_a_time() {
+    for config in all() {
+        let mut rng = Rng::named(3, "single writes");
+        let slot = u64::from(config.shape.slot_bytes);
+        let places = [u64::from(config.user_slots() as u32), 40];
+        let commands: Vec<Command> = (0..10_000)
+            .map(|index| rng.below(places[index / 500 % 2]) * slot)
+            .map(|offset| Command::write(offset, slot as u32))
+            .collect();
+        let mut at_once = CountingDrive::new(config.clone()).expect("valid");
+        let mut one_by_one = at_once.clone();
+        at_once.apply_all(&commands);
+        commands
+            .iter()
+            .for_each(|command| one_by_one.apply(command));
+        assert_eq!(format!("{at_once:?}"), format!("{one_by_one:?}"));
+        if !reads_matter(&config) {
+            same(&timed(&config, &commands, 7), &at_once);
+        }
     }
 }
 

@@ -17,6 +17,9 @@ use std::io;
 /// What begins every image of a counting drive.
 const COUNTING_MAGIC: [u8; 8] = *b"ssdlabCD";
 
+/// How many commands ahead what they need is fetched.
+const AHEAD: usize = 64;
+
 fn block_mapped() -> ImageError {
     ImageError::Unknown("a block-mapped drive in the counting gear is not saved".into())
 }
@@ -87,6 +90,59 @@ impl<F: Translation> Tally<F> {
                     self.commit();
                 }
             }
+        }
+    }
+
+    fn apply_all(&mut self, commands: &[Command], user_bytes: u64) {
+        if !self.ftl.writes_are_plain() {
+            return self.apply_each(commands, user_bytes);
+        }
+        let mut lpns = [0; 2 * AHEAD];
+        let mut chunks = commands.chunks(AHEAD);
+        let mut chunk = chunks.next().unwrap_or_default();
+        let mut plain = self.lpns_of(chunk, user_bytes, &mut lpns[AHEAD..]);
+        while !chunk.is_empty() {
+            lpns.copy_within(AHEAD.., 0);
+            let following = chunks.next().unwrap_or_default();
+            let plain_next = self.lpns_of(following, user_bytes, &mut lpns[AHEAD..]);
+            if plain {
+                let bytes = chunk.len() as u64 * u64::from(chunk[0].len);
+                let counters = self.ftl.counters();
+                counters.host_writes += chunk.len() as u64;
+                counters.host_bytes_written += bytes;
+                // Of a last chunk, which may be short, nothing follows.
+                let known = chunk.len() + following.len();
+                self.ftl.write_each(&lpns[..known], chunk.len());
+            } else {
+                self.apply_each(chunk, user_bytes);
+            }
+            (chunk, plain) = (following, plain_next);
+        }
+    }
+
+    /// The mapping units of a chunk of commands; whether each of them writes one unit and no more.
+    #[inline(always)]
+    fn lpns_of(&self, chunk: &[Command], user_bytes: u64, lpns: &mut [u32]) -> bool {
+        let slot = 1 << self.slot_shift;
+        let last = user_bytes.saturating_sub(slot);
+        // What must be zero, of all commands together.
+        let mut other = 0;
+        for (lpn, command) in lpns.iter_mut().zip(chunk) {
+            *lpn = (command.offset >> self.slot_shift) as u32;
+            other |= command.offset & (slot - 1) | u64::from(command.len) ^ slot;
+            let beyond = command.offset > last;
+            other |= u64::from(beyond | (command.op != Op::Write) | command.fua);
+        }
+        other == 0 && user_bytes >= slot
+    }
+
+    fn apply_each(&mut self, commands: &[Command], user_bytes: u64) {
+        for (index, command) in commands.iter().enumerate() {
+            if let Some(next) = commands.get(index + AHEAD) {
+                self.ftl.prefetch((next.offset >> self.slot_shift) as u32);
+            }
+            super::assert_possible(command, user_bytes);
+            self.apply(command);
         }
     }
 
@@ -267,16 +323,8 @@ impl CountingDrive {
     /// # Panics
     /// As [`CountingDrive::apply`].
     pub fn apply_all(&mut self, commands: &[Command]) {
-        const AHEAD: usize = 24;
-        each_mut!(self, tally => {
-            for (index, command) in commands.iter().enumerate() {
-                if let Some(next) = commands.get(index + AHEAD) {
-                    tally.ftl.prefetch((next.offset >> tally.slot_shift) as u32);
-                }
-                super::assert_possible(command, self.config.user_bytes);
-                tally.apply(command);
-            }
-        });
+        let user_bytes = self.config.user_bytes;
+        each_mut!(self, tally => tally.apply_all(commands, user_bytes));
     }
 
     /// Fetches what `command` will need early; has no effect on the model.

@@ -11,7 +11,7 @@
 use crate::image::image_of;
 
 /// Top bit of a valid count: not a candidate.
-const NOT: u32 = 1 << 31;
+pub(crate) const NOT: u32 = 1 << 31;
 /// End of the list by age.
 const NONE: u32 = u32::MAX;
 const GROUP: usize = 64;
@@ -147,13 +147,14 @@ impl Candidates {
         self.valid[superblock as usize] += slots;
     }
 
-    /// Slots have become stale.
+    /// Slots have become stale. Returns what is left valid, with [`NOT`] if it is no candidate.
     #[inline(always)]
-    pub(crate) fn remove_valid(&mut self, superblock: u32, slots: u32) {
+    pub(crate) fn remove_valid(&mut self, superblock: u32, slots: u32) -> u32 {
         let valid = &mut self.valid[superblock as usize];
         *valid -= slots;
         let valid = *valid;
         self.fell(superblock, valid);
+        valid
     }
 
     /// The host has written so many slots, all in all.

@@ -61,7 +61,7 @@ impl Frontier {
 
     /// Takes the next unit; the caller programs it at once. Dies whose rows are used up (padding
     /// is uneven) are passed over. There must be an open superblock.
-    #[inline]
+    #[inline(always)]
     pub fn take<G: Gear>(&mut self, nand: &Nand<G>) -> UnitPlace {
         let open = self.open.as_mut().expect("a superblock is open");
         let rows = nand.rows(open.mode);
@@ -110,7 +110,7 @@ impl Frontier {
     }
 
     /// Closes the superblock when it is full; returns it then.
-    #[inline]
+    #[inline(always)]
     pub fn close_if_full(&mut self) -> Option<(u32, Mode)> {
         let full = self.open.filter(|open| open.units_left == 0)?;
         self.open = None;

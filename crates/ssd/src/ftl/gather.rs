@@ -87,6 +87,12 @@ impl Gather {
         self.tail.wrapping_sub(self.head) as usize == self.entries.len()
     }
 
+    /// Entries that can be appended until [`Gather::compact`].
+    #[inline(always)]
+    pub fn room(&self) -> u32 {
+        self.size() - self.tail.wrapping_sub(self.head)
+    }
+
     /// Drops dead entries; returns the live ones with their new indices.
     pub fn compact(&mut self) -> Vec<(u32, Entry)> {
         let live: Vec<Entry> = self.iter().map(|(_, entry)| entry).collect();
@@ -105,6 +111,23 @@ impl Gather {
         self.live += 1;
         self.weight += entry.weight;
         index as u32
+    }
+
+    /// The entries and the position of the next one, to append entries of weight one; afterwards
+    /// [`Gather::appended`]. A position's index is what its lowest bits are.
+    #[inline(always)]
+    pub fn appending(&mut self) -> (&mut [Entry], u32) {
+        (&mut self.entries, self.tail)
+    }
+
+    /// Entries up to the position `tail` were appended; returns how many.
+    #[inline(always)]
+    pub fn appended(&mut self, tail: u32) -> u32 {
+        let count = tail.wrapping_sub(self.tail);
+        self.tail = tail;
+        self.live += count;
+        self.weight += count;
+        count
     }
 
     /// Takes the oldest live entry.
@@ -134,6 +157,18 @@ impl Gather {
     #[inline(always)]
     pub fn pop_into(&mut self, batch: &mut Vec<Entry>, room: u32) {
         let mask = self.entries.len() - 1;
+        let first = self.head as usize & mask;
+        if self.live == self.weight
+            && self.live == self.tail.wrapping_sub(self.head)
+            && self.live <= room
+        {
+            // All of it, and none of it dead: in one or two pieces.
+            let last = first + self.live as usize;
+            let wrapped = last.saturating_sub(self.entries.len());
+            batch.extend_from_slice(&self.entries[first..last - wrapped]);
+            batch.extend_from_slice(&self.entries[..wrapped]);
+            return self.clear();
+        }
         let (mut head, mut left) = (self.head, room);
         while head != self.tail {
             let entry = self.entries[head as usize & mask];

@@ -95,6 +95,18 @@ pub trait Translation: Clone + Debug + Image {
             self.write(from, lpn, hint);
         }
     }
+    /// Whether nothing but the address of a write matters, and the drive does not come to its end:
+    /// no streams, no compression, no wear.
+    fn writes_are_plain(&self) -> bool {
+        false
+    }
+    /// Takes the first `count` of `lpns` into the buffer, as [`Translation::write`] would one by
+    /// one; what the others will need, later, is fetched early. Only where writes are plain.
+    fn write_each(&mut self, lpns: &[u32], count: usize) {
+        for &lpn in &lpns[..count] {
+            self.write(0, lpn, Hint::default());
+        }
+    }
     /// Counters and cycles grow by `times` what they grew by since then, without anything being
     /// played.
     fn leap(&mut self, _counters: &DriveCounters, _work: &NandWork, _times: u64) {}

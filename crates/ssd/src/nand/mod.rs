@@ -329,7 +329,7 @@ impl<G: Gear> Nand<G> {
     ///
     /// # Panics
     /// When `at.row` is not the block's next row: pages are programmed in order, once.
-    #[inline]
+    #[inline(always)]
     pub fn program(
         &mut self,
         from: u64,

@@ -50,6 +50,16 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.take_run(from, lpns, hint);
     }
 
+    #[inline]
+    fn writes_are_plain(&self) -> bool {
+        self.rows_are_possible() && self.nand.wear().is_none()
+    }
+
+    #[inline]
+    fn write_each(&mut self, lpns: &[u32], count: usize) {
+        self.take_each(lpns, count);
+    }
+
     fn leap(&mut self, counters: &DriveCounters, work: &NandWork, times: u64) {
         self.counters.leap(counters, times);
         self.nand.leap(work, times);

@@ -16,6 +16,7 @@ mod bulk;
 mod check;
 mod interface;
 mod place;
+mod program;
 mod reclaim;
 mod recover;
 mod upkeep;
@@ -211,7 +212,8 @@ pub struct PageFtl<G, L> {
     batch: Vec<Entry>,
     /// Host slots written, coalesced ones included: the clock of lifespans.
     host_slots: u64,
-    /// Changes whenever something on media may have become stale by other means than moving.
+    /// Changes whenever something in a superblock that is no candidate becomes stale by other means
+    /// than moving.
     epoch: u64,
     layout: PhantomData<L>,
 }
@@ -471,22 +473,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     #[inline(always)]
-    fn invalidate(&mut self, value: u32) {
-        if value == UNMAPPED {
-            return;
-        }
-        let ppn = value - 1;
-        let bit = 1 << (ppn % 64);
-        let word = &mut self.valid[ppn as usize / 64];
-        assert!(*word & bit != 0, "slot {ppn} invalidated twice");
-        *word &= !bit;
-        let weight = self.weight_at(ppn);
-        self.live -= u64::from(weight);
-        let superblock = self.nand.geometry.superblock_of(ppn);
-        self.candidates.remove_valid(superblock, weight);
-    }
-
-    #[inline(always)]
     fn is_valid(&self, ppn: u32) -> bool {
         self.valid[ppn as usize / 64] >> (ppn % 64) & 1 == 1
     }
@@ -576,7 +562,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             return u32::from(was_buffered);
         }
         self.invalidate(old);
-        self.epoch += 1;
         self.set_map(lpn, UNMAPPED);
         self.nand.remember_trim(lpn);
         self.journal_change(1);

@@ -75,6 +75,12 @@ pub(super) enum Which {
 }
 
 impl Which {
+    /// What it is, known to the compiler where it is reclaim.
+    #[inline(always)]
+    fn or_reclaim<const RECLAIM: bool>(self) -> Which {
+        if RECLAIM { Which::Reclaim } else { self }
+    }
+
     fn purpose(self) -> Purpose {
         match self {
             Which::Reclaim => Purpose::Relocation,
@@ -84,8 +90,28 @@ impl Which {
     }
 }
 
-/// Slots at a time whose map entries are fetched early.
-const AHEAD: u32 = 64;
+/// Map entries are fetched for so many slots of a victim at a time, and so many ahead of the look.
+/// Many at once, since the processor can wait for many together, but not long for one.
+const AHEAD: u32 = 128;
+
+/// Calls `f` for each valid slot from `first` up to `last`, a word at a time.
+#[inline(always)]
+fn each_valid(valid: &[u64], first: u32, last: u32, mut f: impl FnMut(u32)) {
+    let mut ppn = first;
+    while ppn < last {
+        let word = ppn / 64;
+        let until = last.min((word + 1) * 64);
+        let mut bits = valid[word as usize] >> (ppn % 64);
+        if until - ppn < 64 {
+            bits &= (1 << (until - ppn)) - 1;
+        }
+        while bits != 0 {
+            f(ppn + bits.trailing_zeros());
+            bits &= bits - 1;
+        }
+        ppn = until;
+    }
+}
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Does reclaim work until one unit is paid for, while few superblocks are free.
@@ -112,7 +138,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         while self.is_short() && self.reclaim_step(from).is_some() {
             if self.movers[w].victim.is_none() {
                 while self.movers[w].waiting() > 0 {
-                    self.program_moving(Which::Reclaim, from);
+                    self.program_moving::<true>(Which::Reclaim, from);
                 }
                 self.retire(Which::Reclaim, from);
             }
@@ -135,7 +161,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     /// One step of reclaim; `None` when there is nothing to empty.
     pub(super) fn reclaim_step(&mut self, from: u64) -> Option<u64> {
-        self.step(Which::Reclaim, from)
+        self.step::<true>(Which::Reclaim, from)
     }
 
     /// Whether the pSLC cache holds superblocks that can be folded.
@@ -144,17 +170,17 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     pub(super) fn fold_step(&mut self, from: u64) -> Option<u64> {
-        self.step(Which::Fold, from)
+        self.step::<false>(Which::Fold, from)
     }
 
     /// One step of refresh, if any is due.
     pub(super) fn refresh_step(&mut self, from: u64) -> Option<u64> {
-        self.step(Which::Refresh, from)
+        self.step::<false>(Which::Refresh, from)
     }
 
     /// One step of wear levelling, and of moving data off blocks that failed.
     pub(super) fn level_step(&mut self, from: u64) -> Option<u64> {
-        self.step(Which::Level, from)
+        self.step::<false>(Which::Level, from)
     }
 
     pub(super) fn level_is_working(&self) -> bool {
@@ -167,7 +193,10 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     /// Looks through one unit of the victim, and programs when a whole unit is gathered.
     /// Returns when its operations end; `None` when there is nothing to empty.
-    fn step(&mut self, which: Which, from: u64) -> Option<u64> {
+    ///
+    /// `RECLAIM`: it is reclaim, which has code of its own, since most of the time goes there.
+    fn step<const RECLAIM: bool>(&mut self, which: Which, from: u64) -> Option<u64> {
+        let which = which.or_reclaim::<RECLAIM>();
         let w = which as usize;
         let mut end = from;
         if self.movers[w].victim.is_none() {
@@ -178,13 +207,13 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         match self.movers[w].victim {
             Some(victim) => self.look(which, victim, from),
             None if self.movers[w].waiting() == 0 => return None,
-            None => end = end.max(self.program_moving(which, from)),
+            None => end = end.max(self.program_moving::<RECLAIM>(which, from)),
         }
         // Whole units; less only when a second victim would otherwise wait for a few slots.
         while self.movers[w].waiting() >= unit_slots
             || (self.movers[w].retiring.len() > 1 && self.movers[w].waiting() > 0)
         {
-            end = end.max(self.program_moving(which, from));
+            end = end.max(self.program_moving::<RECLAIM>(which, from));
         }
         if !self.movers[w].retiring.is_empty() {
             self.retire(which, from);
@@ -236,6 +265,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.nand.rows(mode) * self.nand.geometry.die_count
     }
 
+    #[inline(always)]
     fn look(&mut self, which: Which, victim: u32, from: u64) {
         let mode = self.mode[victim as usize];
         let (dies, slots) = (self.nand.geometry.die_count, self.unit_slots());
@@ -243,9 +273,13 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let begin = victim * self.nand.geometry.slots_per_superblock;
         let unit = self.movers[which as usize].unit;
         let first = begin + unit * slots;
-        if first / AHEAD != (first + slots) / AHEAD {
-            let ahead = (first + slots).next_multiple_of(AHEAD);
-            self.prefetch_ahead(ahead, (ahead + AHEAD).min(begin + units * slots));
+        let end = begin + units * slots;
+        let next = (unit + 1) * slots;
+        if unit == 0 {
+            self.prefetch_ahead((first + slots).min(end), (begin + 2 * AHEAD).min(end));
+        } else if unit * slots / AHEAD != next / AHEAD {
+            let block = begin + next / AHEAD * AHEAD + AHEAD;
+            self.prefetch_ahead(block.min(end), (block + AHEAD).min(end));
         }
         let found = self.take_valid(which, first, first + slots);
         let mover = &mut self.movers[which as usize];
@@ -280,48 +314,36 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     #[inline(always)]
     fn take_valid(&mut self, which: Which, first: u32, last: u32) -> u32 {
         let mut moving = std::mem::take(&mut self.movers[which as usize].moving);
-        let mut found = 0;
-        self.each_valid(first, last, |ftl, ppn| {
-            let weight = ftl.weight_at(ppn);
-            found += weight;
+        let before = moving.len();
+        each_valid(&self.valid, first, last, |ppn| {
             moving.push(Entry {
-                lpn: ftl.owner[ppn as usize],
+                lpn: self.owner[ppn as usize],
                 old: ppn + 1,
-                weight,
+                weight: self.weight_at(ppn),
             });
         });
+        let found = if L::FULL {
+            moving[before..].iter().map(|entry| entry.weight).sum()
+        } else {
+            (moving.len() - before) as u32
+        };
         self.movers[which as usize].moving = moving;
         found
     }
 
-    /// Calls `f` for each valid slot from `first` up to `last`, a word at a time.
-    #[inline(always)]
-    fn each_valid(&self, first: u32, last: u32, mut f: impl FnMut(&Self, u32)) {
-        let mut ppn = first;
-        while ppn < last {
-            let word = ppn / 64;
-            let until = last.min((word + 1) * 64);
-            let mut bits = self.valid[word as usize] >> (ppn % 64);
-            if until - ppn < 64 {
-                bits &= (1 << (until - ppn)) - 1;
-            }
-            while bits != 0 {
-                f(self, ppn + bits.trailing_zeros());
-                bits &= bits - 1;
-            }
-            ppn = until;
-        }
-    }
-
-    #[inline(always)]
     fn prefetch_ahead(&self, first: u32, last: u32) {
-        self.each_valid(first, last, |ftl, ppn| {
-            prefetch(&ftl.map, ftl.owner[ppn as usize] as usize);
+        for line in 0..AHEAD as usize / 16 {
+            prefetch(&self.owner, last as usize + AHEAD as usize + 16 * line);
+        }
+        let (map, owner) = (&self.map[..], &self.owner[..]);
+        each_valid(&self.valid, first, last, |ppn| {
+            prefetch(map, owner[ppn as usize] as usize);
         });
     }
 
     /// Programs up to one unit of the gathered slots.
-    fn program_moving(&mut self, which: Which, from: u64) -> u64 {
+    fn program_moving<const RECLAIM: bool>(&mut self, which: Which, from: u64) -> u64 {
+        let which = which.or_reclaim::<RECLAIM>();
         if which != Which::Reclaim {
             // New to the native superblocks, or taking the place of nothing freed yet: it pays
             // like a host's.
@@ -329,7 +351,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
         self.drop_stale(which);
         let mover = &mut self.movers[which as usize];
-        let (read_end, first) = (mover.read_end, mover.next);
+        let read_end = mover.read_end;
+        // Nothing waits in the meantime, not even where paying looks at this mover.
+        let first = std::mem::take(&mut mover.next);
         let moving = std::mem::take(&mut mover.moving);
         let (last, room) = self.unit_of(&moving, first);
         let mut end = read_end;
@@ -361,11 +385,15 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     /// What was overwritten or trimmed since it was read need not be moved any more.
+    #[inline(always)]
     fn drop_stale(&mut self, which: Which) {
-        let mover = &mut self.movers[which as usize];
-        if mover.epoch == self.epoch {
-            return;
+        if self.movers[which as usize].epoch != self.epoch {
+            self.drop_now_stale(which);
         }
+    }
+
+    fn drop_now_stale(&mut self, which: Which) {
+        let mover = &mut self.movers[which as usize];
         mover.epoch = self.epoch;
         mover.moving.drain(..mover.next);
         mover.next = 0;
@@ -421,6 +449,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         1 + stream + if self.rules.shared { 0 } else { streams }
     }
 
+    #[inline(always)]
     fn take_relocation_unit(&mut self, from: u64, frontier: usize, purpose: Purpose) -> UnitPlace {
         loop {
             if self.frontiers[frontier].open().is_none() {
