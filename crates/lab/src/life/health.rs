@@ -1,6 +1,7 @@
 //! A modelled drive's counters as its SMART shows them.
 
 use super::cycles::Cycles;
+use crate::LabError;
 use crate::catalogue;
 use crate::saved::About;
 use crate::smart::{AttributeSet, Health, Identity, Wear};
@@ -90,4 +91,23 @@ pub fn health(drive: &Drive, about: &About) -> Health {
     health.uncorrectable_errors = counters.reads_uncorrectable;
     health.read_only = drive.ended() == Some(ssdlab_ssd::nand::EndOfLife::ReadOnly);
     health
+}
+
+/// Lets the timed workload (E2 to E4) of `now` count from when the drive was as `then`: as if the
+/// host had reset it at that moment.
+///
+/// # Errors
+/// When `then` is not an earlier state: its counters are beyond those of `now`.
+pub fn time_from(now: &mut Health, then: &Health) -> Result<(), LabError> {
+    let counted = |h: &Health| [h.host_bytes_written, h.power_on_minutes, h.write_commands];
+    if counted(then).iter().zip(counted(now)).any(|(a, b)| *a > b) {
+        return Err(LabError::refused(
+            "the timed workload cannot begin later than the drive is old",
+            "--timed-since takes an earlier state of the same drive, such as a checkpoint",
+        ));
+    }
+    let mut earlier = then.clone();
+    earlier.reset_timed_workload();
+    now.timed = earlier.timed;
+    Ok(())
 }
