@@ -31,14 +31,37 @@ pub fn page(about: &About) -> Page {
     }
 }
 
-/// Who it says it is: the catalogue's title, and a serial number that says it is a model.
+/// The family in smartctl's database whose names for the attributes are those that we serve.
+const INTEL_DC: &str = "Intel 730 and DC S35x0/3610/3700 Series SSDs";
+
+/// The model number of a drive of the catalogue, where smartctl then knows its attributes.
+fn model_number(name: &str) -> Option<String> {
+    let numbers = [
+        ("intel-dc-s3500-", "INTEL SSDSC2BB", "G4"),
+        ("intel-dc-s3700-", "INTEL SSDSC2BA", "G3"),
+    ];
+    catalogue::drive(name).ok()?;
+    numbers.iter().find_map(|(series, begin, end)| {
+        let gb: u32 = name
+            .strip_prefix(series)?
+            .strip_suffix("gb")?
+            .parse()
+            .ok()?;
+        Some(format!("{begin}{gb:03}{end}"))
+    })
+}
+
+/// Who it says it is: the drive's model number where smartctl knows it by that, else the
+/// catalogue's title; and a serial number that says it is a model.
 pub fn identity(about: &About, config: &DriveConfig) -> Identity {
+    let number = model_number(&about.name);
     let ascii = |text: &str, most: usize| -> String {
         let printable = text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ');
         printable.take(most).collect()
     };
     Identity {
-        model: ascii(&about.title, 40),
+        family: number.is_some().then(|| INTEL_DC.to_owned()),
+        model: number.unwrap_or_else(|| ascii(&about.title, 40)),
         serial: "SSDLAB-MODEL".into(),
         firmware: "MODEL".into(),
         wwn: 0x5000_0000_0000_0000,
@@ -47,7 +70,6 @@ pub fn identity(about: &About, config: &DriveConfig) -> Identity {
         physical_sector: config.shape.slot_bytes.min(4096),
         write_cache: true,
         trim: true,
-        family: None,
     }
 }
 
