@@ -239,8 +239,8 @@ pub(crate) struct Kind {
 
 const DRIVE: Kind = Kind {
     name: "saved drive",
-    hint: "save the drive again with this build: `ssdlab simulate ... --save FILE`, or `ssdlab age`; \
-           how it was made is in the run directory",
+    hint: "save the drive again with this build: `ssdlab simulate ... --save FILE`, or `ssdlab \
+           age`; how it was made is in the run directory",
 };
 
 /// Loads what [`Place::put`] wrote with the same magic number.
