@@ -92,6 +92,55 @@ fn a_life_of_a_drive_of_ones_own_is_resumed_without_its_file() {
     }
 }
 
+/// Intel's timed workload counts from an earlier state of the drive.
+#[test]
+fn a_timed_workload_counts_from_a_checkpoint() {
+    let dir = with_own_drive();
+    let at = dir.path();
+    let text = fs::read_to_string(at.join("own.toml")).expect("an example");
+    let intel = text.replace("name = \"own\"", "name = \"intel-own\"");
+    let intel = intel.replace("interface = \"nvme\"", "interface = \"sata\"");
+    fs::write(at.join("intel-own.toml"), intel).expect("written");
+    let more = "--until 3GB --out half --checkpoint early --every 1GB";
+    good(at, &format!("age intel-own.toml {LIFE} {more}"));
+    fs::copy(at.join("early"), at.join("before")).expect("copied");
+    good(at, "age --resume early --until 6GB --out whole --quiet");
+    let smart = |args: &str| -> Value {
+        let text = good(at, &format!("smart {args} --format smartctl-json")).stdout;
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let raw = |report: &Value, id: u64| {
+        let table = report["ata_smart_attributes"]["table"].as_array();
+        let row = table.and_then(|rows| rows.iter().find(|row| row["id"] == id));
+        row.and_then(|row| row["raw"]["value"].as_u64())
+            .expect("a row")
+    };
+    let (all, since) = (smart("whole"), smart("whole --timed-since before"));
+    let then = smart("before");
+    assert_eq!(
+        raw(&since, 228),
+        raw(&all, 228) - raw(&then, 228),
+        "minutes"
+    );
+    // Wear since then is the difference of the two, but for rounding.
+    let wear = raw(&all, 226) - raw(&then, 226);
+    assert!(raw(&since, 226).abs_diff(wear) <= 1, "{wear}");
+    assert_eq!(raw(&since, 227), 0, "no reads");
+    for (args, said) in [
+        ("smart before --timed-since whole", "cannot begin later"),
+        ("smart whole --timed-since nonesuch", "nonesuch"),
+    ] {
+        let outcome = ssdlab(at, args);
+        assert_eq!(outcome.code, Some(2), "{args}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(said), "{args}: {}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("hint: "),
+            "{args}: {}",
+            outcome.stderr
+        );
+    }
+}
+
 fn begin(dir: &Path, more: &str) -> Child {
     let args = format!("age own.toml {LIFE} --until 5TB --out run {more}");
     std::process::Command::new(assert_cmd::cargo::cargo_bin("ssdlab"))
@@ -230,6 +279,7 @@ fn what_cannot_be_lived_is_refused_with_a_hint() {
     fs::write(at.join("damaged"), &bytes).expect("written");
     for (args, said) in [
         ("age --resume damaged --until 2GB", "damaged"),
+        ("age --resume damaged --until 2GB", "another checkpoint"),
         ("age --resume own.toml --until 2GB", "no checkpoint"),
         ("age --resume nonesuch --until 2GB", "nonesuch"),
         ("age own.toml --read 100 --until 1GB", "never writes"),

@@ -85,7 +85,7 @@ fn bad_input_is_refused_with_a_hint() {
     put("other.json", "{\"hello\": 1}");
     put("empty.json", "");
     for (args, expected) in [
-        (&["cut.json"][..], "cut.json"),
+        (&["cut.json"][..], "cut.json:1: no report of smartctl: EOF"),
         (&["other.json"], "no report of smartctl"),
         (&["empty.json"], "empty"),
         (&["nonesuch.json"], "nonesuch.json"),

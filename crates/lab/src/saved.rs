@@ -122,7 +122,7 @@ impl Place {
     ) -> Result<u64, LabError> {
         let failed = |error| LabError::file("writing", &self.path, error);
         let image_bytes = write(&mut self.file, magic, about, image)
-            .map_err(|error| refusal("saving to", &self.path, &error))?;
+            .map_err(|error| refusal(&self.path, &error))?;
         self.file.sync_all().map_err(failed)?;
         match self.over {
             Over::Replace => std::fs::rename(&self.temporary, &self.path).map_err(failed)?,
@@ -224,20 +224,39 @@ fn write(
 /// # Errors
 /// When the file cannot be read, is no saved drive, is one of another version, or is damaged.
 pub fn load(path: &Path) -> Result<(Drive, About), LabError> {
-    get(path, MAGIC, "saved drive", |file, length| {
+    get(path, MAGIC, &DRIVE, |file, length| {
         Drive::load(file, length)
     })
 }
 
-/// Loads what [`Place::put`] wrote with the same magic number; `what` names it in errors.
+/// A kind of file in this form, for errors.
+pub(crate) struct Kind {
+    /// What it is called.
+    pub name: &'static str,
+    /// What to do when one cannot be loaded.
+    pub hint: &'static str,
+}
+
+const DRIVE: Kind = Kind {
+    name: "saved drive",
+    hint: "save the drive again with this build: `ssdlab simulate ... --save FILE`, or `ssdlab \
+           age`; how it was made is in the run directory",
+};
+
+/// Loads what [`Place::put`] wrote with the same magic number.
 pub(crate) fn get<A: DeserializeOwned, T>(
     path: &Path,
     magic: [u8; 8],
-    what: &str,
+    kind: &Kind,
     image: impl Fn(&mut File, u64) -> Result<T, ImageError>,
 ) -> Result<(T, A), LabError> {
     let mut file = File::open(path).map_err(|error| LabError::file("reading", path, error))?;
-    read(&mut file, magic, what, image).map_err(|error| refusal("loading", path, &error))
+    read(&mut file, magic, kind.name, image).map_err(|error| match error {
+        ImageError::Io(error) => LabError::file("reading", path, error),
+        ImageError::Unknown(what) => {
+            LabError::refused(format!("loading {}: {what}", path.display()), kind.hint)
+        }
+    })
 }
 
 fn unknown(what: impl Into<String>) -> ImageError {
@@ -317,16 +336,12 @@ fn le_u64(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b))
 }
 
-fn refusal(action: &str, path: &Path, error: &ImageError) -> LabError {
+fn refusal(path: &Path, error: &ImageError) -> LabError {
     let hint = match error {
         ImageError::Io(_) => "see what the system said above",
-        ImageError::Unknown(_) if action == "loading" => {
-            "save the drive again with this build: `ssdlab simulate ... --save FILE`; how it was \
-             made is in the run directory"
-        }
         ImageError::Unknown(_) => "",
     };
-    LabError::refused(format!("{action} {}: {error}", path.display()), hint)
+    LabError::refused(format!("saving to {}: {error}", path.display()), hint)
 }
 
 #[cfg(test)]

@@ -5,9 +5,11 @@
 //! pages. Where the tools are missing the tests say so and pass.
 
 use serde_json::Value;
+use ssdlab_lab::saved::About;
 use ssdlab_lab::smart::json::{DeviceName, ata_report, nvme_report};
 use ssdlab_lab::smart::replay::smartctl_log;
 use ssdlab_lab::smart::{AttributeSet, Capacitor, Health, Identity, nvme, sample, text};
+use ssdlab_lab::{catalogue, inspect, life};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -129,6 +131,38 @@ fn smartctl_reads_our_sectors_and_its_json_is_ours() {
             assert_eq!(code & 8, exit, "{set:?}");
         }
     }
+}
+
+/// Drives of the catalogue that go by their model number: smartctl's database has them, and
+/// `inspect` believes what it then calls the attributes.
+#[test]
+fn smartctl_knows_the_drives_that_have_a_number() {
+    if missing(&[SMARTCTL]) {
+        return;
+    }
+    let device = DeviceName {
+        name: "-".into(),
+        kind: "ata".into(),
+    };
+    let mut found = 0;
+    let names = catalogue::names().expect("the catalogue");
+    for name in names.iter().filter(|name| name.starts_with("intel-dc-s3")) {
+        let about = About {
+            name: name.clone(),
+            ..About::default()
+        };
+        let config = catalogue::drive(name).expect("in the catalogue").config;
+        let who = life::health::identity(&about, &config);
+        let log = smartctl_log(&who, AttributeSet::Intel, &sample::health());
+        let (theirs, _) = replayed(&log, &["--json=c", "-x"]);
+        let ours = ata_report(&device, &who, AttributeSet::Intel, &sample::health());
+        let reports = inspect::report::parse(&ours.to_string(), name).expect("a report");
+        let told = inspect::inspect(&reports[0]).expect("read").life;
+        assert!(told.used_percent.is_some() && told.waf.is_some(), "{name}");
+        assert_same(ours, &theirs);
+        found += 1;
+    }
+    assert_eq!(found, 12);
 }
 
 #[test]

@@ -43,6 +43,8 @@ pub struct DriveCounters {
     pub nand_reads_host: u64,
     /// Unit reads for reclaim, folding and read-modify-write.
     pub nand_reads_internal: u64,
+    /// Unit reads of patrols, which look for data that has faded.
+    pub nand_reads_patrol: u64,
     /// Block erases (one per die and superblock).
     pub nand_erases: u64,
     /// Superblocks reclaimed.
@@ -98,6 +100,7 @@ every_counter!(
     nand_programs,
     nand_reads_host,
     nand_reads_internal,
+    nand_reads_patrol,
     nand_erases,
     superblocks_reclaimed,
     superblocks_folded,
@@ -129,16 +132,17 @@ impl DriveCounters {
         (host > 0).then(|| nand as f64 / host as f64)
     }
 
-    /// What wear levelling did, by glossary name.
-    pub fn named_levelling(&self) -> [(&'static str, u64); 2] {
+    /// What only drives do whose media wears, by glossary name: patrols and wear levelling.
+    pub fn named_wear(&self) -> [(&'static str, u64); 3] {
         [
+            ("nand_reads_patrol", self.nand_reads_patrol),
             ("slots_levelled", self.slots_levelled),
             ("superblocks_levelled", self.superblocks_levelled),
         ]
     }
 
-    /// Every counter by its glossary name, for reports; those of wear levelling are apart, in
-    /// [`DriveCounters::named_levelling`].
+    /// Every counter by its glossary name, for reports; those of media that wears are apart,
+    /// in [`DriveCounters::named_wear`].
     pub fn named(&self) -> [(&'static str, u64); 26] {
         [
             ("host_reads", self.host_reads),

@@ -8,7 +8,7 @@ use kinds::SLOT;
 use ssdlab_ssd::config::DriveConfig;
 use ssdlab_ssd::ftl::Found;
 use ssdlab_ssd::nand::reliability::LevellingConfig;
-use ssdlab_ssd::nand::{EndOfLife, WearConfig};
+use ssdlab_ssd::nand::{EndOfLife, Purpose, WearConfig};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, CountingDrive, Drive, Nanos};
 
@@ -142,14 +142,80 @@ fn static_levelling_narrows_the_spread_and_has_its_own_cost() {
 #[test]
 fn data_that_fades_is_written_anew_when_idle() {
     let mut drive = filled(&config(lasting));
-    let fresh = drive.rest(1);
-    assert_eq!(fresh, 0, "an hour is nothing");
-    let found = drive.rest(2_000);
-    assert!(found > 0);
+    let refreshed = |drive: &CountingDrive| drive.counters().superblocks_refreshed;
+    drive.rest(1);
     drive.idle();
-    assert!(drive.counters().slots_refreshed > 0);
-    assert_eq!(drive.rest(0), 0, "all is fresh");
+    assert_eq!(refreshed(&drive), 0, "an hour is nothing");
+    drive.rest(2_000);
+    drive.idle();
+    let found = refreshed(&drive);
+    assert!(found > 0);
+    drive.rest(0);
+    drive.idle();
+    assert_eq!(refreshed(&drive), found, "all is fresh");
     drive.check().expect("consistent");
+}
+
+/// A patrol once cost no NAND work. It reads two pages of each block that is full: all are counted,
+/// and they take the dies' time and energy.
+#[test]
+fn a_patrol_reads_nand() {
+    let mut config = config(lasting);
+    config.energy.read_nj = [1_000; 8];
+    let sum = |reads: &[u64; 8]| reads.iter().sum::<u64>();
+    let mut counting = filled(&config);
+    counting.idle();
+    let before = sum(&counting.nand_work().reads);
+    let used = counting.superblocks().iter().filter(|s| !s.free).count() as u64;
+    counting.rest(1);
+    counting.idle();
+    let reads = counting.counters().nand_reads_patrol;
+    assert_eq!(sum(&counting.nand_work().reads), before + reads);
+    let each = 2 * u64::from(config.geometry().die_count);
+    assert_eq!(reads % each, 0);
+    let full = reads / each;
+    assert!(
+        full <= used && full + 3 >= used,
+        "{full} of {used}: not the open ones"
+    );
+
+    let mut drive = counting.into_timed().expect("timed");
+    let (busy, energy) = (drive.busy_by_purpose(), drive.energy().read_nj);
+    drive.rest(1);
+    assert!(drive.pop_completion(Nanos::from_secs(1)).is_none());
+    assert_eq!(drive.counters().nand_reads_patrol, 2 * reads);
+    let at = Purpose::Refresh as usize;
+    let taken = drive.busy_by_purpose()[at] - busy[at];
+    assert!(taken >= reads * 50_000, "{taken} ns");
+    assert_eq!(drive.energy().read_nj - energy, u128::from(reads) * 1_000);
+
+    config.wear.as_mut().expect("on").patrol_pages = 0;
+    let mut never = filled(&config);
+    never.rest(2_000);
+    never.idle();
+    assert_eq!(never.counters().nand_reads_patrol, 0);
+    assert_eq!(never.counters().superblocks_refreshed, 0, "nobody looks");
+}
+
+/// Two patrols find the same in both gears, whose maps are then alike.
+#[test]
+fn a_patrol_finds_the_same_in_both_gears() {
+    let mut counting = filled(&config(lasting));
+    counting.idle();
+    let mut drive = counting.clone().into_timed().expect("timed");
+    for hours in [2_000, 1_500] {
+        counting.rest(hours);
+        counting.idle();
+        drive.rest(hours);
+        while drive
+            .pop_completion(Nanos(drive.now().0 + 1_000_000_000))
+            .is_some()
+        {}
+    }
+    assert!(counting.counters().superblocks_refreshed > 0);
+    assert_eq!(counting.counters(), drive.counters());
+    assert!(counting.reliability() == drive.reliability());
+    assert!((0..340).all(|slot| counting.find(slot) == drive.find(slot)));
 }
 
 /// Programs get faster, erases slower, and reads that try again take longer: one of each on an

@@ -5,12 +5,13 @@ use crate::failure::Failure;
 use crate::output::{print, print_json};
 use clap::{Args, ValueEnum};
 use ssdlab_lab::LabError;
-use ssdlab_lab::life::health::{Page, health, identity, page};
+use ssdlab_lab::life::health::{Page, health, identity, page, time_from};
 use ssdlab_lab::life::left;
+use ssdlab_lab::saved::About;
 use ssdlab_lab::smart::json::{DeviceName, ata_report, nvme_report};
-use ssdlab_lab::smart::{ata, nvme, replay, text};
+use ssdlab_lab::smart::{AttributeSet, Health, ata, nvme, replay, text};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How it is printed.
 #[derive(ValueEnum, Clone, Copy, Debug)]
@@ -33,6 +34,10 @@ pub struct Smart {
     /// How.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// Count the timed workload (E2 to E4 of Intel's attributes) from this earlier state of the
+    /// drive: a checkpoint, for example. [default: since it was new]
+    #[arg(long, value_name = "DRIVE")]
+    timed_since: Option<PathBuf>,
 }
 
 /// Prints it.
@@ -42,7 +47,10 @@ pub struct Smart {
 pub fn smart(args: &Smart) -> Result<Exit, Failure> {
     let path = &args.drive;
     let (drive, about) = left::open(path)?;
-    let (who, state) = (identity(&about, drive.config()), health(&drive, &about));
+    let (who, mut state) = (identity(&about, drive.config()), health(&drive, &about));
+    if let Some(earlier) = &args.timed_since {
+        begin_timed(&mut state, earlier, &about)?;
+    }
     let device = |kind: &str| DeviceName {
         name: path.display().to_string(),
         kind: kind.into(),
@@ -68,6 +76,30 @@ pub fn smart(args: &Smart) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Good)
+}
+
+fn begin_timed(now: &mut Health, earlier: &Path, about: &About) -> Result<(), Failure> {
+    if page(about) != Page::Ata(AttributeSet::Intel) {
+        return Err(LabError::refused(
+            format!("{} counts no timed workload", about.name),
+            "Intel's SATA drives do; leave out --timed-since",
+        )
+        .into());
+    }
+    let (then, before) = left::open(earlier)?;
+    if before.name != about.name {
+        return Err(LabError::refused(
+            format!(
+                "{} is {}, not {}",
+                earlier.display(),
+                before.name,
+                about.name
+            ),
+            "--timed-since takes an earlier state of the same drive, such as a checkpoint",
+        )
+        .into());
+    }
+    Ok(time_from(now, &health(&then, &before))?)
 }
 
 fn raw(bytes: &[u8]) -> Result<(), Failure> {

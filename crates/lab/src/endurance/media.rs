@@ -12,6 +12,7 @@
 //! - Programs get 10 % faster and erases 50 % slower by the rated cycles.
 //! - Blocks fail at three times the rated cycles (log-normal, sigma 0.25), one in a hundred within
 //!   them; 2 % are in reserve: data sheets promise 98 % of the blocks over life (NVB).
+//! - Patrols read four pages of each full block.
 
 mod given;
 
@@ -89,6 +90,8 @@ pub struct Media {
     pub erase_slower: f64,
     /// Share of the tries from which data is written anew; `None`: it is not.
     pub refresh_above: Option<f64>,
+    /// Pages of each full block that a patrol reads; 0: there is none.
+    pub patrol_pages: u32,
     /// Share of what the last try corrects from which a block with fresh data is retired.
     pub retire_above: f64,
     /// Dynamic wear levelling.
@@ -197,6 +200,7 @@ impl Media {
             program_faster: 0.1,
             erase_slower: 0.5,
             refresh_above: Some(0.5),
+            patrol_pages: 4,
             retire_above: 0.5,
             level_dynamic: true,
             level_gap: (cycles_rated / 50).max(4),
@@ -326,6 +330,7 @@ impl Media {
             block_spread: log_normal(1.0, self.block_spread, UNITY as f64),
             page_spread: log_normal(1.0, self.page_spread, UNITY as f64),
             refresh_above: self.faded(&correctable),
+            patrol_pages: self.patrol_pages,
             retire_above: (highest as f64 * self.retire_above) as u64,
             correctable,
             retry: Nanos(self.retry_ns),

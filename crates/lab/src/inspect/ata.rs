@@ -325,20 +325,11 @@ fn timed(rows: &[Row], found: &mut Inspection) {
     if wear == pending && reads == pending {
         return;
     }
-    let powered = found
-        .events
-        .power_on_hours
-        .map(|hours| 60.0 * (hours + 1.0));
-    let longer = powered.is_some_and(|powered| minutes > powered);
-    if minutes < 60.0 || reads > 100.0 || longer {
+    let powered = found.events.power_on_hours;
+    found.timed = TimedWorkload::believed(wear, reads, minutes, powered);
+    if found.timed.is_none() {
         found.notes.push(format!(
             "the timed workload ({minutes} minutes, {reads} % reads) does not fit the drive's age"
         ));
-        return;
     }
-    found.timed = Some(TimedWorkload {
-        media_wear_percent: wear / 1024.0,
-        reads_percent: reads,
-        minutes,
-    });
 }

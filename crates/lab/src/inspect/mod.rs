@@ -275,6 +275,20 @@ const CELSIUS: std::ops::RangeInclusive<f64> = -40.0..=125.0;
 /// Longer than any SSD has existed.
 const HOURS_MAX: f64 = 50.0 * 8760.0;
 
+impl TimedWorkload {
+    /// What the three counters say, unless that cannot be: less than the hour after which they
+    /// count, or longer than the drive has been powered.
+    fn believed(wear: f64, reads: f64, minutes: f64, powered_hours: Option<f64>) -> Option<Self> {
+        let most = 60.0 * (powered_hours.unwrap_or(HOURS_MAX) + 1.0);
+        let fits = (60.0..=most).contains(&minutes) && (0.0..=100.0).contains(&reads);
+        (fits && wear >= 0.0).then_some(TimedWorkload {
+            media_wear_percent: wear / 1024.0,
+            reads_percent: reads,
+            minutes,
+        })
+    }
+}
+
 /// What smartctl gives under the same name for every protocol.
 fn common(doc: &Doc, found: &mut Inspection) {
     let events = &mut found.events;

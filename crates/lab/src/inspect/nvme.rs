@@ -4,6 +4,7 @@
 use super::json::Doc;
 use super::report::DriveReport;
 use super::{Inspection, TimedWorkload, Told, percent};
+use crate::smart::TIMED_PENDING;
 
 const LOG: &str = "nvme_smart_health_information_log";
 /// A thousand units of 512 bytes.
@@ -113,11 +114,8 @@ fn intel(log: &Doc, found: &mut Inspection) {
         "timed_workload_timer",
     ];
     if let [Some(wear), Some(reads), Some(minutes)] = three.map(raw) {
-        let counts = minutes >= 60.0 && reads <= 100.0 && wear < 65_535.0;
-        found.timed = counts.then_some(TimedWorkload {
-            media_wear_percent: wear / 1024.0,
-            reads_percent: reads,
-            minutes,
-        });
+        let powered = found.events.power_on_hours;
+        let counts = wear < TIMED_PENDING as f64;
+        found.timed = TimedWorkload::believed(wear, reads, minutes, powered).filter(|_| counts);
     }
 }

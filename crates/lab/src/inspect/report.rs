@@ -94,16 +94,11 @@ pub fn parse(text: &str, source: &str) -> Result<Vec<DriveReport>, LabError> {
 }
 
 fn not_json(source: &str, line: Option<usize>, what: String) -> LabError {
-    LabError::BadValue {
-        option: "smartctl report".into(),
-        given: "read".into(),
-        allowed: what,
-        place: Place {
-            source: source.to_owned(),
-            line,
-        },
-        hint: "make one with `smartctl --json=c -x /dev/DEVICE > FILE.json`".into(),
-    }
+    let source = source.to_owned();
+    LabError::refused(
+        format!("{}: no report of smartctl: {what}", Place { source, line }),
+        "make one with `smartctl --json=c -x /dev/DEVICE > FILE.json`",
+    )
 }
 
 fn one(value: Value, source: &str) -> Result<DriveReport, LabError> {

@@ -84,6 +84,20 @@ fn nonsense_is_not_believed() {
     assert_eq!(found.notes.len(), 2, "{:?}", found.notes);
 }
 
+/// A real drive told 362,060,752 minutes. Its age being unknown, 688 years were believed, and shown
+/// with 100 % of the rated cycles.
+#[test]
+fn a_timed_workload_of_centuries_is_not_believed() {
+    let report = include_str!("../../tests/samples/smart/dell-intel-s3520-240g.json");
+    let mut report: serde_json::Value = serde_json::from_str(report).unwrap();
+    for hours in [json!(21_213), json!(1e9), json!(-5), json!(null)] {
+        report["power_on_time"]["hours"] = hours.clone();
+        let found = look(report.clone()).unwrap();
+        assert_eq!(found.timed, None, "{hours}");
+        assert!(found.notes.iter().any(|note| note.contains("362060752")));
+    }
+}
+
 #[test]
 fn counters_wider_than_json_numbers_are_read() {
     let found = look(nvme_report(json!({

@@ -7,7 +7,7 @@ use super::Manner;
 use super::result::Row;
 use crate::LabError;
 use crate::endurance::Media;
-use crate::saved::{Over, Place, get};
+use crate::saved::{Kind, Over, Place, get};
 use crate::simulate::load::CommandsState;
 use serde::{Deserialize, Serialize};
 use ssdlab_ssd::{CountingDrive, DriveConfig};
@@ -65,7 +65,12 @@ pub fn save(path: &Path, drive: &CountingDrive, standing: &Standing) -> Result<u
 /// # Errors
 /// When it cannot be read, is no checkpoint, is one of another version, or is damaged.
 pub fn load(path: &Path) -> Result<(CountingDrive, Standing), LabError> {
-    get(path, MAGIC, "checkpoint of a life", |file, length| {
+    let kind = Kind {
+        name: "checkpoint of a life",
+        hint: "go on from another checkpoint, or live the life again: `ssdlab age DRIVE ... \
+               --checkpoint FILE`",
+    };
+    get(path, MAGIC, &kind, |file, length| {
         CountingDrive::load(file, length)
     })
 }

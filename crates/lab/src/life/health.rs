@@ -1,6 +1,7 @@
 //! A modelled drive's counters as its SMART shows them.
 
 use super::cycles::Cycles;
+use crate::LabError;
 use crate::catalogue;
 use crate::saved::About;
 use crate::smart::{AttributeSet, Health, Identity, Wear};
@@ -30,14 +31,37 @@ pub fn page(about: &About) -> Page {
     }
 }
 
-/// Who it says it is: the catalogue's title, and a serial number that says it is a model.
+/// The family in smartctl's database whose names for the attributes are those that we serve.
+const INTEL_DC: &str = "Intel 730 and DC S35x0/3610/3700 Series SSDs";
+
+/// The model number of a drive of the catalogue, where smartctl then knows its attributes.
+fn model_number(name: &str) -> Option<String> {
+    let numbers = [
+        ("intel-dc-s3500-", "INTEL SSDSC2BB", "G4"),
+        ("intel-dc-s3700-", "INTEL SSDSC2BA", "G3"),
+    ];
+    catalogue::drive(name).ok()?;
+    numbers.iter().find_map(|(series, begin, end)| {
+        let gb: u32 = name
+            .strip_prefix(series)?
+            .strip_suffix("gb")?
+            .parse()
+            .ok()?;
+        Some(format!("{begin}{gb:03}{end}"))
+    })
+}
+
+/// Who it says it is: the drive's model number where smartctl knows it by that, else the
+/// catalogue's title; and a serial number that says it is a model.
 pub fn identity(about: &About, config: &DriveConfig) -> Identity {
+    let number = model_number(&about.name);
     let ascii = |text: &str, most: usize| -> String {
         let printable = text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ');
         printable.take(most).collect()
     };
     Identity {
-        model: ascii(&about.title, 40),
+        family: number.is_some().then(|| INTEL_DC.to_owned()),
+        model: number.unwrap_or_else(|| ascii(&about.title, 40)),
         serial: "SSDLAB-MODEL".into(),
         firmware: "MODEL".into(),
         wwn: 0x5000_0000_0000_0000,
@@ -46,7 +70,6 @@ pub fn identity(about: &About, config: &DriveConfig) -> Identity {
         physical_sector: config.shape.slot_bytes.min(4096),
         write_cache: true,
         trim: true,
-        family: None,
     }
 }
 
@@ -90,4 +113,23 @@ pub fn health(drive: &Drive, about: &About) -> Health {
     health.uncorrectable_errors = counters.reads_uncorrectable;
     health.read_only = drive.ended() == Some(ssdlab_ssd::nand::EndOfLife::ReadOnly);
     health
+}
+
+/// Lets the timed workload (E2 to E4) of `now` count from when the drive was as `then`: as if the
+/// host had reset it at that moment.
+///
+/// # Errors
+/// When `then` is not an earlier state: its counters are beyond those of `now`.
+pub fn time_from(now: &mut Health, then: &Health) -> Result<(), LabError> {
+    let counted = |h: &Health| [h.host_bytes_written, h.power_on_minutes, h.write_commands];
+    if counted(then).iter().zip(counted(now)).any(|(a, b)| *a > b) {
+        return Err(LabError::refused(
+            "the timed workload cannot begin later than the drive is old",
+            "--timed-since takes an earlier state of the same drive, such as a checkpoint",
+        ));
+    }
+    let mut earlier = then.clone();
+    earlier.reset_timed_workload();
+    now.timed = earlier.timed;
+    Ok(())
 }

@@ -124,6 +124,8 @@ pub struct Life {
     pub erase_failures: u64,
     /// Blocks retired because their margin was gone.
     pub margin_failures: u64,
+    /// Unit reads of patrols.
+    pub nand_reads_patrol: u64,
     /// Tries of reads beyond the first.
     pub read_retries: u64,
     /// Reads beyond the last try.
@@ -168,6 +170,7 @@ impl Life {
             program_failures: wear.program_failures,
             erase_failures: wear.erase_failures,
             margin_failures: wear.margin_failures,
+            nand_reads_patrol: drive.counters().nand_reads_patrol,
             read_retries: wear.read_retries,
             reads_uncorrectable: wear.reads_uncorrectable,
             uber_of_reads: uber_of_reads(plan, &wear.reads_by_rber)?,
@@ -239,6 +242,7 @@ pub fn summary(life: &Life) -> String {
             e.reserve_left,
             e.superblocks_retired
         ),
+        format!("patrols     {} unit reads", life.nand_reads_patrol),
         format!(
             "UBER        {:.1e} kept as JESD218 asks, {:.0e} allowed",
             life.uber_kept, life.uber_max

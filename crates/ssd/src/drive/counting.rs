@@ -401,10 +401,10 @@ impl CountingDrive {
         each!(self, tally => tally.ftl.ended())
     }
 
-    /// The media lies for so many hours at its reference temperature, and a patrol looks through
-    /// it; returns the superblocks that [`CountingDrive::idle`] will write anew.
-    pub fn rest(&mut self, hours: u32) -> u32 {
-        each_mut!(self, tally => tally.ftl.rest(hours))
+    /// The media lies for so many hours at its reference temperature. [`CountingDrive::idle`] then
+    /// reads some pages of all that is full (a patrol), and writes anew what has faded.
+    pub fn rest(&mut self, hours: u32) {
+        each_mut!(self, tally => tally.ftl.rest(hours));
     }
 
     /// Where a mapping unit's newest copy is.

@@ -301,10 +301,24 @@ impl<F: Translation> Engine<F> {
 
     pub fn request_refresh(&mut self, superblock: u32) -> bool {
         let asked = self.ftl.request_refresh(superblock);
-        if asked && self.outstanding == 0 {
-            self.idle_at = self.idle_at.min(self.now + self.config.ftl.idle_after.0);
+        if asked {
+            self.wake_when_idle();
         }
         asked
+    }
+
+    pub fn rest(&mut self, hours: u32) {
+        self.ftl.rest(hours);
+        if self.ftl.has_idle_work() {
+            self.wake_when_idle();
+        }
+    }
+
+    /// There is work to do when the host leaves time for it.
+    fn wake_when_idle(&mut self) {
+        if self.outstanding == 0 {
+            self.idle_at = self.idle_at.min(self.now + self.config.ftl.idle_after.0);
+        }
     }
 
     pub fn secure_erase(&mut self, now: Nanos) -> Nanos {

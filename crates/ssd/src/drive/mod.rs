@@ -289,10 +289,11 @@ impl Drive {
         each!(self, engine => engine.ftl.ended())
     }
 
-    /// The media lies for so many hours at its reference temperature, and a patrol looks through
-    /// it; returns the superblocks that will be written anew when the drive is idle.
-    pub fn rest(&mut self, hours: u32) -> u32 {
-        each_mut!(self, engine => engine.ftl.rest(hours))
+    /// The media lies for so many hours at its reference temperature; no time goes by on the
+    /// drive's clock. When idle the drive then reads some pages of all that is full (a patrol), and
+    /// writes anew what has faded.
+    pub fn rest(&mut self, hours: u32) {
+        each_mut!(self, engine => engine.rest(hours));
     }
 
     /// When a die will have finished everything booked on it.

@@ -144,11 +144,9 @@ pub trait Translation: Clone + Debug + Image {
     }
     /// A command was refused because the drive is at its end.
     fn count_refused(&mut self) {}
-    /// The media lies for so many hours at its reference temperature, then is looked through:
-    /// returns the superblocks whose data is to be written anew when idle.
-    fn rest(&mut self, _hours: u32) -> u32 {
-        0
-    }
+    /// The media lies for so many hours at its reference temperature; then a patrol is due, when
+    /// the drive is idle.
+    fn rest(&mut self, _hours: u32) {}
     /// Forgets everything and erases the media; returns when that is done.
     fn secure_erase(&mut self, from: u64) -> u64;
     /// Units of the host given to media since this list was last emptied.

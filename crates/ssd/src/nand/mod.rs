@@ -121,7 +121,7 @@ pub enum Purpose {
     Relocation = 2,
     /// Out of the pSLC cache.
     Fold = 3,
-    /// Data rewritten before it fades.
+    /// Data looked through by patrols, and rewritten before it fades.
     Refresh = 4,
     /// Parity over dies.
     Parity = 5,

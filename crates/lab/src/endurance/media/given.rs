@@ -47,6 +47,8 @@ pub struct Given {
     pub refresh: Option<bool>,
     /// Share of the tries from which data has faded.
     pub refresh_above: Option<f64>,
+    /// Pages of each full block that a patrol reads.
+    pub patrol_pages: Option<u32>,
     /// Share of the last try's RBER from which blocks are retired.
     pub retire_above: Option<f64>,
     /// Dynamic levelling.
@@ -111,6 +113,7 @@ impl Media {
         set(&mut self.reserve, given.reserve);
         set(&mut self.program_faster, given.program_faster);
         set(&mut self.erase_slower, given.erase_slower);
+        set(&mut self.patrol_pages, given.patrol_pages);
         set(&mut self.retire_above, given.retire_above);
         set(&mut self.level_dynamic, given.level_dynamic);
         set(&mut self.level_gap, given.level_gap);
@@ -180,6 +183,10 @@ fn assumed(given: &Given) -> Vec<String> {
             "1 % of the blocks fail within the rated cycles",
         ),
         (given.reserve, "2 % of the blocks in reserve"),
+        (
+            given.patrol_pages.map(f64::from),
+            "patrols read 4 pages of each full block",
+        ),
     ];
     let missing = each.into_iter().filter(|(given, _)| given.is_none());
     missing
@@ -234,6 +241,7 @@ mod tests {
             "wear.erase_slower_pct=80",
             "wear.refresh=false",
             "wear.refresh_above_pct=20",
+            "wear.patrol_pages=9",
             "wear.retire_above_pct=90",
             "wear.level_dynamic=false",
             "wear.level_gap=0",
@@ -262,6 +270,7 @@ mod tests {
             ("wear.reserve_pct=60", "0 to 50"),
             ("wear.reserve_pct=lots", "a number"),
             ("wear.refresh=perhaps", "true or false"),
+            ("wear.patrol_pages=70000", "0 to 65536"),
             ("wear.level_every=0", "1 to 1000000"),
             ("wear.end_of_life=explode", "read-only or failed or slow"),
         ] {

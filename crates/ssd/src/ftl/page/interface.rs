@@ -168,7 +168,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
                 None => break,
             }
         }
-        end
+        end.or_else(|| self.patrol_step(from))
     }
 
     fn has_idle_work(&self) -> bool {
@@ -178,6 +178,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
             || self.wear_work_is_due()
             || self.nand.has_faded()
             || self.wants_idle_reclaim()
+            || self.patrol_is_due()
     }
 
     fn reliability(&self) -> Option<&Reliability> {
@@ -194,8 +195,8 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         }
     }
 
-    fn rest(&mut self, hours: u32) -> u32 {
-        self.lie(hours)
+    fn rest(&mut self, hours: u32) {
+        self.lie(hours);
     }
 
     fn request_refresh(&mut self, superblock: u32) -> bool {

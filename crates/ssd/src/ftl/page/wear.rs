@@ -2,14 +2,14 @@
 //! data moved off blocks that failed or faded, and the end.
 //!
 //! Work that decides where data goes is done as part of host writes, a step per unit, so that both
-//! gears do it at the same place in the stream of commands. Only data found faded by reads waits
-//! for idle time.
+//! gears do it at the same place in the stream of commands. Only patrols, and data found faded by
+//! reads, wait for idle time.
 
 use super::{Entry, Gear, Layout, PageFtl, State};
 use crate::config::{ConfigError, DriveConfig};
 use crate::image::image_of;
 use crate::nand::reliability::LevellingConfig;
-use crate::nand::{EndOfLife, Erased, Mode, UsedArray};
+use crate::nand::{EndOfLife, Erased, Mode, Purpose, UnitPlace, UsedArray};
 use std::collections::VecDeque;
 
 /// See the module's text.
@@ -27,6 +27,10 @@ pub(super) struct Wear {
     levelling_now: bool,
     /// Superblocks freed since the last look for a cold one.
     freed: u32,
+    /// Superblocks that the patrol under way has still to look through.
+    patrol_left: u32,
+    /// Patrols begun: each reads other pages.
+    patrols: u32,
     at_end: bool,
     policy: u8,
 }
@@ -39,6 +43,8 @@ image_of!(Wear {
     queue,
     levelling_now,
     freed,
+    patrol_left,
+    patrols,
     at_end,
     policy
 });
@@ -86,6 +92,7 @@ impl Wear {
     pub fn clear(&mut self) {
         self.queue.clear();
         self.levelling_now = false;
+        self.patrol_left = 0;
     }
 }
 
@@ -294,31 +301,73 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    fn queue_refresh(&mut self, superblock: u32) -> bool {
+    fn queue_refresh(&mut self, superblock: u32) {
         let queue = self.candidates.holds(superblock) && !self.wear.at_end;
         if queue && !self.refresh_queue.contains(&superblock) {
             self.refresh_queue.push_back(superblock);
         }
-        queue
     }
 
-    /// Lies for so many hours, then looks through all that is full.
-    pub(super) fn lie(&mut self, hours: u32) -> u32 {
+    /// Lies for so many hours; then a patrol is due, when the drive is idle.
+    pub(super) fn lie(&mut self, hours: u32) {
+        let superblocks = self.nand.geometry.superblock_count;
         let Some(wear) = self.nand.wear_mut() else {
-            return 0;
+            return;
         };
         wear.rest(hours);
-        let mut found = 0;
-        for superblock in 0..self.nand.geometry.superblock_count {
-            let faded = self
-                .nand
-                .wear()
-                .is_some_and(|wear| wear.has_faded(superblock));
-            if faded && self.queue_refresh(superblock) {
-                found += 1;
+        if wear.config().patrol_pages > 0 {
+            self.wear.patrol_left = superblocks;
+            self.wear.patrols = self.wear.patrols.wrapping_add(1);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn patrol_is_due(&self) -> bool {
+        self.wear.patrol_left > 0
+    }
+
+    /// The patrol reads a few pages of each block of the next full superblock, and learns from what
+    /// reading them took whether its data has faded. Returns when the reads end; `None` when
+    /// nothing full is left to look at.
+    pub(super) fn patrol_step(&mut self, from: u64) -> Option<u64> {
+        let count = self.nand.geometry.superblock_count;
+        while self.wear.patrol_left > 0 {
+            let superblock = count - self.wear.patrol_left;
+            self.wear.patrol_left -= 1;
+            if self.candidates.holds(superblock) {
+                return Some(self.patrol(from, superblock));
             }
         }
-        found
+        None
+    }
+
+    fn patrol(&mut self, from: u64, superblock: u32) -> u64 {
+        let mode = self.mode[superblock as usize];
+        let rows = self.nand.rows(mode);
+        let wanted = self.nand.wear().map_or(0, |w| w.config().patrol_pages);
+        let (pages, slots) = (wanted.min(rows), self.unit_slots());
+        let mut end = from;
+        for die in 0..self.nand.geometry.die_count {
+            for page in 0..pages {
+                // Spread over the block, and on by one each time.
+                let spread = u64::from(page) * u64::from(rows) / u64::from(pages);
+                let row = (spread as u32).wrapping_add(self.wear.patrols) % rows;
+                let at = UnitPlace {
+                    superblock,
+                    row,
+                    die,
+                    mode,
+                };
+                // What is not yet programmed cannot have faded.
+                if self.nand.is_pending(superblock, row, die) {
+                    continue;
+                }
+                let read = self.nand.read(from, at, slots, Purpose::Refresh);
+                self.counters.nand_reads_patrol += 1;
+                end = end.max(read);
+            }
+        }
+        end
     }
 
     /// The laws of wear: every erase is a cycle of a block, blocks are in one place each, and as

@@ -88,6 +88,8 @@ pub struct WearConfig {
     pub retry: Nanos,
     /// Data whose RBER passes this is written anew when found.
     pub refresh_above: u64,
+    /// Pages of each full block that a patrol reads, others each time; 0: there is no patrol.
+    pub patrol_pages: u32,
     /// A block whose data, just programmed, passes this is retired.
     pub retire_above: u64,
     /// Quantiles of the cycles at which a block no longer programs or erases.
@@ -120,6 +122,7 @@ image_of!(WearConfig {
     correctable,
     retry,
     refresh_above,
+    patrol_pages,
     retire_above,
     failure_cycles,
     program_failures,
@@ -147,6 +150,7 @@ impl WearConfig {
             correctable: vec![4_000_000_000, 8_000_000_000, 16_000_000_000],
             retry: Nanos::from_micros(80),
             refresh_above: 6_000_000_000,
+            patrol_pages: 2,
             retire_above: 10_000_000_000,
             failure_cycles: vec![8, 25, 30, 35, 40, 45, 50, 60],
             program_failures: 2048,

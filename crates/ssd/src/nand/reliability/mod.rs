@@ -384,14 +384,6 @@ impl Reliability {
     pub fn rest(&mut self, hours: u32) {
         self.hour = self.hour.saturating_add(hours);
     }
-
-    /// Whether data of a superblock is at the end of its margin: what a patrol looks for.
-    pub fn has_faded(&self, superblock: u32) -> bool {
-        let first = self.place(superblock, 0);
-        !self.is_retired(superblock)
-            && (first..first + self.dies as usize)
-                .any(|place| self.block_rber(place) > self.config.refresh_above)
-    }
 }
 
 fn scaled(rber: u64, factor: u32) -> u64 {

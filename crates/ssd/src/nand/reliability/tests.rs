@@ -138,12 +138,17 @@ fn reads_try_again_until_corrected() {
 #[test]
 fn hours_and_reads_make_data_fade() {
     let mut media = media(|_| {});
-    assert!(!media.has_faded(0));
+    let at = PageAt {
+        superblock: 0,
+        die: 1,
+        row: 0,
+        mode: Mode::Native,
+    };
+    assert!(!media.read(at).faded);
     media.rest(1000);
-    assert!(media.has_faded(0), "{}", media.rber(0, 1000, 0));
-    media.programmed(0, 0, 0);
+    assert!(media.read(at).faded, "{}", media.rber(0, 1000, 0));
     media.programmed(0, 1, 0);
-    assert!(!media.has_faded(0), "written anew");
+    assert!(!media.read(at).faded, "written anew");
     assert!(media.rber(5, 0, 10) > media.rber(5, 0, 0));
     // Beyond the last point of a table its last value holds.
     assert!(media.rber(5, u32::MAX, 0) >= media.rber(5, 100_000, 0));
