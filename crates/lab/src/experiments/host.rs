@@ -137,7 +137,8 @@ impl<'a> Host<'a> {
         }
     }
 
-    fn is_stopped(&self) -> bool {
+    /// Whether what it watches has been set.
+    pub fn is_stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 

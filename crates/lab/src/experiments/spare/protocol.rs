@@ -107,7 +107,8 @@ pub(super) fn play(
     health: &mut Health,
 ) -> Played {
     let (mut waf, mut given, mut lived) = (0.0, 0, 0);
-    let rates = (0..settings.traces).map(|n| {
+    let traces = (0..settings.traces).take_while(|_| !host.is_stopped());
+    let rates = traces.map(|n| {
         let mut fork = host.clone();
         let seed = settings.seed.wrapping_add(u64::from(n));
         let trace = bench::commands(weight, settings.scale.factor(), seed);
