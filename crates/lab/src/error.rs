@@ -51,6 +51,18 @@ pub enum LabError {
         /// What to do instead; may be empty.
         hint: String,
     },
+    /// An entry of a file is not what it has to be.
+    #[error("{place}: `{key}`: {what}")]
+    BadEntry {
+        /// `table.key`, or what kind of file it is.
+        key: String,
+        /// What is wrong with it, and what is allowed.
+        what: String,
+        /// Where it stands.
+        place: Place,
+        /// What to do instead; may be empty.
+        hint: String,
+    },
     /// Something about the request as a whole is impossible.
     #[error("{what}")]
     Refused {
@@ -98,6 +110,7 @@ impl LabError {
         match self {
             LabError::UnknownOption { hint, .. }
             | LabError::BadValue { hint, .. }
+            | LabError::BadEntry { hint, .. }
             | LabError::Refused { hint, .. }
             | LabError::File { hint, .. }
             | LabError::Io { hint, .. } => hint,

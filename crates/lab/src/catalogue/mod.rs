@@ -401,10 +401,10 @@ fn toml_error(error: &toml::de::Error, text: &str, source: &str) -> LabError {
     let line = error
         .span()
         .map(|span| text[..span.start.min(text.len())].lines().count().max(1));
-    LabError::BadValue {
-        option: "drive file".into(),
-        given: "read".into(),
-        allowed: error.message().replace('\n', "; "),
+    let message = error.message().replace('\n', "; ");
+    LabError::BadEntry {
+        key: "drive file".into(),
+        what: place::plainly(&message),
         place: Place {
             source: source.into(),
             line,

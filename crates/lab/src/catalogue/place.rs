@@ -20,19 +20,28 @@ pub(super) fn file_of(table: toml::Table, text: &str, source: &str) -> Result<Dr
             let again = toml::from_str::<DriveFile>(&written).err();
             let key = again.and_then(|error| key_at(&written, error.span()?.start));
             match (toml_error(&error, text, source), key) {
-                (LabError::BadValue { allowed, hint, .. }, Some(key)) => LabError::BadValue {
-                    option: key.clone(),
-                    given: "read".into(),
-                    allowed,
+                (LabError::BadEntry { what, hint, .. }, Some(key)) => LabError::BadEntry {
                     place: Place {
                         source: source.into(),
                         line: line_of(text, &key),
                     },
+                    key,
+                    what,
                     hint,
                 },
                 (error, _) => error,
             }
         })
+}
+
+/// What the library says of an unknown key or word, with what is allowed as a list.
+pub(super) fn plainly(message: &str) -> String {
+    let (what, allowed) = match message.split_once(", expected ") {
+        Some((what, allowed)) if what.starts_with("unknown ") => (what, allowed),
+        _ => return message.into(),
+    };
+    let allowed = allowed.strip_prefix("one of ").unwrap_or(allowed);
+    format!("{what}; allowed here: {allowed}")
 }
 
 /// `table.key` in which the byte `at` of a file lies that the library wrote: each value is a
@@ -150,10 +159,9 @@ mod tests {
             let text = file(name);
             let text = text.replacen("dies_per_channel =", "dice_per_channel =", 1);
             let error = said(&text);
-            assert!(
-                error.contains("unknown field `dice_per_channel`"),
-                "{error}"
-            );
+            let says = "`nand.dice_per_channel`: unknown field `dice_per_channel`; allowed here: `";
+            assert!(error.contains(says), "{error}");
+            assert!(!error.contains("cannot be"), "{error}");
             assert!(error.contains(&line(&text, "dice_per_channel")), "{error}");
         }
     }

@@ -4,6 +4,7 @@ use crate::LabError;
 use hdrhistogram::Histogram;
 use ssdlab_ssd::nand::Purpose;
 use ssdlab_ssd::{Command, Drive, DriveConfig, DriveCounters, Nanos, Op};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a drive did between two times.
 #[derive(Clone, Debug)]
@@ -76,7 +77,7 @@ impl Health {
         self.drives > 0 && self.faults.is_empty()
     }
 
-    pub(super) fn add(&mut self, name: &str, host: &Host) {
+    pub(super) fn add(&mut self, name: &str, host: &Host<'_>) {
         self.drives += 1;
         self.commands += host.given;
         if let Err(what) = host.check() {
@@ -87,7 +88,9 @@ impl Health {
 
 /// A drive and what has been asked of it. Cloning it forks the drive.
 #[derive(Clone, Debug)]
-pub(super) struct Host {
+pub(super) struct Host<'a> {
+    /// When it is set, no more commands are given: what was measured then is worth nothing.
+    stop: Option<&'a AtomicBool>,
     drive: Drive,
     now: Nanos,
     given: u64,
@@ -100,8 +103,11 @@ fn latencies() -> Histogram<u64> {
         .unwrap_or_else(|_| unreachable!("the bounds are allowed"))
 }
 
-impl Host {
-    pub fn new(config: DriveConfig) -> Result<Host, LabError> {
+/// Commands given between two looks at whether to stop.
+const CHUNK: u64 = 1024;
+
+impl<'a> Host<'a> {
+    pub fn new(config: DriveConfig) -> Result<Host<'a>, LabError> {
         let name = config.name.clone();
         let drive = Drive::new(config).map_err(|error| {
             LabError::refused(
@@ -113,13 +119,27 @@ impl Host {
     }
 
     /// Of a drive that has not been given a command yet.
-    pub fn around(drive: Drive) -> Host {
+    pub fn around(drive: Drive) -> Host<'a> {
         Host {
+            stop: None,
             now: drive.now(),
             drive,
             given: 0,
             served: 0,
         }
+    }
+
+    /// Looks at `stop` from now on, as do its forks.
+    pub fn watching(self, stop: &'a AtomicBool) -> Host<'a> {
+        Host {
+            stop: Some(stop),
+            ..self
+        }
+    }
+
+    /// Whether what it watches has been set.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// Energy used so far, nJ.
@@ -167,6 +187,9 @@ impl Host {
     /// Gives `commands` all at once and waits for all; returns the time from first to last.
     pub fn burst(&mut self, commands: &[Command]) -> Nanos {
         let began = self.now;
+        if self.is_stopped() {
+            return Nanos(0);
+        }
         for (tag, command) in (0..).zip(commands) {
             self.drive.submit(tag, command, began);
             self.given += 1;
@@ -192,7 +215,7 @@ impl Host {
         let mut under_way = vec![Op::Flush; depth as usize];
         let mut free: Vec<u32> = (0..depth).rev().collect();
         let mut done = [0; Op::COUNT];
-        let mut wait = |host: &mut Host, under_way: &[Op]| -> Option<u32> {
+        let mut wait = |host: &mut Host<'a>, under_way: &[Op]| -> Option<u32> {
             let completion = host.drive.pop_completion(Nanos::MAX)?;
             host.now = completion.done;
             host.served += 1;
@@ -204,6 +227,9 @@ impl Host {
             Some(completion.tag)
         };
         for command in commands {
+            if self.given.is_multiple_of(CHUNK) && self.is_stopped() {
+                break;
+            }
             let tag = match free.pop() {
                 Some(tag) => Some(tag),
                 None => wait(self, &under_way),

@@ -14,6 +14,7 @@ mod reads;
 mod throughput;
 mod trim;
 
+use ssdlab_ssd::config::Pace;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos};
 

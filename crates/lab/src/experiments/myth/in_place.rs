@@ -43,7 +43,7 @@ const BLOCKS: u32 = 128;
 /// Of the blocks, so many are beyond the user capacity.
 const SPARE_BLOCKS: u32 = 16;
 
-fn die(page: u64, pages: u32, mapping: &str) -> Result<Host, LabError> {
+fn die(page: u64, pages: u32, mapping: &str) -> Result<Host<'static>, LabError> {
     let unit = page.min(UPDATE);
     let user = page * u64::from(pages) * u64::from(BLOCKS - SPARE_BLOCKS);
     let settings = [
@@ -63,7 +63,7 @@ fn die(page: u64, pages: u32, mapping: &str) -> Result<Host, LabError> {
     Host::new(scale::with("intel-dc-s3700-200gb", &settings)?.config)
 }
 
-fn fill(host: &mut Host, bytes: u64) {
+fn fill(host: &mut Host<'_>, bytes: u64) {
     let block = 64 * 1024;
     host.run(
         1,

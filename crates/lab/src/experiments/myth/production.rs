@@ -16,14 +16,15 @@ use ssdlab_ssd::{Command, Op};
 const FLASH: &str = "intel-dc-s3700-200gb";
 
 /// What the earlier drive's controller does instead, as `--set` takes it. Map and DRAM are those
-/// of the Intel 320 and 710 of the catalogue, with a tree in place of the table.
-pub const EARLIER: [&str; 8] = [
+/// of the Intel 320 of the catalogue (a test holds them to it), with a tree in place of the table.
+pub const EARLIER: [&str; 9] = [
     "op=7%",
     "ftl.pace=whole",
     "nand.read_first=false",
     "ftl.mapping=tree",
     "ftl.map_dram=64MiB",
-    "ftl.map_entry=16 B",
+    "ftl.map_entry=20 B",
+    "ftl.map_leaf_programs=4",
     "ftl.map_serial_misses=true",
     "ftl.trim_queued=false",
 ];
@@ -55,13 +56,16 @@ const fn from_earlier(name: &'static str, set: &'static [&'static str], trim: bo
     }
 }
 
-/// The earlier drive, each remedy alone, all together with and without one of them, and the
-/// drive that the article's authors bought.
-pub const REMEDIES: [Remedy; 10] = [
+/// The earlier drive, each remedy alone, some together, all together with and without one of them,
+/// and the drive that the article's authors bought.
+pub const REMEDIES: [Remedy; 13] = [
     from_earlier("earlier drive", &[], false),
     from_earlier("TRIM alone", &[], true),
     from_earlier("32 % spare alone", &[OP], false),
     from_earlier("flat map alone", &[FLAT], false),
+    from_earlier("TRIM and flat map", &[FLAT], true),
+    from_earlier("32 % spare and flat map", &[OP, FLAT], false),
+    from_earlier("TRIM and 32 % spare and flat map", &[OP, FLAT], true),
     from_earlier("paced reclaim alone", &[SPREAD], false),
     from_earlier("reads first alone", &[READ_FIRST], false),
     from_earlier("all but the flat map", &[OP, SPREAD, READ_FIRST], true),
@@ -186,7 +190,7 @@ pub struct Swept {
 }
 
 struct Server {
-    host: Host,
+    host: Host<'static>,
     files: Files,
 }
 

@@ -85,13 +85,13 @@ pub(super) fn run(settings: &MythSettings, health: &mut Health) -> Result<WholeD
     Ok(result)
 }
 
-fn blocks(host: &Host) -> u64 {
+fn blocks(host: &Host<'_>) -> u64 {
     host.config().user_bytes / u64::from(BLOCK)
 }
 
 /// Every block once, in random order; `see` gets the share covered and what happened.
 fn pass(
-    host: &mut Host,
+    host: &mut Host<'_>,
     seed: u64,
     command: impl Fn(u64) -> Command,
     mut see: impl FnMut(f64, &Span),
@@ -107,7 +107,7 @@ fn pass(
 }
 
 /// As many writes as there are blocks, each to any of them, twice; the second time is seen.
-fn steady(host: &mut Host, seed: u64, mut see: impl FnMut(f64, &Span)) {
+fn steady(host: &mut Host<'_>, seed: u64, mut see: impl FnMut(f64, &Span)) {
     let blocks = blocks(host);
     let mut rng = Rng::named(seed, "myth: whole disk, steady");
     for n in 0..2 * POINTS {
@@ -122,7 +122,7 @@ fn steady(host: &mut Host, seed: u64, mut see: impl FnMut(f64, &Span)) {
 }
 
 /// Reads and writes in turn: each block is written once, reads are uniform.
-fn mixed(host: &mut Host, seed: u64, result: &mut WholeDisk) {
+fn mixed(host: &mut Host<'_>, seed: u64, result: &mut WholeDisk) {
     let blocks = blocks(host);
     let order = Permutation::new(blocks, &mut Rng::named(seed, "myth: whole disk, mixed"));
     let mut rng = Rng::named(seed, "myth: whole disk, reads");

@@ -108,17 +108,21 @@ pub fn run_spare(settings: SpareSettings, stop: &AtomicBool) -> Result<SpareResu
     let mut drives = Vec::new();
     for name in DRIVES {
         go_on(stop)?;
-        drives.push(protocol::drive_runs(name, &settings, &mut health)?);
+        drives.push(protocol::drive_runs(name, &settings, &mut health, stop)?);
     }
     go_on(stop)?;
-    let intel = rest::intel(&settings, &mut health)?;
+    let intel = rest::intel(&settings, &mut health, stop)?;
+    go_on(stop)?;
+    let rested = rest::rested(&settings, &mut health, stop)?;
+    let compress = protocol::compress(&settings, &mut health, stop)?;
+    // Stopped in between, a drive was not given all of its commands.
     go_on(stop)?;
     Ok(SpareResult {
         settings,
         drives,
         intel,
-        rested: rest::rested(&settings, &mut health)?,
-        compress: protocol::compress(&settings, &mut health)?,
+        rested,
+        compress,
         health,
     })
 }

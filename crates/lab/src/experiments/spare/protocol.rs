@@ -7,6 +7,7 @@ use crate::experiments::host::Host;
 use crate::experiments::{Curve, Health, scale};
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
+use std::sync::atomic::AtomicBool;
 
 /// A trace on a drive in its states.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +83,7 @@ fn fill(bytes: u64, compress_pct: u8) -> impl Iterator<Item = Command> {
 }
 
 /// Writes of one mapping unit each with random data, all over the drive.
-fn scatter(host: &Host, count: u64, rng: &mut Rng) -> Vec<Command> {
+fn scatter(host: &Host<'_>, count: u64, rng: &mut Rng) -> Vec<Command> {
     let slot = host.config().shape.slot_bytes;
     let slots = host.config().user_slots();
     let at = |rng: &mut Rng| rng.below(slots) * u64::from(slot);
@@ -100,13 +101,14 @@ pub(super) struct Played {
 }
 
 pub(super) fn play(
-    host: &Host,
+    host: &Host<'_>,
     weight: &Weight,
     settings: &SpareSettings,
     health: &mut Health,
 ) -> Played {
     let (mut waf, mut given, mut lived) = (0.0, 0, 0);
-    let rates = (0..settings.traces).map(|n| {
+    let traces = (0..settings.traces).take_while(|_| !host.is_stopped());
+    let rates = traces.map(|n| {
         let mut fork = host.clone();
         let seed = settings.seed.wrapping_add(u64::from(n));
         let trace = bench::commands(weight, settings.scale.factor(), seed);
@@ -132,7 +134,7 @@ pub(super) fn play(
 }
 
 /// Reads and writes a second of one trace without pauses.
-fn saturate(host: &Host, weight: &Weight, settings: &SpareSettings) -> f64 {
+fn saturate(host: &Host<'_>, weight: &Weight, settings: &SpareSettings) -> f64 {
     let mut fork = host.clone();
     let trace = bench::commands(weight, settings.scale.factor(), settings.seed);
     fork.run(weight.depth_x100.div_ceil(100), trace).iops()
@@ -145,7 +147,7 @@ pub(super) fn together(rates: &[f64]) -> f64 {
 
 /// The second pass: every LBA in order again, with so many of 100 bytes of the pass in random
 /// writes of one mapping unit between.
-pub(super) fn second_pass(host: &Host, random_pct: u64, rng: &mut Rng) -> Vec<Command> {
+pub(super) fn second_pass(host: &Host<'_>, random_pct: u64, rng: &mut Rng) -> Vec<Command> {
     let slot = u64::from(host.config().shape.slot_bytes);
     let slots = host.config().user_slots();
     let mut all = Vec::new();
@@ -162,14 +164,14 @@ pub(super) fn second_pass(host: &Host, random_pct: u64, rng: &mut Rng) -> Vec<Co
 }
 
 /// A drive in the states that the article compares.
-pub(super) struct States {
+pub(super) struct States<'a> {
     /// Secure erased.
-    pub new: Host,
-    pub full: Host,
+    pub new: Host<'a>,
+    pub full: Host<'a>,
     /// After a second pass with so many of 100 bytes at random.
-    passes: Vec<(u64, Host)>,
+    passes: Vec<(u64, Host<'a>)>,
     /// After so many eighths of the user capacity in random writes alone.
-    dirt: Vec<(u64, Host)>,
+    dirt: Vec<(u64, Host<'a>)>,
     dirty_waf: [f64; 2],
 }
 
@@ -181,10 +183,14 @@ const SHARES_PCT: [u64; 8] = [0, 2, 4, 6, 7, SOME_PCT, 9, 10];
 /// Random writes alone after the fill, in eighths of the user capacity.
 const DIRT: [u64; 4] = [1, 2, 4, 8];
 
-impl States {
+impl<'a> States<'a> {
     /// Every state.
-    pub fn of(name: &str, settings: &SpareSettings) -> Result<States, LabError> {
-        States::some(name, &[], settings, &SHARES_PCT, &DIRT)
+    pub fn of(
+        name: &str,
+        settings: &SpareSettings,
+        stop: &'a AtomicBool,
+    ) -> Result<States<'a>, LabError> {
+        States::some(name, &[], settings, (&SHARES_PCT, &DIRT), stop)
     }
 
     /// New, full and dirty, and after so many eighths of random writes alone.
@@ -192,11 +198,11 @@ impl States {
         name: &str,
         set: &[&str],
         settings: &SpareSettings,
-        shares: &[u64],
-        dirt: &[u64],
-    ) -> Result<States, LabError> {
+        (shares, dirt): (&[u64], &[u64]),
+        stop: &'a AtomicBool,
+    ) -> Result<States<'a>, LabError> {
         let config = settings.scale.apply(&scale::with(name, set)?.config);
-        let new = Host::new(config)?;
+        let new = Host::new(config)?.watching(stop);
         let mut full = new.clone();
         full.run(DEPTH, fill(new.config().user_bytes, 0));
         let mut states = States {
@@ -234,18 +240,18 @@ impl States {
     }
 
     /// Full, and after the second pass.
-    pub fn dirty(&self) -> &Host {
+    pub fn dirty(&self) -> &Host<'a> {
         let some = self.passes.iter().find(|(share, _)| *share == SOME_PCT);
         some.map_or(&self.full, |(_, host)| host)
     }
 
     /// Full, and after the most random writes.
-    pub fn scattered(&self) -> &Host {
+    pub fn scattered(&self) -> &Host<'a> {
         self.dirt.last().map_or(&self.full, |(_, host)| host)
     }
 
     /// New with the recorded system laid down.
-    fn installed(&self, settings: &SpareSettings) -> Host {
+    fn installed(&self, settings: &SpareSettings) -> Host<'a> {
         let mut host = self.new.clone();
         let system = SYSTEM_BYTES / settings.scale.factor() / FILL_BLOCK * FILL_BLOCK;
         let system = system.min(host.config().user_bytes);
@@ -261,8 +267,9 @@ pub(super) fn drive_runs(
     name: &str,
     settings: &SpareSettings,
     health: &mut Health,
+    stop: &AtomicBool,
 ) -> Result<DriveRuns, LabError> {
-    let states = States::of(name, settings)?;
+    let states = States::of(name, settings, stop)?;
     let curves = || WEIGHTS.map(|weight| Curve::new(format!("{name}, {}", weight.name)));
     let mut runs = DriveRuns {
         name: name.into(),
@@ -284,17 +291,17 @@ impl DriveRuns {
         &mut self,
         index: usize,
         weight: &Weight,
-        states: &States,
+        states: &States<'_>,
         settings: &SpareSettings,
         health: &mut Health,
     ) {
-        let mut play = |host: &Host| play(host, weight, settings, health);
+        let mut play = |host: &Host<'_>| play(host, weight, settings, health);
         let new = play(&states.new);
         let full = play(&states.full);
         let dirty = play(states.dirty());
         let installed = together(&play(&states.installed(settings)).rates);
         let new_rate = together(&new.rates);
-        let mut kept = |host: &Host| 100.0 * together(&play(host).rates) / new_rate;
+        let mut kept = |host: &Host<'_>| 100.0 * together(&play(host).rates) / new_rate;
         let full_pct = 100.0 * together(&full.rates) / new_rate;
         for (share, host) in &states.passes {
             self.by_share[index]
@@ -312,7 +319,7 @@ impl DriveRuns {
             (least.min(pct), most.max(pct))
         });
         let of_new = |played: &Played| 100.0 * played.rate_with_pauses / new.rate_with_pauses;
-        let most = |host: &Host| saturate(host, weight, settings);
+        let most = |host: &Host<'_>| saturate(host, weight, settings);
         let [most_new, most_full, most_dirty] =
             [&states.new, &states.full, states.dirty()].map(most);
         let (full_rate, dirty_rate) = (together(&full.rates), together(&dirty.rates));
@@ -339,12 +346,13 @@ impl DriveRuns {
 pub(super) fn compress(
     settings: &SpareSettings,
     health: &mut Health,
+    stop: &AtomicBool,
 ) -> Result<Vec<Compressed>, LabError> {
     let name = "sandforce-sf1200-120gb";
     let config = settings.scale.apply(&scale::with(name, &[])?.config);
     let mut all = Vec::new();
     for compress_pct in [0, DESKTOP_COMPRESS_PCT, 88] {
-        let mut host = Host::new(config.clone())?;
+        let mut host = Host::new(config.clone())?.watching(stop);
         let user = host.config().user_bytes;
         let span = host.run(DEPTH, fill(user, compress_pct));
         let (valid, slots) = host.valid_slots();

@@ -3,8 +3,10 @@
 use super::protocol::{SOME, States, play, together};
 use super::{DRIVES, SpareSettings, WEIGHTS};
 use crate::LabError;
+use crate::experiments::host::Host;
 use crate::experiments::{Curve, Health, scale};
 use ssdlab_ssd::Nanos;
+use std::sync::atomic::AtomicBool;
 
 /// One playback of the heavy trace on the X25-M.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +43,7 @@ pub struct Rested {
     pub difference: [Curve; 2],
 }
 
-/// Time between two runs of the article in which the drive is left alone: assumed.
+/// Time between two runs of the article in which the drive, of full size, is left alone: assumed.
 const PAUSE: Nanos = Nanos::from_secs(600);
 
 /// Background reclaim as assumed: it goes on until half of the superblocks are free that are spare
@@ -57,12 +59,16 @@ fn background(name: &str, settings: &SpareSettings) -> Result<String, LabError> 
 }
 
 /// The X25-M: the heavy trace full, dirty, and written at random alone; at once, and rested.
-pub(super) fn intel(settings: &SpareSettings, health: &mut Health) -> Result<IntelRuns, LabError> {
+pub(super) fn intel(
+    settings: &SpareSettings,
+    health: &mut Health,
+    stop: &AtomicBool,
+) -> Result<IntelRuns, LabError> {
     let name = "intel-x25m-g2-160gb";
     let set = background(name, settings)?;
     let mut sides = Vec::new();
     for set in [&[set.as_str()][..], &[]] {
-        let states = States::some(name, set, settings, &SOME, &[8])?;
+        let states = States::some(name, set, settings, (&SOME, &[8]), stop)?;
         sides.push(rounds(&states, settings, health));
     }
     let rounds = sides[0].iter().zip(&sides[1]).map(|(with, without)| Round {
@@ -89,7 +95,7 @@ const ROUNDS: [&str; 6] = [
 
 /// Plays the heavy trace on each; what was before, per cent of new, superblocks free.
 fn rounds(
-    states: &States,
+    states: &States<'_>,
     settings: &SpareSettings,
     health: &mut Health,
 ) -> Vec<(&'static str, f64, usize)> {
@@ -102,7 +108,7 @@ fn rounds(
             _ => states.scattered().clone(),
         };
         if after.ends_with("rested") {
-            host.rest(PAUSE);
+            host.rest(scaled(PAUSE.0, &host, settings));
         }
         let rates = play(&host, &weight, settings, health).rates;
         (
@@ -114,26 +120,35 @@ fn rounds(
     ROUNDS.map(round).to_vec()
 }
 
+/// What a rest of a drive of full size is for a smaller one: it is done sooner, and waits as long
+/// before it begins.
+fn scaled(rest_ns: u64, host: &Host<'_>, settings: &SpareSettings) -> Nanos {
+    Nanos(host.config().ftl.idle_after.0 + rest_ns / settings.scale.factor())
+}
+
 /// Rests, s, of a drive of full size.
 const RESTS_S: [u64; 6] = [0, 10, 20, 40, 80, 160];
 
 /// Both SandForce drives after rests.
-pub(super) fn rested(settings: &SpareSettings, health: &mut Health) -> Result<Rested, LabError> {
+pub(super) fn rested(
+    settings: &SpareSettings,
+    health: &mut Health,
+    stop: &AtomicBool,
+) -> Result<Rested, LabError> {
     let names = [DRIVES[0], DRIVES[1]];
     let mut assumed = [String::new(), String::new()];
     let mut kept = Vec::new();
     for (set, name) in assumed.iter_mut().zip(names) {
         *set = background(name, settings)?;
-        let states = States::some(name, &[set.as_str()], settings, &SOME, &[8])?;
+        let states = States::some(name, &[set.as_str()], settings, (&SOME, &[8]), stop)?;
         for weight in &WEIGHTS {
             let new = together(&play(&states.new, weight, settings, health).rates);
             let mut curve = Curve::new(format!("{name}, {}", weight.name));
             for rest_s in RESTS_S {
                 let mut host = states.scattered().clone();
-                // A smaller drive is done sooner; what it waits before it begins is the same.
-                let begins = host.config().ftl.idle_after.0;
-                let rest = rest_s * 1_000_000_000 / settings.scale.factor();
-                host.rest(Nanos(if rest_s == 0 { 0 } else { begins + rest }));
+                if rest_s > 0 {
+                    host.rest(scaled(rest_s * 1_000_000_000, &host, settings));
+                }
                 let rates = play(&host, weight, settings, health).rates;
                 curve
                     .points

@@ -1,6 +1,9 @@
 //! The article's order of effects, on drives of a 256th of their size.
 
 use super::*;
+use std::time::{Duration, Instant};
+
+static GO: AtomicBool = AtomicBool::new(false);
 
 fn small() -> SpareSettings {
     SpareSettings {
@@ -17,7 +20,7 @@ fn small() -> SpareSettings {
 fn spare_area_matters_when_scattered_and_not_when_full() {
     let mut health = Health::default();
     let [wide, narrow] = [DRIVES[0], DRIVES[1]]
-        .map(|name| protocol::drive_runs(name, &small(), &mut health).unwrap());
+        .map(|name| protocol::drive_runs(name, &small(), &mut health, &GO).unwrap());
     for (wide, narrow) in wide.kept.iter().zip(&narrow.kept) {
         assert!(
             (wide.full_pct - narrow.full_pct).abs() < 1.0,
@@ -42,7 +45,7 @@ fn spare_area_matters_when_scattered_and_not_when_full() {
 fn filling_changes_only_a_drive_that_knows_what_is_free() {
     let mut health = Health::default();
     let [intel, barefoot] = [DRIVES[2], DRIVES[3]]
-        .map(|name| protocol::drive_runs(name, &small(), &mut health).unwrap());
+        .map(|name| protocol::drive_runs(name, &small(), &mut health, &GO).unwrap());
     for kept in &barefoot.kept {
         assert!((kept.full_pct - 100.0).abs() < 2.0, "{kept:?}");
     }
@@ -56,7 +59,7 @@ fn filling_changes_only_a_drive_that_knows_what_is_free() {
 
 #[test]
 fn the_second_pass_covers_every_address_and_has_its_share_of_random_writes() {
-    let states = protocol::States::some(DRIVES[1], &[], &small(), &[], &[]).unwrap();
+    let states = protocol::States::some(DRIVES[1], &[], &small(), (&[], &[]), &GO).unwrap();
     let user = states.full.config().user_bytes;
     for share in [0, 8, 50] {
         let mut rng = ssdlab_ssd::rng::Rng::named(1, "test");
@@ -77,7 +80,7 @@ fn the_second_pass_covers_every_address_and_has_its_share_of_random_writes() {
 #[test]
 fn the_intel_drive_recovers_in_a_rest_only_with_background_reclaim() {
     let mut health = Health::default();
-    let intel = rest::intel(&small(), &mut health).unwrap();
+    let intel = rest::intel(&small(), &mut health, &GO).unwrap();
     let of = |after: &str| intel.rounds.iter().find(|round| round.after == after);
     let (at_once, rested) = (of("scattered").unwrap(), of("scattered, rested").unwrap());
     assert!(rested.with_pct > at_once.with_pct + 5.0, "{intel:?}");
@@ -88,7 +91,7 @@ fn the_intel_drive_recovers_in_a_rest_only_with_background_reclaim() {
 #[test]
 fn only_random_data_fills_the_flash() {
     let mut health = Health::default();
-    let fills = protocol::compress(&small(), &mut health).unwrap();
+    let fills = protocol::compress(&small(), &mut health, &GO).unwrap();
     assert!(fills[0].flash_used > 0.85, "{fills:?}");
     assert!(fills[0].waf > 1.0, "{fills:?}");
     for pair in fills.windows(2) {
@@ -102,7 +105,7 @@ fn only_random_data_fills_the_flash() {
 fn the_same_seed_gives_the_same_bytes() {
     let once = || {
         let mut health = Health::default();
-        let runs = protocol::drive_runs(DRIVES[1], &small(), &mut health).unwrap();
+        let runs = protocol::drive_runs(DRIVES[1], &small(), &mut health, &GO).unwrap();
         format!("{runs:?} {health:?}")
     };
     assert_eq!(once(), once());
@@ -111,7 +114,7 @@ fn the_same_seed_gives_the_same_bytes() {
 #[test]
 fn with_background_reclaim_a_rest_helps_the_light_trace_first() {
     let mut health = Health::default();
-    let rested = rest::rested(&small(), &mut health).unwrap();
+    let rested = rest::rested(&small(), &mut health, &GO).unwrap();
     let [light, heavy] = &rested.difference;
     let apart = |(light, heavy): (&(f64, f64), &(f64, f64))| light.1 < 1.0 && heavy.1 > 2.0;
     assert!(
@@ -120,4 +123,27 @@ fn with_background_reclaim_a_rest_helps_the_light_trace_first() {
     );
     assert!(heavy.level(1).unwrap().abs() < 2.0, "{rested:?}");
     assert!(health.passed(), "{health:?}");
+}
+
+/// A run looked between drives only whether to stop, so Ctrl-C took seconds.
+#[test]
+fn a_run_that_is_stopped_ends_within_a_chunk_of_commands() {
+    let stop = AtomicBool::new(false);
+    let settings = SpareSettings {
+        traces: 40,
+        ..small()
+    };
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| run_spare(settings, &stop));
+        std::thread::sleep(Duration::from_millis(300));
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        let asked = Instant::now();
+        let error = run.join().unwrap().unwrap_err();
+        assert_eq!(error.to_string(), "stopped");
+        assert!(
+            asked.elapsed() < Duration::from_secs(20),
+            "{:?}",
+            asked.elapsed()
+        );
+    });
 }

@@ -13,7 +13,7 @@ const PAUSE: Nanos = Nanos::from_secs(10);
 
 /// A drive that is measured.
 pub(super) struct Bench<'a> {
-    host: Host,
+    host: Host<'static>,
     found: &'a mut Benchmark,
     /// Of what the data is, in names of measures.
     data: &'static str,

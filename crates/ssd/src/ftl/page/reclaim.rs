@@ -205,7 +205,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
         let unit_slots = self.unit_slots() as usize;
         match self.movers[w].victim {
-            Some(victim) => self.look(which, victim, from),
+            Some(victim) => self.look_ahead(which, victim, from),
             None if self.movers[w].waiting() == 0 => return None,
             None => end = end.max(self.program_moving::<RECLAIM>(which, from)),
         }
@@ -263,6 +263,25 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     pub(super) fn units_of(&self, mode: Mode) -> u32 {
         self.nand.rows(mode) * self.nand.geometry.die_count
+    }
+
+    /// Looks through what a step reads before it programs anything. Emptying whole victims in one
+    /// go, reclaim reads a row of all dies side by side: unit by unit, each read would stand
+    /// behind the program just begun on its die, and the dies would work one after another.
+    #[inline(always)]
+    fn look_ahead(&mut self, which: Which, victim: u32, from: u64) {
+        self.look(which, victim, from);
+        if which == Which::Reclaim && self.rules.pace == Pace::Whole {
+            self.look_through_row(which, victim, from);
+        }
+    }
+
+    fn look_through_row(&mut self, which: Which, victim: u32, from: u64) {
+        let dies = self.nand.geometry.die_count;
+        let mover = which as usize;
+        while self.movers[mover].victim.is_some() && self.movers[mover].unit % dies != 0 {
+            self.look(which, victim, from);
+        }
     }
 
     #[inline(always)]
