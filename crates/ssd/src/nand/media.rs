@@ -124,7 +124,7 @@ struct Pending {
     erase: bool,
     /// Recorded when the erase begins.
     before: Option<Arc<MapRecord>>,
-    page: Option<Page>,
+    page: Option<Arc<Page>>,
 }
 
 /// Where a booked operation is at the moment of a cut.
@@ -204,6 +204,8 @@ pub struct Media {
     saved_rows: Vec<u32>,
     generation: Vec<u32>,
     pending: Vec<VecDeque<Pending>>,
+    /// How many of these there are of each block: of most there are none.
+    pending_count: Vec<u32>,
     map: MapRecord,
     forgotten: BTreeMap<u32, u64>,
     forgotten_since: Vec<(u32, u64)>,
@@ -235,6 +237,7 @@ impl Media {
             saved_rows: vec![0; blocks],
             generation: vec![0; superblocks],
             pending: vec![VecDeque::new(); geometry.die_count as usize],
+            pending_count: vec![0; blocks],
             map: MapRecord::default(),
             forgotten: BTreeMap::new(),
             forgotten_since: Vec::new(),
@@ -477,9 +480,14 @@ impl Media {
         let (superblock, in_superblock) = (unit / units, unit % units);
         let (row, die) = (in_superblock / self.dies, in_superblock % self.dies);
         let block = superblock * self.dies + die;
+        let mut left = self.pending_count[block as usize];
         let mut rows = self.rows[block as usize];
-        for op in self.pending[die as usize].iter().rev() {
+        let mut booked = self.pending[die as usize].iter().rev();
+        while left > 0
+            && let Some(op) = booked.next()
+        {
             if op.block == block {
+                left -= 1;
                 if let Some(page) = &op.page {
                     rows -= 1;
                     if rows == row {
