@@ -407,11 +407,11 @@ impl Media {
         let old = if whole {
             None
         } else if buffered {
-            self.buffer.get(&address).cloned().flatten()
+            self.buffered(address).cloned()
         } else {
-            media.and_then(|at| self.content_at(at))
+            media.and_then(|at| self.content_at(at)).cloned()
         };
-        let mut content = old.map_or_else(|| self.nothing(), |old| (*old).clone());
+        let mut content = old.unwrap_or_else(|| self.nothing());
         let sectors = first as usize / SECTOR_BYTES..last as usize / SECTOR_BYTES;
         content.numbers.set(sectors, staged.number);
         if let Some(data) = &staged.bytes {
@@ -428,7 +428,7 @@ impl Media {
                 }
             }
         }
-        self.buffer.insert(address, Some(Arc::new(content)));
+        self.buffer.insert(address, Some(content));
     }
 
     fn nothing(&self) -> SlotContent {
@@ -444,8 +444,8 @@ impl Media {
     }
 
     /// What the buffer holds of an address.
-    pub fn buffered(&self, address: u32) -> Content {
-        self.buffer.get(&address).cloned().flatten()
+    pub fn buffered(&self, address: u32) -> Option<&SlotContent> {
+        self.buffer.get(&address)?.as_ref()
     }
 
     /// The same, which leaves the buffer: it is given to media.
@@ -453,29 +453,31 @@ impl Media {
         self.buffer.remove(&address).flatten()
     }
 
+    /// Fetches early what moving these slots will need.
+    pub fn prefetch_moved(&self, slots: impl Iterator<Item = u32>) {
+        for slot in slots {
+            if let Some(SlotContent { bytes: Some(bytes), .. }) = self.content_at(slot) {
+                bytes.prefetch();
+            }
+        }
+    }
+
     /// What a slot holds, to be written elsewhere: without the rest of a command's bytes, once
     /// that is mostly overwritten.
     pub fn moved_from(&self, slot: u32) -> Content {
         let content = self.content_at(slot)?;
         match &content.bytes {
-            Some(bytes) if bytes.wastes() => Some(Arc::new(SlotContent {
+            Some(bytes) if bytes.wastes() => Some(SlotContent {
                 numbers: content.numbers.clone(),
                 bytes: Some(bytes.own()),
-            })),
-            _ => Some(content),
+            }),
+            _ => Some(content.clone()),
         }
     }
 
     /// What a slot holds, or will when what is booked has ended.
-    pub fn content_at(&self, slot: u32) -> Content {
+    pub fn content_at(&self, slot: u32) -> Option<&SlotContent> {
         let (unit, offset) = (slot / self.slots_per_unit, slot % self.slots_per_unit);
-        let of = |page: &Page| {
-            // Slots of one each, the usual case, lie where their numbers say.
-            let there = page.slots.get(offset as usize);
-            let there = there.filter(|spare| spare.offset == offset);
-            let found = there.or_else(|| page.slots.iter().find(|spare| spare.offset == offset));
-            found.and_then(|spare| spare.content.clone())
-        };
         let units = self.units_per_superblock();
         let (superblock, in_superblock) = (unit / units, unit % units);
         let (row, die) = (in_superblock / self.dies, in_superblock % self.dies);
@@ -491,7 +493,7 @@ impl Media {
                 if let Some(page) = &op.page {
                     rows -= 1;
                     if rows == row {
-                        return of(page);
+                        return content_of(page, offset);
                     }
                 }
                 if op.erase {
@@ -500,10 +502,20 @@ impl Media {
             }
         }
         let pages = &self.blocks[block as usize].pages;
-        pages.get(row as usize).and_then(|page| of(page))
+        let page = pages.get(row as usize)?;
+        content_of(page, offset)
     }
 
     fn units_per_superblock(&self) -> u32 {
         self.dies * self.rows_max
     }
+}
+
+/// What the slot at this offset of a unit holds.
+fn content_of(page: &Page, offset: u32) -> Option<&SlotContent> {
+    // Slots of one each, the usual case, lie where their numbers say.
+    let there = page.slots.get(offset as usize);
+    let there = there.filter(|spare| spare.offset == offset);
+    let found = there.or_else(|| page.slots.iter().find(|spare| spare.offset == offset));
+    found.and_then(|spare| spare.content.as_ref())
 }

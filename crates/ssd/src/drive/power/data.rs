@@ -209,7 +209,7 @@ impl DataDrive {
                 let length = (slot_bytes - within).min(part.len() - filled);
                 let to = &mut part[filled..filled + length];
                 let content = self.drive.content((position / slot_bytes) as u32);
-                match content.as_ref().and_then(|content| content.bytes.as_ref()) {
+                match content.and_then(|content| content.bytes.as_ref()) {
                     Some(from) => to.copy_from_slice(&from[within..within + length]),
                     None => to.fill(0),
                 }

@@ -1,6 +1,6 @@
 //! From what is booked to what is there: settling, waiting, cutting.
 
-use super::{CutDamage, Dropped, Event, MapRecord, Media, Page, Pending, Progress, Spare};
+use super::{CutDamage, Dropped, Event, MapRecord, Media, Page, Pending, Progress, SlotBytes, Spare};
 use crate::nand::gear::{Program, Ticket};
 use crate::nand::{Mode, Purpose, SLC_KIND};
 use std::sync::Arc;
@@ -227,6 +227,9 @@ impl Media {
             return;
         }
         if let Some(own) = Arc::get_mut(at) {
+            let slots = own.pages.iter().flat_map(|page| &page.slots);
+            let bytes = slots.filter_map(|spare| spare.content.as_ref()?.bytes.as_ref());
+            bytes.for_each(SlotBytes::prefetch);
             own.pages.clear();
             own.unstable = false;
         } else {
