@@ -85,7 +85,10 @@ impl History {
         let slot = config.shape.slot_bytes;
         let units = (config.user_bytes / u64::from(slot)) as u32;
         let number = base.smart().number;
-        let held = |unit| base.content(unit).map(|content| (unit, Some(content.clone())));
+        let held = |unit| {
+            base.content(unit)
+                .map(|content| (unit, Some(content.clone())))
+        };
         let mut history = History {
             protected: config.buffer.protected,
             sectors_per_unit: slot / 512,

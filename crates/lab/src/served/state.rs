@@ -98,6 +98,16 @@ impl State {
         self.did_nothing(done, false)
     }
 
+    pub fn read_onto(
+        &mut self,
+        offset: u64,
+        length: usize,
+        into: &mut Vec<u8>,
+    ) -> Result<Nanos, StoreError> {
+        let done = self.medium.data().read_onto(offset, length, into);
+        self.did_nothing(done, false)
+    }
+
     pub fn write(&mut self, offset: u64, from: &[u8], fua: bool) -> Result<Nanos, StoreError> {
         if self.trigger.before_write(from) {
             return self.cut_instead("a magic write");

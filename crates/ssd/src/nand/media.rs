@@ -456,7 +456,10 @@ impl Media {
     /// Fetches early what moving these slots will need.
     pub fn prefetch_moved(&self, slots: impl Iterator<Item = u32>) {
         for slot in slots {
-            if let Some(SlotContent { bytes: Some(bytes), .. }) = self.content_at(slot) {
+            if let Some(SlotContent {
+                bytes: Some(bytes), ..
+            }) = self.content_at(slot)
+            {
                 bytes.prefetch();
             }
         }

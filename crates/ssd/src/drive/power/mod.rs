@@ -34,6 +34,7 @@ use crate::ftl::recover::{Recoverable, RecoveryStep};
 use crate::ftl::{BlockFtl, Full, HybridFtl, Lean, PageFtl, SuperblockView, Translation};
 use crate::nand::Recorder;
 use crate::nand::media::{Content, CutDamage, Event, Media, SECTOR_BYTES, SlotContent, Staged};
+use crate::prefetch::prefetch;
 use crate::units::Nanos;
 use faults::Faults;
 use std::collections::BTreeMap;
@@ -305,6 +306,13 @@ impl PowerDrive {
         each!(self, engine => engine.ftl.content(lpn))
     }
 
+    /// Fetches the bytes of a mapping unit early.
+    fn prefetch_content(&self, lpn: u32) {
+        if let Some(bytes) = self.content(lpn).and_then(|content| content.bytes.as_ref()) {
+            prefetch(bytes, 0);
+        }
+    }
+
     /// The number of the write that a sector comes from; zero: never written, or forgotten.
     pub fn sector(&self, sector: u64) -> u64 {
         let per_slot = u64::from(self.config().shape.slot_bytes) / SECTOR_BYTES as u64;
@@ -358,7 +366,10 @@ impl PowerDrive {
 
     fn held(&self) -> Saved {
         let slots = self.config().user_bytes / u64::from(self.config().shape.slot_bytes);
-        let held = |lpn| self.content(lpn).map(|content| (lpn, Some(content.clone())));
+        let held = |lpn| {
+            self.content(lpn)
+                .map(|content| (lpn, Some(content.clone())))
+        };
         (0..slots as u32).filter_map(held).collect()
     }
 

@@ -1,6 +1,8 @@
 //! From what is booked to what is there: settling, waiting, cutting.
 
-use super::{CutDamage, Dropped, Event, MapRecord, Media, Page, Pending, Progress, SlotBytes, Spare};
+use super::{
+    CutDamage, Dropped, Event, MapRecord, Media, Page, Pending, Progress, SlotBytes, Spare,
+};
 use crate::nand::gear::{Program, Ticket};
 use crate::nand::{Mode, Purpose, SLC_KIND};
 use std::sync::Arc;
@@ -401,9 +403,11 @@ fn drop_slots(page: Option<Arc<Page>>, damage: &mut CutDamage) {
     let Some(page) = page.filter(|page| page.purpose == Purpose::Host) else {
         return;
     };
-    damage.dropped.extend(page.slots.iter().map(|spare| Dropped {
-        seq: page.seq,
-        address: spare.address,
-        content: spare.content.clone(),
-    }));
+    damage
+        .dropped
+        .extend(page.slots.iter().map(|spare| Dropped {
+            seq: page.seq,
+            address: spare.address,
+            content: spare.content.clone(),
+        }));
 }

@@ -278,11 +278,17 @@ mod tests {
         let mut copy = one.clone();
         assert!(copy.is_copy_of(&one) && !copy.is_copy_of(&content(8..16)));
         copy.numbers.set(0..1, 9);
-        assert!(!copy.is_copy_of(&one) && one.numbers[0] == 7, "shared until changed");
+        assert!(
+            !copy.is_copy_of(&one) && one.numbers[0] == 7,
+            "shared until changed"
+        );
         let mut copy = one.clone();
         if let Some(bytes) = &mut copy.bytes {
             bytes.change(|bytes| bytes[0] = 1);
         }
-        assert!(copy == one && !copy.is_copy_of(&one), "equal, in bytes of its own");
+        assert!(
+            copy == one && !copy.is_copy_of(&one),
+            "equal, in bytes of its own"
+        );
     }
 }
