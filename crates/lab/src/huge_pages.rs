@@ -55,6 +55,33 @@ unsafe impl GlobalAlloc for HugePages {
     }
 }
 
+/// Allocations from here on get memory of their own, outside of the heap; glibc allows no more.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const MAPPED_APART: usize = 32 << 20;
+
+/// After [`keep_freed_memory`]: the heap will hold so many bytes in small pieces, which are touched
+/// at random. With [`HugePages`] as the program's allocator they get huge pages, as a large table
+/// does. Nothing is taken until it is used; where there is less room, less is asked for.
+pub fn expect_small_pieces(bytes: u64) {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        let part = MAPPED_APART - (1 << 20);
+        let bytes = bytes.min(crate::memory::available().unwrap_or(0));
+        let mut parts: Vec<Vec<u8>> = Vec::new();
+        for _ in 0..bytes / part as u64 {
+            let mut room = Vec::new();
+            if room.try_reserve_exact(part).is_err() {
+                break;
+            }
+            parts.push(room);
+        }
+        // Asked for as a whole before any is given back to the heap.
+        drop(std::hint::black_box(parts));
+    }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    let _ = bytes;
+}
+
 /// For a program that serves a drive: all threads share one heap, which keeps what is freed.
 ///
 /// The bytes that a command brings are freed much later, by a command that another thread may
@@ -65,9 +92,10 @@ pub fn keep_freed_memory() {
     {
         for (parameter, value) in [
             (libc::M_ARENA_MAX, 1),
-            (libc::M_TRIM_THRESHOLD, libc::c_int::MAX),
+            // Never.
+            (libc::M_TRIM_THRESHOLD, -1),
             (libc::M_TOP_PAD, 16 << 20),
-            (libc::M_MMAP_THRESHOLD, 32 << 20),
+            (libc::M_MMAP_THRESHOLD, MAPPED_APART as libc::c_int),
         ] {
             // SAFETY: it sets parameters of the allocator; what it does not know it refuses.
             let _ = unsafe { libc::mallopt(parameter, value) };

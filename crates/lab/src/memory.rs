@@ -39,7 +39,7 @@ fn fits(name: &str, needed: u64, count: u64, available: u64) -> Result<(), LabEr
 }
 
 /// What Linux says could be had without swapping.
-fn available() -> Option<u64> {
+pub(crate) fn available() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text
         .lines()

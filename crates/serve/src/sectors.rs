@@ -111,6 +111,22 @@ impl Sectors {
         Ok(())
     }
 
+    /// Reads a byte range onto the end of `into`; some of it may be there when it fails.
+    pub fn read_onto(
+        &self,
+        offset: u64,
+        length: usize,
+        into: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        self.check_range(offset, length as u64)?;
+        if self.is_aligned(offset, length as u64) {
+            return self.drive.read_onto(offset, length, into);
+        }
+        let start = into.len();
+        into.resize(start + length, 0);
+        self.read(offset, &mut into[start..])
+    }
+
     /// Writes a byte range; with `fua`, durable on return.
     pub fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError> {
         let length = from.len() as u64;

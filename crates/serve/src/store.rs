@@ -92,6 +92,12 @@ pub trait Store: Send + Sync {
     fn is_powered(&self) -> bool;
     /// Reads into `into`.
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), StoreError>;
+    /// Reads so many bytes onto the end of `into`; some may be there when it fails.
+    fn read_onto(&self, offset: u64, length: usize, into: &mut Vec<u8>) -> Result<(), StoreError> {
+        let start = into.len();
+        into.resize(start + length, 0);
+        self.read(offset, &mut into[start..])
+    }
     /// Writes `from`. With `fua` it is durable on return.
     fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError>;
     /// Makes durable what was acknowledged before the call.

@@ -4,11 +4,12 @@ use crate::Exit;
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use ssdlab_lab::drive_dir::{DriveDir, Safety, sized};
-use ssdlab_lab::huge_pages::keep_freed_memory;
+use ssdlab_lab::huge_pages::{expect_small_pieces, keep_freed_memory};
 use ssdlab_lab::report::units;
 use ssdlab_lab::served::{Pace, Places, ServedDrive, Serving, parse_address, parse_fault};
 use ssdlab_lab::workload::quantity::parse_size;
 use ssdlab_lab::{Bytes, LabError, catalogue};
+use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::{DataDrive, Power, Recovery};
 use std::io::Write;
 use std::path::PathBuf;
@@ -151,6 +152,7 @@ fn in_memory(
         None => config,
     };
     let (name, bytes) = (config.name.clone(), Bytes(config.user_bytes));
+    expect_to_hold(&config);
     let data = DataDrive::new(config, power);
     let data = data.map_err(|error| LabError::refused(error.to_string(), ""))?;
     let about = format!("{bytes}, new, in memory: nothing of it is kept");
@@ -170,9 +172,16 @@ fn in_directory(args: &Serve, power: Power) -> Result<(ServedDrive, String, Stri
         Safety::Process
     };
     let (dir, recovery) = DriveDir::open(&args.directory, power, safety)?;
+    expect_to_hold(dir.drive().config());
     let about = about(&dir, &recovery);
     let name = dir.drive().config().name.clone();
     Ok((ServedDrive::in_directory(dir), name, about))
+}
+
+/// Room for every page of the media, of which many small pieces are made.
+fn expect_to_hold(config: &DriveConfig) {
+    let raw = config.geometry().raw_bytes();
+    expect_small_pieces(raw.saturating_add(raw / 4));
 }
 
 fn about(dir: &DriveDir, recovery: &Recovery) -> String {

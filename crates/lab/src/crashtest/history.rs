@@ -8,7 +8,7 @@
 use super::stream::Stream;
 use ssdlab_ssd::command::{Command, Op};
 use ssdlab_ssd::drive::power::{BrokenPromise, PowerDrive, Promise, SectorClass};
-use ssdlab_ssd::nand::media::Content;
+use ssdlab_ssd::nand::media::{Content, SlotContent};
 use std::collections::BTreeMap;
 
 /// Sectors of a mapping unit that a command changes: from, up to.
@@ -85,7 +85,10 @@ impl History {
         let slot = config.shape.slot_bytes;
         let units = (config.user_bytes / u64::from(slot)) as u32;
         let number = base.smart().number;
-        let held = |unit| base.content(unit).map(|content| (unit, Some(content)));
+        let held = |unit| {
+            base.content(unit)
+                .map(|content| (unit, Some(content.clone())))
+        };
         let mut history = History {
             protected: config.buffer.protected,
             sectors_per_unit: slot / 512,
@@ -183,7 +186,11 @@ impl History {
     }
 
     /// Looks at every sector of a recovered drive.
-    pub fn look(&self, reached: Reached, read: impl Fn(u32) -> Content) -> Look {
+    pub fn look<'a>(
+        &self,
+        reached: Reached,
+        read: impl Fn(u32) -> Option<&'a SlotContent>,
+    ) -> Look {
         let mut look = Look::default();
         let none: &[Change] = &[];
         for unit in 0..self.units {
@@ -193,7 +200,7 @@ impl History {
             if seen == 0 && content.is_none() && self.base.is_empty() {
                 continue;
             }
-            self.look_at_unit(unit, &changes[..seen], reached, &content, &mut look);
+            self.look_at_unit(unit, &changes[..seen], reached, content, &mut look);
         }
         look.lost.sort_unstable();
         look
@@ -204,12 +211,12 @@ impl History {
         unit: u32,
         changes: &[Change],
         reached: Reached,
-        content: &Content,
+        content: Option<&SlotContent>,
         look: &mut Look,
     ) {
         let mut lost: Vec<u32> = Vec::new();
         for sector in 0..self.sectors_per_unit {
-            let found = content.as_ref().map_or(0, |c| c.numbers[sector as usize]);
+            let found = content.map_or(0, |c| c.numbers[sector as usize]);
             let found = self.in_stream(found);
             let mut passed: Vec<u32> = Vec::new();
             let of_sector = changes.iter().rev().filter(|c| c.changes(sector));

@@ -239,7 +239,7 @@ impl DriveDir {
             let slot = u64::from(self.data.drive().config().shape.slot_bytes);
             for lpn in offset / slot..(offset + len).div_ceil(slot) {
                 let lpn = lpn as u32;
-                let content = self.data.drive().content(lpn);
+                let content = self.data.drive().content(lpn).cloned();
                 match &content {
                     Some(_) => drop(self.saved.insert(lpn, content.clone())),
                     None => drop(self.saved.remove(&lpn)),

@@ -29,7 +29,7 @@ pub enum Record {
 
 /// What was last said of each address in a file. Only looked up, never walked.
 #[derive(Debug, Default)]
-pub struct Said(HashMap<u32, Arc<SlotContent>>);
+pub struct Said(HashMap<u32, SlotContent>);
 
 /// How a content is said.
 const NOTHING: u8 = 0;
@@ -48,7 +48,7 @@ impl Said {
             return NOTHING.save(out);
         };
         let before = self.0.get(&address);
-        if before.is_some_and(|before| Arc::ptr_eq(before, content)) {
+        if before.is_some_and(|before| before.is_copy_of(content)) {
             return AS_BEFORE.save(out);
         }
         self.0.insert(address, content.clone());
@@ -92,7 +92,7 @@ impl Said {
             other => return Err(ImageError::Unknown(format!("content of kind {other}"))),
         };
         let bytes = Option::<Vec<u8>>::load(from)?.map(SlotBytes::from);
-        let content = Arc::new(SlotContent { numbers, bytes });
+        let content = SlotContent { numbers, bytes };
         self.0.insert(address, content.clone());
         Ok(Some(content))
     }
@@ -276,10 +276,10 @@ mod tests {
     #[test]
     fn what_is_moved_is_not_said_again_and_comes_back() {
         let content = |number| {
-            Some(Arc::new(SlotContent {
+            Some(SlotContent {
                 numbers: vec![number, number, 0].into(),
                 bytes: Some(vec![number as u8; 1536].into()),
-            }))
+            })
         };
         let (one, two) = (content(1), content(2));
         let events = |address, content| Record::Events(vec![programmed(address, content)]);

@@ -6,7 +6,7 @@
 
 use ssdlab_serve::{Durability, FoundNote};
 use ssdlab_ssd::drive::power::PowerDrive;
-use ssdlab_ssd::nand::media::{Content, SECTOR_BYTES};
+use ssdlab_ssd::nand::media::{Content, SECTOR_BYTES, SlotContent};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
@@ -170,13 +170,13 @@ impl Ledger {
         for lpn in 0..slots as u32 {
             let held = before.next_if(|held| held.0 == lpn).and_then(|held| held.1);
             let holds = drive.content(lpn);
-            let same = match (&held, &holds) {
-                (Some(held), Some(holds)) => std::sync::Arc::ptr_eq(held, holds),
+            let same = match (&held, holds) {
+                (Some(held), Some(holds)) => held.is_copy_of(holds),
                 (None, None) => true,
                 _ => false,
             };
             if !same {
-                self.compare(lpn, &held, &holds, &mut found);
+                self.compare(lpn, held.as_ref(), holds, &mut found);
             }
         }
         self.flushed();
@@ -184,9 +184,14 @@ impl Ledger {
         found
     }
 
-    fn compare(&mut self, lpn: u32, held: &Content, holds: &Content, found: &mut FoundNote) {
-        let number = |content: &Content, n: u64| {
-            let content = content.as_ref();
+    fn compare(
+        &mut self,
+        lpn: u32,
+        held: Option<&SlotContent>,
+        holds: Option<&SlotContent>,
+        found: &mut FoundNote,
+    ) {
+        let number = |content: Option<&SlotContent>, n: u64| {
             content.map_or(0, |content| content.numbers[n as usize])
         };
         for n in 0..self.per_slot {

@@ -208,6 +208,10 @@ impl Store for ServedDrive {
         self.command(|state| state.read(offset, into))
     }
 
+    fn read_onto(&self, offset: u64, length: usize, into: &mut Vec<u8>) -> Result<(), StoreError> {
+        self.command(|state| state.read_onto(offset, length, into))
+    }
+
     fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError> {
         self.command(|state| state.write(offset, from, fua))
     }

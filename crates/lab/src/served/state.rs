@@ -98,6 +98,16 @@ impl State {
         self.did_nothing(done, false)
     }
 
+    pub fn read_onto(
+        &mut self,
+        offset: u64,
+        length: usize,
+        into: &mut Vec<u8>,
+    ) -> Result<Nanos, StoreError> {
+        let done = self.medium.data().read_onto(offset, length, into);
+        self.did_nothing(done, false)
+    }
+
     pub fn write(&mut self, offset: u64, from: &[u8], fua: bool) -> Result<Nanos, StoreError> {
         if self.trigger.before_write(from) {
             return self.cut_instead("a magic write");
@@ -377,12 +387,12 @@ impl State {
             let lpn = at / per_slot;
             let until = ((lpn + 1) * per_slot).min(end);
             let content = drive.content(lpn as u32);
-            let has_bytes = content.as_ref().is_some_and(|c| c.bytes.is_some());
+            let has_bytes = content.is_some_and(|c| c.bytes.is_some());
             let number = |sector: u64| {
                 let index = (sector % per_slot) as usize;
-                content.as_ref().map_or(0, |c| c.numbers[index])
+                content.map_or(0, |c| c.numbers[index])
             };
-            let one = content.as_ref().is_none_or(|c| c.numbers.one().is_some());
+            let one = content.is_none_or(|c| c.numbers.one().is_some());
             let is_even = one && self.ledger.is_even(&(at..until));
             let step = if is_even { until - at } else { 1 };
             for sector in (at..until).step_by(step as usize) {

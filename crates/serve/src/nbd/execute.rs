@@ -196,9 +196,7 @@ impl Executor<'_> {
     }
 
     fn append(&self, offset: u64, length: u32, out: &mut Vec<u8>) -> Result<(), StoreError> {
-        let start = out.len();
-        out.resize(start + length as usize, 0);
-        self.drive.read(offset, &mut out[start..])
+        self.drive.read_onto(offset, length as usize, out)
     }
 
     /// A read as chunks of data and holes. Another client may write meanwhile; what was a hole

@@ -13,7 +13,7 @@
 
 use super::Translation;
 use crate::config::DriveConfig;
-use crate::nand::media::{Content, CutDamage, Media, Page};
+use crate::nand::media::{CutDamage, Media, Page, SlotContent};
 use crate::nand::{Gear, Mode, Nand, Purpose, Reliability, UnitPlace, UsedArray};
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub trait Recoverable: Translation {
     /// Brings the media up to now.
     fn settle(&mut self);
     /// What a mapping unit holds now; `None`: nothing.
-    fn content(&self, lpn: u32) -> Content {
+    fn content(&self, lpn: u32) -> Option<&SlotContent> {
         match self.find(lpn) {
             super::Found::Unmapped => None,
             super::Found::Buffered => self.media().buffered(lpn),

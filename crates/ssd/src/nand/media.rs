@@ -124,7 +124,7 @@ struct Pending {
     erase: bool,
     /// Recorded when the erase begins.
     before: Option<Arc<MapRecord>>,
-    page: Option<Page>,
+    page: Option<Arc<Page>>,
 }
 
 /// Where a booked operation is at the moment of a cut.
@@ -204,6 +204,8 @@ pub struct Media {
     saved_rows: Vec<u32>,
     generation: Vec<u32>,
     pending: Vec<VecDeque<Pending>>,
+    /// How many of these there are of each block: of most there are none.
+    pending_count: Vec<u32>,
     map: MapRecord,
     forgotten: BTreeMap<u32, u64>,
     forgotten_since: Vec<(u32, u64)>,
@@ -235,6 +237,7 @@ impl Media {
             saved_rows: vec![0; blocks],
             generation: vec![0; superblocks],
             pending: vec![VecDeque::new(); geometry.die_count as usize],
+            pending_count: vec![0; blocks],
             map: MapRecord::default(),
             forgotten: BTreeMap::new(),
             forgotten_since: Vec::new(),
@@ -404,11 +407,11 @@ impl Media {
         let old = if whole {
             None
         } else if buffered {
-            self.buffer.get(&address).cloned().flatten()
+            self.buffered(address).cloned()
         } else {
-            media.and_then(|at| self.content_at(at))
+            media.and_then(|at| self.content_at(at)).cloned()
         };
-        let mut content = old.map_or_else(|| self.nothing(), |old| (*old).clone());
+        let mut content = old.unwrap_or_else(|| self.nothing());
         let sectors = first as usize / SECTOR_BYTES..last as usize / SECTOR_BYTES;
         content.numbers.set(sectors, staged.number);
         if let Some(data) = &staged.bytes {
@@ -425,7 +428,7 @@ impl Media {
                 }
             }
         }
-        self.buffer.insert(address, Some(Arc::new(content)));
+        self.buffer.insert(address, Some(content));
     }
 
     fn nothing(&self) -> SlotContent {
@@ -441,8 +444,8 @@ impl Media {
     }
 
     /// What the buffer holds of an address.
-    pub fn buffered(&self, address: u32) -> Content {
-        self.buffer.get(&address).cloned().flatten()
+    pub fn buffered(&self, address: u32) -> Option<&SlotContent> {
+        self.buffer.get(&address)?.as_ref()
     }
 
     /// The same, which leaves the buffer: it is given to media.
@@ -450,40 +453,50 @@ impl Media {
         self.buffer.remove(&address).flatten()
     }
 
+    /// Fetches early what moving these slots will need.
+    pub fn prefetch_moved(&self, slots: impl Iterator<Item = u32>) {
+        for slot in slots {
+            if let Some(SlotContent {
+                bytes: Some(bytes), ..
+            }) = self.content_at(slot)
+            {
+                bytes.prefetch();
+            }
+        }
+    }
+
     /// What a slot holds, to be written elsewhere: without the rest of a command's bytes, once
     /// that is mostly overwritten.
     pub fn moved_from(&self, slot: u32) -> Content {
         let content = self.content_at(slot)?;
         match &content.bytes {
-            Some(bytes) if bytes.wastes() => Some(Arc::new(SlotContent {
+            Some(bytes) if bytes.wastes() => Some(SlotContent {
                 numbers: content.numbers.clone(),
                 bytes: Some(bytes.own()),
-            })),
-            _ => Some(content),
+            }),
+            _ => Some(content.clone()),
         }
     }
 
     /// What a slot holds, or will when what is booked has ended.
-    pub fn content_at(&self, slot: u32) -> Content {
+    pub fn content_at(&self, slot: u32) -> Option<&SlotContent> {
         let (unit, offset) = (slot / self.slots_per_unit, slot % self.slots_per_unit);
-        let of = |page: &Page| {
-            // Slots of one each, the usual case, lie where their numbers say.
-            let there = page.slots.get(offset as usize);
-            let there = there.filter(|spare| spare.offset == offset);
-            let found = there.or_else(|| page.slots.iter().find(|spare| spare.offset == offset));
-            found.and_then(|spare| spare.content.clone())
-        };
         let units = self.units_per_superblock();
         let (superblock, in_superblock) = (unit / units, unit % units);
         let (row, die) = (in_superblock / self.dies, in_superblock % self.dies);
         let block = superblock * self.dies + die;
+        let mut left = self.pending_count[block as usize];
         let mut rows = self.rows[block as usize];
-        for op in self.pending[die as usize].iter().rev() {
+        let mut booked = self.pending[die as usize].iter().rev();
+        while left > 0
+            && let Some(op) = booked.next()
+        {
             if op.block == block {
+                left -= 1;
                 if let Some(page) = &op.page {
                     rows -= 1;
                     if rows == row {
-                        return of(page);
+                        return content_of(page, offset);
                     }
                 }
                 if op.erase {
@@ -492,10 +505,20 @@ impl Media {
             }
         }
         let pages = &self.blocks[block as usize].pages;
-        pages.get(row as usize).and_then(|page| of(page))
+        let page = pages.get(row as usize)?;
+        content_of(page, offset)
     }
 
     fn units_per_superblock(&self) -> u32 {
         self.dies * self.rows_max
     }
+}
+
+/// What the slot at this offset of a unit holds.
+fn content_of(page: &Page, offset: u32) -> Option<&SlotContent> {
+    // Slots of one each, the usual case, lie where their numbers say.
+    let there = page.slots.get(offset as usize);
+    let there = there.filter(|spare| spare.offset == offset);
+    let found = there.or_else(|| page.slots.iter().find(|spare| spare.offset == offset));
+    found.and_then(|spare| spare.content.as_ref())
 }

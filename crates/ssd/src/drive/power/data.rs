@@ -196,26 +196,62 @@ impl DataDrive {
     /// # Errors
     /// See [`DataError`].
     pub fn read(&mut self, offset: u64, bytes: &mut [u8]) -> Result<Nanos, DataError> {
-        self.allowed(offset, bytes.len() as u64)?;
-        let slot_bytes = self.drive.config().shape.slot_bytes as usize;
+        let mut at = 0;
+        self.read_parts(offset, bytes.len(), |found, length| {
+            let to = &mut bytes[at..at + length];
+            match found {
+                Some(from) => to.copy_from_slice(from),
+                None => to.fill(0),
+            }
+            at += length;
+        })
+    }
+
+    /// Appends `length` bytes that lie at `offset` to `bytes`, some of them perhaps when it fails
+    /// on the way; returns how long that takes.
+    ///
+    /// # Errors
+    /// See [`DataError`].
+    pub fn read_onto(
+        &mut self,
+        offset: u64,
+        length: usize,
+        bytes: &mut Vec<u8>,
+    ) -> Result<Nanos, DataError> {
+        bytes.reserve(length);
+        self.read_parts(offset, length, |found, length| match found {
+            Some(from) => bytes.extend_from_slice(from),
+            None => bytes.resize(bytes.len() + length, 0),
+        })
+    }
+
+    /// Reads; `take` gets what each mapping unit has of it, in order: bytes, or so many zeroes.
+    fn read_parts(
+        &mut self,
+        offset: u64,
+        length: usize,
+        mut take: impl FnMut(Option<&[u8]>, usize),
+    ) -> Result<Nanos, DataError> {
+        let end = offset.saturating_add(length as u64);
+        self.allowed(offset, length as u64)?;
+        let slot_bytes = u64::from(self.drive.config().shape.slot_bytes);
         let mut took = Nanos::ZERO;
         let mut at = offset;
-        for part in bytes.chunks_mut(COMMAND_MAX) {
-            took += self.run(&Command::read(at, part.len() as u32), None)?;
-            let mut filled = 0;
-            while filled < part.len() {
-                let position = at as usize + filled;
-                let within = position % slot_bytes;
-                let length = (slot_bytes - within).min(part.len() - filled);
-                let to = &mut part[filled..filled + length];
-                let content = self.drive.content((position / slot_bytes) as u32);
-                match content.as_ref().and_then(|content| content.bytes.as_ref()) {
-                    Some(from) => to.copy_from_slice(&from[within..within + length]),
-                    None => to.fill(0),
-                }
-                filled += length;
+        while at < end {
+            let until = end.min(at + COMMAND_MAX as u64);
+            took += self.run(&Command::read(at, (until - at) as u32), None)?;
+            let slots = at / slot_bytes..until.div_ceil(slot_bytes);
+            if slots.end - slots.start > 1 {
+                slots.for_each(|slot| self.drive.prefetch_content(slot as u32));
             }
-            at += part.len() as u64;
+            while at < until {
+                let within = (at % slot_bytes) as usize;
+                let length = (slot_bytes as usize - within).min((until - at) as usize);
+                let content = self.drive.content((at / slot_bytes) as u32);
+                let bytes = content.and_then(|content| content.bytes.as_ref());
+                take(bytes.map(|bytes| &bytes[within..within + length]), length);
+                at += length as u64;
+            }
         }
         self.wait_for_strike();
         Ok(took)
@@ -341,5 +377,35 @@ impl DataDrive {
         let recovery = self.drive.power_on(at);
         self.wait_for_strike();
         recovery
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two ways to read, one answer: with holes, from the middle of a mapping unit to the middle
+    /// of another, over the longest command, behind what the caller had.
+    #[test]
+    fn what_is_appended_is_what_is_read() {
+        let mut drive = DataDrive::new(DriveConfig::tiny(), Power::default()).unwrap();
+        let size = (drive.capacity() as usize).min(COMMAND_MAX + (1 << 16));
+        let written: Vec<u8> = (0..size).map(|n| (n / 512 * 7 + n % 512) as u8).collect();
+        drive.write(0, &written, false).unwrap();
+        drive.trim(4096 * 3, 4096 * 2).unwrap();
+        drive.write(4096 * 9 + 512, &[0xEE; 1024], true).unwrap();
+        for (offset, length) in [(0, size), (512, 512), (1024, size - 1536), (12_800, 8192)] {
+            let mut one = vec![1; length];
+            drive.read(offset, &mut one).unwrap();
+            let mut other = vec![5; 3];
+            drive.read_onto(offset, length, &mut other).unwrap();
+            assert_eq!(other[..3], [5; 3]);
+            assert!(other[3..] == one, "{length} bytes at {offset}");
+        }
+        let mut bytes = vec![5; 3];
+        let beyond = drive.read_onto(drive.capacity() - 512, 1024, &mut bytes);
+        assert!(matches!(beyond, Err(DataError::Outside { .. })) && bytes == [5; 3]);
+        drive.cut();
+        assert_eq!(drive.read_onto(0, 512, &mut bytes), Err(DataError::Off));
     }
 }

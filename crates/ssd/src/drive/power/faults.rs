@@ -8,7 +8,6 @@ use crate::command::{Command, Op};
 use crate::nand::media::{Media, Page};
 use crate::nand::{Mode, Purpose};
 use crate::rng::Rng;
-use std::sync::Arc;
 
 /// What can be wrong with a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -405,6 +404,6 @@ fn corrupt(page: &mut Page) {
 fn change_first(page: &mut Page, change: impl Fn(&mut crate::nand::media::SlotContent)) {
     let mut slots = page.slots.iter_mut();
     if let Some(content) = slots.find_map(|slot| slot.content.as_mut()) {
-        change(Arc::make_mut(content));
+        change(content);
     }
 }

@@ -33,7 +33,8 @@ use crate::counters::DriveCounters;
 use crate::ftl::recover::{Recoverable, RecoveryStep};
 use crate::ftl::{BlockFtl, Full, HybridFtl, Lean, PageFtl, SuperblockView, Translation};
 use crate::nand::Recorder;
-use crate::nand::media::{Content, CutDamage, Event, Media, SECTOR_BYTES, Staged};
+use crate::nand::media::{Content, CutDamage, Event, Media, SECTOR_BYTES, SlotContent, Staged};
+use crate::prefetch::prefetch;
 use crate::units::Nanos;
 use faults::Faults;
 use std::collections::BTreeMap;
@@ -301,8 +302,15 @@ impl PowerDrive {
 
     /// The numbers of the writes that a mapping unit's sectors come from, zero for none; and its
     /// bytes where they are kept.
-    pub fn content(&self, lpn: u32) -> Content {
+    pub fn content(&self, lpn: u32) -> Option<&SlotContent> {
         each!(self, engine => engine.ftl.content(lpn))
+    }
+
+    /// Fetches the bytes of a mapping unit early.
+    fn prefetch_content(&self, lpn: u32) {
+        if let Some(bytes) = self.content(lpn).and_then(|content| content.bytes.as_ref()) {
+            prefetch(bytes, 0);
+        }
     }
 
     /// The number of the write that a sector comes from; zero: never written, or forgotten.
@@ -334,7 +342,7 @@ impl PowerDrive {
         let addresses = each!(self, engine => engine.ftl.buffered());
         let buffered: Saved = addresses
             .into_iter()
-            .map(|lpn| (lpn, self.media().buffered(lpn)))
+            .map(|lpn| (lpn, self.media().buffered(lpn).cloned()))
             .collect();
         let hold = self.hold();
         let damage = each_mut!(self, engine => engine.ftl.cut(hold.map(|hold| hold.0)));
@@ -358,8 +366,11 @@ impl PowerDrive {
 
     fn held(&self) -> Saved {
         let slots = self.config().user_bytes / u64::from(self.config().shape.slot_bytes);
-        let all = (0..slots as u32).map(|lpn| (lpn, self.content(lpn)));
-        all.filter(|(_, content)| content.is_some()).collect()
+        let held = |lpn| {
+            self.content(lpn)
+                .map(|content| (lpn, Some(content.clone())))
+        };
+        (0..slots as u32).filter_map(held).collect()
     }
 
     /// Faults strike otherwise from now on, as `by` says: forks of one drive that are cut at

@@ -48,6 +48,10 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let Some(media) = self.nand.media_mut() else {
             return;
         };
+        if moved {
+            let host = batch.iter().filter(|entry| entry.lpn < user_slots);
+            media.prefetch_moved(host.map(|entry| entry.old - 1));
+        }
         let mut offset = 0;
         let mut slots = Vec::with_capacity(batch.len());
         for entry in batch {

@@ -46,9 +46,9 @@ impl<G: Gear> Core<G> {
             return;
         }
         let content: Content = self.nand.media_mut().and_then(|media| match moved_from {
-            Some(value) => media.content_at(value - 1),
+            Some(value) => media.content_at(value - 1).cloned(),
             // Left there: a segment that moves may take it before the write it is for.
-            None => media.buffered(lpn),
+            None => media.buffered(lpn).cloned(),
         });
         slots.push(Spare {
             offset,

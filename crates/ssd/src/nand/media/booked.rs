@@ -1,6 +1,8 @@
 //! From what is booked to what is there: settling, waiting, cutting.
 
-use super::{CutDamage, Dropped, Event, MapRecord, Media, Page, Pending, Progress, Spare};
+use super::{
+    CutDamage, Dropped, Event, MapRecord, Media, Page, Pending, Progress, SlotBytes, Spare,
+};
 use crate::nand::gear::{Program, Ticket};
 use crate::nand::{Mode, Purpose, SLC_KIND};
 use std::sync::Arc;
@@ -31,13 +33,13 @@ impl Media {
             slots: Vec::new(),
             map: None,
         };
-        self.pending[op.die as usize].push_back(Pending {
+        self.book(Pending {
             id: ticket.id,
             end: ticket.end,
             block,
             erase: op.erase,
             before,
-            page: Some(page),
+            page: Some(Arc::new(page)),
         });
     }
 
@@ -47,7 +49,7 @@ impl Media {
         let block = superblock * self.dies + die;
         let before = Some(self.before_erase(block));
         self.aim.count(die, ticket.id, true);
-        self.pending[die as usize].push_back(Pending {
+        self.book(Pending {
             id: ticket.id,
             end: ticket.end,
             block,
@@ -55,6 +57,18 @@ impl Media {
             before,
             page: None,
         });
+    }
+
+    fn book(&mut self, op: Pending) {
+        self.pending_count[op.block as usize] += 1;
+        self.pending[(op.block % self.dies) as usize].push_back(op);
+    }
+
+    /// Takes the operation of a die that was booked first.
+    fn take_first(&mut self, die: u32) -> Option<Pending> {
+        let op = self.pending[die as usize].pop_front()?;
+        self.pending_count[op.block as usize] -= 1;
+        Some(op)
     }
 
     fn before_erase(&mut self, block: u32) -> Arc<MapRecord> {
@@ -104,7 +118,8 @@ impl Media {
     }
 
     fn last_page(&mut self, die: u32) -> Option<&mut Page> {
-        self.pending[die as usize].back_mut()?.page.as_mut()
+        let last = self.pending[die as usize].back_mut()?;
+        last.page.as_mut().map(Arc::make_mut)
     }
 
     /// The map is recorded beside the array at `time`, by a layer whose map costs nothing.
@@ -156,6 +171,7 @@ impl Media {
         for pending in &mut self.pending {
             pending.clear();
         }
+        self.pending_count.fill(0);
         for generation in &mut self.generation {
             *generation += 1;
         }
@@ -172,7 +188,7 @@ impl Media {
             if Some(op.id) == first {
                 return;
             }
-            if let Some(op) = self.pending[die as usize].pop_front() {
+            if let Some(op) = self.take_first(die) {
                 self.apply(op);
             }
         }
@@ -196,7 +212,7 @@ impl Media {
             self.begin_erase(&op);
         }
         if let Some(page) = op.page {
-            self.put_page(op.block, Arc::new(page));
+            self.put_page(op.block, page);
         }
     }
 
@@ -213,6 +229,9 @@ impl Media {
             return;
         }
         if let Some(own) = Arc::get_mut(at) {
+            let slots = own.pages.iter().flat_map(|page| &page.slots);
+            let bytes = slots.filter_map(|spare| spare.content.as_ref()?.bytes.as_ref());
+            bytes.for_each(SlotBytes::prefetch);
             own.pages.clear();
             own.unstable = false;
         } else {
@@ -228,12 +247,15 @@ impl Media {
     }
 
     pub(super) fn put_page(&mut self, block: u32, page: Arc<Page>) {
-        if let Some(record) = page.map.clone().filter(|_| !page.torn) {
-            self.fold(&record, true);
+        if let Some(record) = page.map.as_deref().filter(|_| !page.torn) {
+            self.fold(record, true);
         }
         self.seq = self.seq.max(page.seq);
-        self.block_mut(block).pages.push(page.clone());
-        self.happened(Event::Programmed { block, page });
+        if let Some(events) = &mut self.events {
+            let page = page.clone();
+            events.push(Event::Programmed { block, page });
+        }
+        self.block_mut(block).pages.push(page);
     }
 
     /// What a page of the map says is so from now on.
@@ -246,10 +268,12 @@ impl Media {
         if covers {
             self.map.covers = self.map.covers.max(record.covers);
         }
-        self.happened(Event::Noted(Arc::new(MapRecord {
-            covers: self.map.covers,
-            forgotten: record.forgotten.clone(),
-        })));
+        if let Some(events) = &mut self.events {
+            events.push(Event::Noted(Arc::new(MapRecord {
+                covers: self.map.covers,
+                forgotten: record.forgotten.clone(),
+            })));
+        }
     }
 
     // Power.
@@ -264,7 +288,7 @@ impl Media {
         self.miss_aim();
         let mut damage = CutDamage::default();
         for die in 0..self.dies {
-            while let Some(op) = self.pending[die as usize].pop_front() {
+            while let Some(op) = self.take_first(die) {
                 let ticket = Ticket {
                     end: 0,
                     die,
@@ -305,7 +329,7 @@ impl Media {
         if op.erase {
             self.begin_erase(&op);
         }
-        let Some(mut page) = op.page else {
+        let Some(page) = op.page else {
             return;
         };
         damage.torn_by_purpose[page.purpose as usize] += 1;
@@ -313,14 +337,13 @@ impl Media {
         if page.mode == Mode::Native {
             self.lose_lower_pages(op.block, damage);
         }
+        // Its slots are kept for faults that take a torn page for a good one; nobody else reads
+        // them.
         let torn = Page {
             torn: true,
-            slots: std::mem::take(&mut page.slots),
             map: None,
-            ..page.clone()
+            ..Page::clone(&page)
         };
-        // Kept for faults that take a torn page for a good one; nobody else reads it.
-        page.slots.clone_from(&torn.slots);
         self.put_page(op.block, Arc::new(torn));
         drop_slots(Some(page), damage);
     }
@@ -376,15 +399,15 @@ impl Media {
     }
 }
 
-fn drop_slots(page: Option<Page>, damage: &mut CutDamage) {
+fn drop_slots(page: Option<Arc<Page>>, damage: &mut CutDamage) {
     let Some(page) = page.filter(|page| page.purpose == Purpose::Host) else {
         return;
     };
-    let seq = page.seq;
-    let slots = page.slots.into_iter();
-    damage.dropped.extend(slots.map(|spare| Dropped {
-        seq,
-        address: spare.address,
-        content: spare.content,
-    }));
+    damage
+        .dropped
+        .extend(page.slots.iter().map(|spare| Dropped {
+            seq: page.seq,
+            address: spare.address,
+            content: spare.content.clone(),
+        }));
 }

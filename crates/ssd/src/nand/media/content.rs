@@ -1,14 +1,16 @@
 //! What a slot holds: the numbers of the writes that its sectors come from, and its bytes.
 //!
 //! Both are kept small, as there is one for every slot that was ever programmed and is not erased:
-//! sectors of one write share one number, and slots of one command share its bytes.
+//! sectors of one write share one number, and slots of one command share its bytes. A copy shares
+//! both, and lies in the spare area itself: reclaim finds it there without a further look.
 
+use crate::prefetch::prefetch;
 use std::fmt;
 use std::ops::{Deref, Index, Range};
 use std::sync::Arc;
 
 /// A slot's content; `None` where there is none (pages of the map).
-pub type Content = Option<Arc<SlotContent>>;
+pub type Content = Option<SlotContent>;
 
 /// What a slot holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +19,19 @@ pub struct SlotContent {
     pub numbers: Numbers,
     /// The bytes, where they are kept; `None`: zeroes.
     pub bytes: Option<SlotBytes>,
+}
+
+impl SlotContent {
+    /// Whether one was copied from the other, and neither was changed since: known without a look
+    /// at their bytes.
+    pub fn is_copy_of(&self, other: &SlotContent) -> bool {
+        let same_bytes = match (&self.bytes, &other.bytes) {
+            (Some(bytes), Some(others)) => bytes.is_copy_of(others),
+            (None, None) => true,
+            _ => false,
+        };
+        same_bytes && self.numbers == other.numbers
+    }
 }
 
 /// A number for each sector of a slot.
@@ -30,7 +45,7 @@ pub struct Numbers {
 enum Kept {
     /// All are this.
     Same(u64),
-    Each(Box<[u64]>),
+    Each(Arc<[u64]>),
 }
 
 impl Numbers {
@@ -84,7 +99,7 @@ impl Numbers {
             self.kept = Kept::Each(vec![all; self.count()].into());
         }
         if let Kept::Each(all) = &mut self.kept {
-            all[sectors].fill(number);
+            Arc::make_mut(all)[sectors].fill(number);
         }
     }
 }
@@ -169,6 +184,18 @@ impl SlotBytes {
         }
     }
 
+    /// Fetches the count of who shares them early: counting up and down lets nothing overtake, so
+    /// that slots done one after another would wait for memory each by itself.
+    pub(crate) fn prefetch(&self) {
+        prefetch(&self.all, 0);
+    }
+
+    /// Whether they are the same part of the same command's bytes.
+    fn is_copy_of(&self, other: &SlotBytes) -> bool {
+        let part = |bytes: &SlotBytes| (bytes.start, bytes.len);
+        part(self) == part(other) && Arc::ptr_eq(&self.all, &other.all)
+    }
+
     /// Whether most of what they share with others is not used by anybody any more.
     pub fn wastes(&self) -> bool {
         let used = Arc::strong_count(&self.all).saturating_mul(self.len as usize);
@@ -238,5 +265,30 @@ mod tests {
         assert!(!parts[0].wastes(), "seven use it");
         parts.truncate(1);
         assert!(parts[0].wastes(), "one of eight");
+    }
+
+    #[test]
+    fn a_copy_is_known_until_one_is_changed() {
+        let all: Arc<[u8]> = vec![1; 16].into();
+        let content = |range| SlotContent {
+            numbers: Numbers::from(vec![7, 8]),
+            bytes: Some(SlotBytes::part(&all, range)),
+        };
+        let one = content(0..8);
+        let mut copy = one.clone();
+        assert!(copy.is_copy_of(&one) && !copy.is_copy_of(&content(8..16)));
+        copy.numbers.set(0..1, 9);
+        assert!(
+            !copy.is_copy_of(&one) && one.numbers[0] == 7,
+            "shared until changed"
+        );
+        let mut copy = one.clone();
+        if let Some(bytes) = &mut copy.bytes {
+            bytes.change(|bytes| bytes[0] = 1);
+        }
+        assert!(
+            copy == one && !copy.is_copy_of(&one),
+            "equal, in bytes of its own"
+        );
     }
 }
