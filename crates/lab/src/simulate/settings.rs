@@ -375,7 +375,7 @@ mod tests {
             );
             let said = catalogue::parse(&text, "x").unwrap_err().to_string();
             let known = said
-                .split("expected ")
+                .split("allowed here: ")
                 .nth(1)
                 .unwrap_or_else(|| panic!("{said}"));
             for field in known.split('`').skip(1).step_by(2) {

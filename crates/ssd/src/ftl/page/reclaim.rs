@@ -279,7 +279,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     fn look_through_row(&mut self, which: Which, victim: u32, from: u64) {
         let dies = self.nand.geometry.die_count;
         let mover = which as usize;
-        while self.movers[mover].victim.is_some() && self.movers[mover].unit % dies != 0 {
+        while self.movers[mover].victim.is_some() && !self.movers[mover].unit.is_multiple_of(dies) {
             self.look(which, victim, from);
         }
     }
