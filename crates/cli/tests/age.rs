@@ -92,6 +92,16 @@ fn a_life_of_a_drive_of_ones_own_is_resumed_without_its_file() {
     }
 }
 
+/// Bad input: the message says `said` and gives a hint.
+#[track_caller]
+fn refused(at: &Path, args: &str, said: &str) {
+    let outcome = ssdlab(at, args);
+    let error = &outcome.stderr;
+    assert_eq!(outcome.code, Some(2), "{args}: {error}");
+    let hinted = error.contains("hint: ");
+    assert!(error.contains(said) && hinted, "{args}: {error}");
+}
+
 /// Intel's timed workload counts from an earlier state of the drive.
 #[test]
 fn a_timed_workload_counts_from_a_checkpoint() {
@@ -130,14 +140,7 @@ fn a_timed_workload_counts_from_a_checkpoint() {
         ("smart before --timed-since whole", "cannot begin later"),
         ("smart whole --timed-since nonesuch", "nonesuch"),
     ] {
-        let outcome = ssdlab(at, args);
-        assert_eq!(outcome.code, Some(2), "{args}: {}", outcome.stderr);
-        assert!(outcome.stderr.contains(said), "{args}: {}", outcome.stderr);
-        assert!(
-            outcome.stderr.contains("hint: "),
-            "{args}: {}",
-            outcome.stderr
-        );
+        refused(at, args, said);
     }
 }
 
@@ -303,14 +306,7 @@ fn what_cannot_be_lived_is_refused_with_a_hint() {
         ("endurance own.toml --money --price 0", "a price of 0"),
         ("run job.fio --target drive:nonesuch", "nonesuch"),
     ] {
-        let outcome = ssdlab(at, args);
-        assert_eq!(outcome.code, Some(2), "{args}: {}", outcome.stderr);
-        assert!(outcome.stderr.contains(said), "{args}: {}", outcome.stderr);
-        assert!(
-            outcome.stderr.contains("hint: "),
-            "{args}: {}",
-            outcome.stderr
-        );
+        refused(at, args, said);
     }
     let both = ssdlab(at, "age --resume c --workload uniform --until 2GB");
     assert_eq!(both.code, Some(2));

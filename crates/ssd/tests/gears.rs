@@ -68,17 +68,24 @@ fn both_gears_leave_the_same_map() {
     }
 }
 
+/// The drive after all commands given at once, which is as it is after one by one.
+#[track_caller]
+fn all_at_once(config: &DriveConfig, commands: &[Command]) -> CountingDrive {
+    let mut at_once = CountingDrive::new(config.clone()).expect("valid");
+    let mut one_by_one = at_once.clone();
+    at_once.apply_all(commands);
+    commands
+        .iter()
+        .for_each(|command| one_by_one.apply(command));
+    assert_eq!(format!("{at_once:?}"), format!("{one_by_one:?}"));
+    at_once
+}
+
 #[test]
 fn one_by_one_is_as_all_at_once() {
     for config in all() {
         let commands: Vec<Command> = Mix::new(&config, 9).take(1_000).collect();
-        let mut at_once = CountingDrive::new(config.clone()).expect("valid");
-        let mut one_by_one = at_once.clone();
-        at_once.apply_all(&commands);
-        commands
-            .iter()
-            .for_each(|command| one_by_one.apply(command));
-        assert_eq!(format!("{at_once:?}"), format!("{one_by_one:?}"));
+        all_at_once(&config, &commands);
     }
 }
 
@@ -94,13 +101,7 @@ fn single_writes_are_the_same_many_at_a_time() {
             .map(|index| rng.below(places[index / 500 % 2]) * slot)
             .map(|offset| Command::write(offset, slot as u32))
             .collect();
-        let mut at_once = CountingDrive::new(config.clone()).expect("valid");
-        let mut one_by_one = at_once.clone();
-        at_once.apply_all(&commands);
-        commands
-            .iter()
-            .for_each(|command| one_by_one.apply(command));
-        assert_eq!(format!("{at_once:?}"), format!("{one_by_one:?}"));
+        let at_once = all_at_once(&config, &commands);
         if !reads_matter(&config) {
             same(&timed(&config, &commands, 7), &at_once);
         }

@@ -8,7 +8,7 @@ use crate::config::{ConfigError, DriveConfig};
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
 use crate::ftl::{
-    BlockFtl, Found, Full, Hint, HybridFtl, Lean, PageFtl, SuperblockView, Translation,
+    AHEAD, BlockFtl, Found, Full, Hint, HybridFtl, Lean, PageFtl, SuperblockView, Translation,
 };
 use crate::image::{IMAGE_VERSION, Image, ImageError, Reader, Writer};
 use crate::nand::{Counting, EndOfLife, NandWork, Reliability};
@@ -16,9 +16,6 @@ use std::io;
 
 /// What begins every image of a counting drive.
 const COUNTING_MAGIC: [u8; 8] = *b"ssdlabCD";
-
-/// How many commands ahead what they need is fetched.
-const AHEAD: usize = 64;
 
 fn block_mapped() -> ImageError {
     ImageError::Unknown("a block-mapped drive in the counting gear is not saved".into())

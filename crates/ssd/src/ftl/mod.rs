@@ -79,6 +79,9 @@ pub struct SuperblockView {
     pub free: bool,
 }
 
+/// How many commands ahead map entries are fetched, where many commands are known.
+pub(crate) const AHEAD: usize = 64;
+
 /// Logical slots to media and back: what every kind of translation layer offers the drive.
 pub trait Translation: Clone + Debug + Image {
     /// Over factory-fresh media. `config` has been validated; `victim` replaces its policy.

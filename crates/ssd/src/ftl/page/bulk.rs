@@ -16,13 +16,11 @@
 
 use super::reclaim::Which;
 use super::{Entry, Gear, Hint, Layout, Pace, PageFtl, UNMAPPED};
+use crate::ftl::AHEAD;
 use crate::ftl::policies::Separation;
 use crate::nand::Mode;
 use crate::prefetch::prefetch;
 use std::ops::Range;
-
-/// How many writes ahead map entries are fetched.
-const AHEAD: usize = 64;
 
 /// The frontier of the only stream of host data.
 const HOST: usize = 1;

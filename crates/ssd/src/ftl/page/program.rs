@@ -24,19 +24,24 @@ fn stale_twice(ppn: u32) -> ! {
 }
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
-    /// The copy that a map value stands for is stale now.
+    /// The copy that a map value stands for is stale now, and no mover has seen to it.
     #[inline(always)]
     pub(super) fn invalidate(&mut self, value: u32) {
-        if value == UNMAPPED {
-            return;
+        if value != UNMAPPED {
+            let left = self.leave(value - 1);
+            self.epoch += u64::from(left & NOT != 0);
         }
-        let ppn = value - 1;
+    }
+
+    /// A slot is stale now. Returns what is left valid in its superblock, with [`NOT`] if that is
+    /// no candidate.
+    #[inline(always)]
+    fn leave(&mut self, ppn: u32) -> u32 {
         clear(&mut self.valid, ppn);
         let weight = self.weight_at(ppn);
         self.live -= u64::from(weight);
         let superblock = self.nand.geometry.superblock_of(ppn);
-        let left = self.candidates.remove_valid(superblock, weight);
-        self.epoch += u64::from(left & NOT != 0);
+        self.candidates.remove_valid(superblock, weight)
     }
 
     /// Programs `batch`, new data of the host or the map, as one unit and maps it.
@@ -118,7 +123,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             Some(victim) if !L::FULL => ppn = self.map_moved(first, batch, victim),
             _ => {
                 for entry in batch {
-                    self.invalidate(entry.old);
+                    self.leave(entry.old - 1);
                     let value = self.map[entry.lpn as usize];
                     if value == entry.old {
                         self.set_map(entry.lpn, ppn + 1);

@@ -350,9 +350,12 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         found
     }
 
+    /// Fetches the map entries of the valid slots from `first` up to `last` early.
     fn prefetch_ahead(&self, first: u32, last: u32) {
-        for line in 0..AHEAD as usize / 16 {
-            prefetch(&self.owner, last as usize + AHEAD as usize + 16 * line);
+        // What the next block reads its addresses from, a cache line of them at a time.
+        let later = last as usize + AHEAD as usize;
+        for first in (later..later + AHEAD as usize).step_by(16) {
+            prefetch(&self.owner, first);
         }
         let (map, owner) = (&self.map[..], &self.owner[..]);
         each_valid(&self.valid, first, last, |ppn| {
