@@ -5,6 +5,7 @@
 
 import os
 import signal
+import sqlite3
 import sys
 import tempfile
 import unittest
@@ -104,6 +105,22 @@ class Guard(unittest.TestCase):
                 self.assertEqual(campaign.tally.damaged, 1)
                 self.assertEqual(campaign.tally.broken, 3 if fell else 0)
                 self.assertEqual(server.asked[-1], "cut-when")
+
+
+class Check(unittest.TestCase):
+    """SQLite's own check, and ours of what it holds."""
+
+    def test_a_database_that_lost_its_first_row_is_damaged(self):
+        """The drive went back to before the row was there, and SQLite finds nothing wrong."""
+        with tempfile.TemporaryDirectory() as folder:
+            database = Sqlite("WAL", "FULL")
+            database.create(Path(folder))
+            self.assertEqual(database.verify(Path(folder)), ([], 0))
+            with sqlite3.connect(Path(folder) / "db") as connection:
+                connection.execute("DELETE FROM total")
+            connection.close()
+            with self.assertRaises(Failed):
+                database.verify(Path(folder))
 
 
 class Worker(unittest.TestCase):

@@ -73,8 +73,12 @@ def check(path):
     if said != [("ok",)]:
         raise sqlite3.DatabaseError(f"integrity_check: {said[:3]}")
     rows = connection.execute("SELECT number, text FROM t").fetchall()
-    (total,) = connection.execute("SELECT sum FROM total").fetchone()
+    totals = connection.execute("SELECT sum FROM total").fetchall()
     connection.close()
+    # Its one row was there before the drive was first cut.
+    if len(totals) != 1:
+        raise sqlite3.DatabaseError(f"table total has {len(totals)} rows, not 1")
+    total = totals[0][0]
     print(json.dumps({"rows": rows, "total": total}))
 
 
