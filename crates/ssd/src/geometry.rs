@@ -13,10 +13,12 @@
 
 use crate::image::{Image, ImageError, Reader, Writer, image_of};
 
-/// A division by a number known only at run time, as a multiplication.
+/// A division by a number known only at run time, as a multiplication without branches.
 ///
-/// Exact for all 32-bit operands (D. Lemire, O. Kaser, N. Kurz, "Faster remainder by direct
-/// computation", 2019).
+/// With `m = floor((2^64 - 1) / d)`, `floor(m (n + 1) / 2^64) = floor(n / d)` for all 32-bit `n`
+/// and `d`: `m (n + 1) / 2^64` falls short of `(n + 1) / d` by more than nothing, and by no more
+/// than `(n + 1) / 2^64 < 1 / d` (after A. D. Robison, "N-bit unsigned division via N-bit
+/// multiply-add", 2005).
 #[derive(Clone, Copy, Debug)]
 pub struct Divisor {
     value: u32,
@@ -30,22 +32,16 @@ impl Divisor {
     /// When `value` is zero.
     pub fn new(value: u32) -> Divisor {
         assert!(value > 0, "division by zero");
-        // A divisor of 1 would overflow the reciprocal; `quotient` treats it apart.
-        let reciprocal = if value == 1 {
-            0
-        } else {
-            u64::MAX / u64::from(value) + 1
-        };
-        Divisor { value, reciprocal }
+        Divisor {
+            value,
+            reciprocal: u64::MAX / u64::from(value),
+        }
     }
 
     /// `n / value`.
     #[inline(always)]
     pub fn quotient(self, n: u32) -> u32 {
-        if self.value == 1 {
-            return n;
-        }
-        ((u128::from(self.reciprocal) * u128::from(n)) >> 64) as u32
+        ((u128::from(self.reciprocal) * u128::from(u64::from(n) + 1)) >> 64) as u32
     }
 
     /// Quotient and remainder.
@@ -221,13 +217,19 @@ impl Geometry {
     pub fn place(&self, ppn: u32) -> Place {
         let (superblock, in_superblock) = self.per_superblock.div_rem(ppn);
         let unit = self.per_unit.quotient(in_superblock);
-        let (row, die) = self.per_row.div_rem(unit);
+        let (row, die) = self.row_and_die(unit);
         Place {
             superblock,
             unit,
             row,
             die,
         }
+    }
+
+    /// The row and the die of a unit of a superblock.
+    #[inline(always)]
+    pub fn row_and_die(&self, unit: u32) -> (u32, u32) {
+        self.per_row.div_rem(unit)
     }
 
     /// The first slot of a unit.
@@ -269,7 +271,7 @@ mod tests {
             u32::MAX - 1,
             u32::MAX,
         ];
-        for value in [1, 2, 3, 7, 8, 64, 384, 196_608, u32::MAX] {
+        for value in [1, 2, 3, 7, 8, 64, 384, 196_608, u32::MAX - 1, u32::MAX] {
             let divisor = Divisor::new(value);
             for n in numbers {
                 assert_eq!(divisor.div_rem(n), (n / value, n % value), "{n} / {value}");

@@ -10,7 +10,7 @@ mod kinds;
 use kinds::commands::Mix;
 use kinds::{SLOT, all, reads_matter};
 use ssdlab_ssd::rng::Rng;
-use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, Nanos};
+use ssdlab_ssd::{Bytes, Command, CountingDrive, Drive, DriveConfig, Nanos};
 
 /// Runs commands with `depth` of them under way.
 fn timed(config: &DriveConfig, commands: &[Command], depth: u32) -> Drive {
@@ -103,6 +103,38 @@ fn single_writes_are_the_same_many_at_a_time() {
             .collect();
         let at_once = all_at_once(&config, &commands);
         if !reads_matter(&config) {
+            same(&timed(&config, &commands, 7), &at_once);
+        }
+    }
+}
+
+/// The same for units of many sizes, where units are placed and victims emptied in a way of its own
+/// (a power of two up to 64 slots) and where they are not; with few and with many superblocks, a
+/// map journal, and trims in between.
+#[test]
+fn single_writes_are_the_same_on_units_of_any_size() {
+    for (kib, planes) in [(4, 1), (4, 3), (16, 1), (16, 4), (64, 4), (64, 8)] {
+        for (blocks, pages, entry_bytes) in [(20, 12, 0), (60, 6, 0), (24, 6, 8)] {
+            let mut config = kinds::bare();
+            config.name = format!("{planes} x {kib} KiB, {blocks} of {pages}");
+            config.shape.planes_per_die = planes;
+            config.shape.page_bytes = kib << 10;
+            config.shape.blocks_per_plane = blocks;
+            config.shape.pages_per_block = pages;
+            config.buffer.bytes = 4 * Bytes::MIB;
+            config.ftl.journal.entry_bytes = entry_bytes;
+            config.user_bytes = config.geometry().raw_bytes() * 11 / 20 / SLOT * SLOT;
+            let slots = u64::from(config.user_slots() as u32);
+            let mut rng = Rng::named(4, "sizes");
+            let commands: Vec<Command> = (0..6 * slots)
+                .map(|index| match (index / slots, rng.below(100)) {
+                    (1 | 4, 0) => Command::trim(rng.below(slots) * SLOT, SLOT as u32),
+                    (3, _) => Command::write(rng.below(40) * SLOT, SLOT as u32),
+                    _ => Command::write(rng.below(slots) * SLOT, SLOT as u32),
+                })
+                .collect();
+            let at_once = all_at_once(&config, &commands);
+            assert!(at_once.counters().victims > 5, "{}", config.name);
             same(&timed(&config, &commands, 7), &at_once);
         }
     }

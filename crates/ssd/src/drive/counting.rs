@@ -120,17 +120,25 @@ impl<F: Translation> Tally<F> {
     /// The mapping units of a chunk of commands; whether each of them writes one unit and no more.
     #[inline(always)]
     fn lpns_of(&self, chunk: &[Command], user_bytes: u64, lpns: &mut [u32]) -> bool {
-        let slot = 1 << self.slot_shift;
-        let last = user_bytes.saturating_sub(slot);
-        // What must be zero, of all commands together.
+        let slot = 1_u32 << self.slot_shift;
+        // Of all commands together: what each of them must be shows in these.
+        let (mut offsets, mut furthest) = (0, 0);
+        let (mut any_len, mut all_len) = (0, u32::MAX);
         let mut other = 0;
         for (lpn, command) in lpns.iter_mut().zip(chunk) {
             *lpn = (command.offset >> self.slot_shift) as u32;
-            other |= command.offset & (slot - 1) | u64::from(command.len) ^ slot;
-            let beyond = command.offset > last;
-            other |= u64::from(beyond | (command.op != Op::Write) | command.fua);
+            offsets |= command.offset;
+            furthest = furthest.max(command.offset);
+            any_len |= command.len;
+            all_len &= command.len;
+            other |= command.op as u8 ^ Op::Write as u8 | u8::from(command.fua);
         }
-        other == 0 && user_bytes >= slot
+        other == 0
+            && any_len == slot
+            && all_len == slot
+            && offsets & u64::from(slot - 1) == 0
+            && user_bytes >= u64::from(slot)
+            && furthest <= user_bytes - u64::from(slot)
     }
 
     fn apply_each(&mut self, commands: &[Command], user_bytes: u64) {

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! valid   per superblock, the top bit set while it is no candidate
-//! fewest  minimum per group of 64, recomputed only where the minimum was withdrawn (greedy)
+//! fewest  minimum per group of 64, recomputed only where the minimum was withdrawn (greedy);
+//!         of few large superblocks all counts are looked through instead, for each victim
 //! full    candidates in no order, for drawing (random, d-choices); position of each
 //! older   candidates as a list from the oldest to the newest (FIFO, windowed)
 //! ```
@@ -16,12 +17,18 @@ pub(crate) const NOT: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 const GROUP: usize = 64;
 
+/// Orders by valid count, then by number.
+#[inline(always)]
+fn rank(valid: u32, superblock: u32) -> u64 {
+    u64::from(valid) << 32 | u64::from(superblock)
+}
+
 /// Full superblocks and what is known of them.
 #[derive(Clone, Debug)]
 pub struct Candidates {
     valid: Vec<u32>,
-    /// Per group: the least entry of `valid` and whose it is.
-    fewest: Vec<(u32, u32)>,
+    /// Per group: the least entry of `valid` in the upper half, and whose it is in the lower one.
+    fewest: Vec<u64>,
     /// Groups whose minimum was withdrawn, one bit each.
     outdated: Vec<u64>,
     full: Vec<u32>,
@@ -33,6 +40,9 @@ pub struct Candidates {
     closed_at: Vec<u64>,
     capacity: u32,
     now: u64,
+    /// Whether the minima are kept: not where looking through all counts costs less, since a victim
+    /// gives back more slots than there are superblocks.
+    keeps_fewest: bool,
 }
 
 image_of!(Candidates {
@@ -47,7 +57,8 @@ image_of!(Candidates {
     newest,
     closed_at,
     capacity,
-    now
+    now,
+    keeps_fewest
 });
 
 impl Candidates {
@@ -56,7 +67,7 @@ impl Candidates {
         let groups = count.div_ceil(GROUP);
         Candidates {
             valid: vec![NOT; count],
-            fewest: vec![(u32::MAX, 0); groups],
+            fewest: vec![rank(u32::MAX, 0); groups],
             outdated: vec![0; groups.div_ceil(64)],
             full: Vec::with_capacity(count),
             position: vec![0; count],
@@ -67,6 +78,7 @@ impl Candidates {
             closed_at: vec![0; count],
             capacity,
             now: 0,
+            keeps_fewest: (capacity as usize) < count,
         }
     }
 
@@ -109,6 +121,11 @@ impl Candidates {
 
     /// The candidate with the fewest valid slots, the lowest number among equals.
     pub fn fewest_valid(&mut self) -> Option<u32> {
+        if !self.keeps_fewest {
+            let &least = self.valid.iter().min()?;
+            let first = self.valid.iter().position(|&valid| valid == least)?;
+            return (least & NOT == 0).then_some(first as u32);
+        }
         for word in 0..self.outdated.len() {
             let mut bits = std::mem::take(&mut self.outdated[word]);
             while bits != 0 {
@@ -116,8 +133,8 @@ impl Candidates {
                 bits &= bits - 1;
             }
         }
-        let &(valid, superblock) = self.fewest.iter().min()?;
-        (valid & NOT == 0).then_some(superblock)
+        let &least = self.fewest.iter().min()?;
+        ((least >> 32) as u32 & NOT == 0).then_some(least as u32)
     }
 
     fn refresh(&mut self, group: usize) {
@@ -129,16 +146,17 @@ impl Candidates {
             least = least.min(valid);
         }
         let at = members.iter().position(|&valid| valid == least);
-        self.fewest[group] = (least, (first + at.unwrap_or(0)) as u32);
+        self.fewest[group] = rank(least, (first + at.unwrap_or(0)) as u32);
     }
 
     /// The superblock's count has fallen, or it has become a candidate.
     #[inline(always)]
     fn fell(&mut self, superblock: u32, valid: u32) {
-        let fewest = &mut self.fewest[superblock as usize / GROUP];
-        if valid < fewest.0 || (valid == fewest.0 && superblock < fewest.1) {
-            *fewest = (valid, superblock);
+        if !self.keeps_fewest {
+            return;
         }
+        let fewest = &mut self.fewest[superblock as usize / GROUP];
+        *fewest = rank(valid, superblock).min(*fewest);
     }
 
     /// Slots have been written in a superblock that is open.
@@ -194,8 +212,8 @@ impl Candidates {
         );
         self.valid[s] |= NOT;
         let group = s / GROUP;
-        if self.fewest[group].1 == superblock {
-            self.fewest[group] = (NOT, superblock);
+        if self.fewest[group] as u32 == superblock {
+            self.fewest[group] = rank(NOT, superblock);
             self.outdated[group / 64] |= 1 << (group % 64);
         }
         let position = self.position[s] as usize;

@@ -113,21 +113,38 @@ impl Gather {
         index as u32
     }
 
-    /// The entries and the position of the next one, to append entries of weight one; afterwards
-    /// [`Gather::appended`]. A position's index is what its lowest bits are.
+    /// The index of the next entry, and the entries that can be appended in one piece, to append
+    /// entries of weight one; afterwards [`Gather::appended`].
     #[inline(always)]
-    pub fn appending(&mut self) -> (&mut [Entry], u32) {
-        (&mut self.entries, self.tail)
+    pub fn appending(&mut self) -> (u32, &mut [Entry]) {
+        let first = self.index(self.tail);
+        let count = (self.room() as usize).min(self.entries.len() - first);
+        (first as u32, &mut self.entries[first..first + count])
     }
 
-    /// Entries up to the position `tail` were appended; returns how many.
+    /// So many entries were appended.
     #[inline(always)]
-    pub fn appended(&mut self, tail: u32) -> u32 {
-        let count = tail.wrapping_sub(self.tail);
-        self.tail = tail;
+    pub fn appended(&mut self, count: u32) {
+        self.tail = self.tail.wrapping_add(count);
         self.live += count;
         self.weight += count;
-        count
+    }
+
+    /// The entries, oldest first, in one or two pieces, if they are exactly `count` and none is
+    /// dead.
+    #[inline(always)]
+    pub fn whole(&self, count: u32) -> Option<(&[Entry], &[Entry])> {
+        let queued = self.tail.wrapping_sub(self.head);
+        if self.live != count || queued != count || self.weight != count {
+            return None;
+        }
+        let first = self.index(self.head);
+        let last = first + count as usize;
+        let wrapped = last.saturating_sub(self.entries.len());
+        Some((
+            &self.entries[first..last - wrapped],
+            &self.entries[..wrapped],
+        ))
     }
 
     /// Takes the oldest live entry.
@@ -156,19 +173,12 @@ impl Gather {
     /// `batch`.
     #[inline(always)]
     pub fn pop_into(&mut self, batch: &mut Vec<Entry>, room: u32) {
-        let mask = self.entries.len() - 1;
-        let first = self.head as usize & mask;
-        if self.live == self.weight
-            && self.live == self.tail.wrapping_sub(self.head)
-            && self.live <= room
-        {
-            // All of it, and none of it dead: in one or two pieces.
-            let last = first + self.live as usize;
-            let wrapped = last.saturating_sub(self.entries.len());
-            batch.extend_from_slice(&self.entries[first..last - wrapped]);
-            batch.extend_from_slice(&self.entries[..wrapped]);
+        if let Some((first, second)) = self.whole(self.live).filter(|_| self.live <= room) {
+            batch.extend_from_slice(first);
+            batch.extend_from_slice(second);
             return self.clear();
         }
+        let mask = self.entries.len() - 1;
         let (mut head, mut left) = (self.head, room);
         while head != self.tail {
             let entry = self.entries[head as usize & mask];

@@ -6,9 +6,6 @@
 //! of wear, and reclaim either not needed or looking through units of a victim that holds nothing.
 //! The slot-by-slot path does everything else, and the tests hold the two against each other.
 //!
-//! Single writes that lie anywhere are taken many at a time, too, into the same buffer: what they
-//! have in common is asked once, and what later ones need is fetched early.
-//!
 //! ```text
 //! buffer: one unit, lpns n-U .. n      run: n .. end
 //!         \______________ rows ______________/ \_ U stay _/
@@ -16,10 +13,8 @@
 
 use super::reclaim::Which;
 use super::{Entry, Gear, Hint, Layout, Pace, PageFtl, UNMAPPED};
-use crate::ftl::AHEAD;
 use crate::ftl::policies::Separation;
 use crate::nand::Mode;
-use crate::prefetch::prefetch;
 use std::ops::Range;
 
 /// The frontier of the only stream of host data.
@@ -49,18 +44,6 @@ fn in_order(list: &[u32], first: u32) -> u32 {
         .count() as u32
 }
 
-/// Fetches early, when it is the turn of the first of `lpns`: the map entry of one far behind it,
-/// and the word with the valid bit of a nearer one, whose map entry is there by now.
-#[inline(always)]
-fn fetch(map: &[u32], valid: &[u64], lpns: &[u32]) {
-    if let Some(&lpn) = lpns.get(AHEAD) {
-        prefetch(map, lpn as usize);
-    }
-    if let Some(value) = lpns.get(AHEAD / 2).and_then(|&lpn| map.get(lpn as usize)) {
-        prefetch(valid, value.wrapping_sub(1) as usize / 64);
-    }
-}
-
 impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Whether the configuration allows rows at all.
     #[inline]
@@ -77,61 +60,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             && r.slc.superblocks == 0
             && r.slc.dynamic_above_free == 0
             && r.gather_slots == unit
-    }
-
-    /// Takes in the first `count` of `lpns`, which lie anywhere; what the others will need is
-    /// fetched early. Only where rows are possible.
-    pub(super) fn take_each(&mut self, lpns: &[u32], count: usize) {
-        let mut done = 0;
-        while done < count {
-            done += self.take_some(&lpns[done..], count - done);
-            if done < count {
-                // It is full, or must be compacted.
-                self.fetch_for(&lpns[done..]);
-                self.take_in(0, lpns[done], Hint::default());
-                done += 1;
-            }
-        }
-    }
-
-    /// Takes in as many of the first `count` of `lpns` as the buffer has room for; returns how
-    /// many.
-    #[inline(always)]
-    fn take_some(&mut self, lpns: &[u32], count: usize) -> usize {
-        let gather = &self.gathers[0];
-        let room = gather.room().min(self.rules.gather_slots - gather.weight());
-        let count = count.min(room as usize);
-        let (entries, mut tail) = self.gathers[0].appending();
-        let mask = entries.len() - 1;
-        let (map, valid) = (&mut self.map[..], &self.valid[..]);
-        for (index, &lpn) in lpns[..count].iter().enumerate() {
-            fetch(map, valid, &lpns[index..]);
-            let value = &mut map[lpn as usize];
-            let old = *value;
-            if old >= super::BUFFERED {
-                continue;
-            }
-            let index = tail as usize & mask;
-            entries[index] = Entry {
-                lpn,
-                old,
-                weight: 1,
-            };
-            *value = super::BUFFERED + index as u32;
-            tail = tail.wrapping_add(1);
-        }
-        let appended = self.gathers[0].appended(tail);
-        if self.written_end < self.user_slots {
-            let last = lpns[..count].iter().max().map_or(0, |&lpn| lpn + 1);
-            self.written_end = self.written_end.max(last);
-        }
-        self.counters.slots_coalesced += count as u64 - u64::from(appended);
-        self.host_slots += count as u64;
-        count
-    }
-
-    fn fetch_for(&self, lpns: &[u32]) {
-        fetch(&self.map, &self.valid, lpns);
     }
 
     /// Takes a run of mapping units in.

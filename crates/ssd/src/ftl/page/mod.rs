@@ -16,6 +16,7 @@ mod bulk;
 mod check;
 mod interface;
 mod place;
+mod plain;
 mod program;
 mod reclaim;
 mod recover;
@@ -33,6 +34,7 @@ use crate::image::{Image, ImageError, Reader, Writer, image_of, image_of_choice}
 use crate::nand::{Gear, Mode, Nand};
 use crate::prefetch::prefetch;
 use crate::rng::Rng;
+use plain::Looked;
 use reclaim::Mover;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -210,6 +212,7 @@ pub struct PageFtl<G, L> {
     rng: Rng,
     launched: Vec<Launched>,
     batch: Vec<Entry>,
+    looked: Looked,
     /// Host slots written, coalesced ones included: the clock of lifespans.
     host_slots: u64,
     /// Changes whenever something in a superblock that is no candidate becomes stale by other means
@@ -295,6 +298,7 @@ impl<G: Gear, L: Layout> Image for PageFtl<G, L> {
             rng: Image::load(from)?,
             launched: Image::load(from)?,
             batch: Vec::new(),
+            looked: Looked::default(),
             host_slots: Image::load(from)?,
             epoch: Image::load(from)?,
             layout: PhantomData,
@@ -416,6 +420,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             rng: Rng::named(config.ftl.seed, "victim"),
             launched: Vec::new(),
             batch: Vec::with_capacity(geometry.slots_per_unit as usize),
+            looked: Looked::default(),
             host_slots: 0,
             epoch: 0,
             nand: Nand::new(geometry, &config.nand, config.wear.as_ref()),

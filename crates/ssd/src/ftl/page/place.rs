@@ -184,7 +184,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.do_wear_work(from);
         let (frontier, at) = self.take_host_unit(from, stream);
         let mut batch = std::mem::take(&mut self.batch);
-        batch.clear();
         let room = self.unit_slots();
         self.gathers[stream].pop_into(&mut batch, room);
         let ticket = self.program(from, at, &batch, Purpose::Host, false);
@@ -195,6 +194,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 ticket,
             });
         }
+        batch.clear();
         self.batch = batch;
         self.close_if_full(frontier);
         ticket
@@ -237,7 +237,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             let stream = self.stream_for(next, hint);
             let (frontier, at) = self.take_host_unit(from, stream);
             let mut batch = std::mem::take(&mut self.batch);
-            batch.clear();
             for lpn in next..lpns.end.min(next + per_unit) {
                 self.remember_write(lpn, hint.tag);
                 let (old, buffered) = self.take_from_buffer(lpn);
@@ -248,6 +247,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             let ticket = self.program(from, at, &batch, Purpose::Host, true);
             self.journal_change(batch.len() as u32);
             next += batch.len() as u32;
+            batch.clear();
             self.batch = batch;
             self.close_if_full(frontier);
             end = end.max(ticket.end);
@@ -275,12 +275,18 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         end
     }
 
+    /// Whether a journal page has filled up.
+    #[inline(always)]
+    pub(super) fn journal_is_due(&self) -> bool {
+        let per_page = self.journal.entries_per_page;
+        per_page > 0 && self.journal.pending >= per_page
+    }
+
     /// Programs the journal pages that have filled up, and map pages that must go to media.
     #[inline(always)]
     pub(super) fn program_due_journal(&mut self, from: u64) {
-        let per_page = self.journal.entries_per_page;
-        while per_page > 0 && self.journal.pending >= per_page {
-            self.journal.pending -= per_page;
+        while self.journal_is_due() {
+            self.journal.pending -= self.journal.entries_per_page;
             self.program_journal_page(from, false);
         }
         if self.upkeep.is_due() {
@@ -295,7 +301,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         for _ in 0..units {
             let (frontier, at) = self.take_host_unit(from, 0);
             let mut batch = std::mem::take(&mut self.batch);
-            batch.clear();
             let weight = self.rules.pack;
             while (batch.len() as u32) < per_unit {
                 let Some(lpn) = self.upkeep.take_due() else {
@@ -305,6 +310,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 batch.push(Entry { lpn, old, weight });
             }
             self.program(from, at, &batch, Purpose::Map, false);
+            batch.clear();
             self.batch = batch;
             self.close_if_full(frontier);
             for _ in 1..self.rules.leaf_programs {
@@ -318,7 +324,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     fn program_journal_page(&mut self, from: u64, firm: bool) -> (usize, UnitPlace, Ticket) {
         let (frontier, at) = self.take_host_unit(from, 0);
         let mut batch = std::mem::take(&mut self.batch);
-        batch.clear();
         for _ in 0..self.journal.slots_per_page {
             let lpn = self.journal.first + self.journal.next;
             self.journal.next = (self.journal.next + 1) % self.journal.slots;
@@ -328,6 +333,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
         let ticket = self.program(from, at, &batch, Purpose::Map, firm);
         self.remember_journal(at.die);
+        batch.clear();
         self.batch = batch;
         self.close_if_full(frontier);
         self.owe_checkpoint();

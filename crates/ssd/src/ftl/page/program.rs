@@ -8,13 +8,13 @@ use crate::nand::{Mode, Purpose, Ticket, UnitPlace};
 
 /// The slot at `ppn` is stale now.
 #[inline(always)]
-fn clear(valid: &mut [u64], ppn: u32) {
-    let bit = 1 << (ppn % 64);
+pub(super) fn clear(valid: &mut [u64], ppn: u32) {
     let word = &mut valid[ppn as usize / 64];
-    if *word & bit == 0 {
+    let left = *word & !(1 << (ppn % 64));
+    if left == *word {
         stale_twice(ppn);
     }
-    *word ^= bit;
+    *word = left;
 }
 
 /// Apart and by value, so that the loops do not keep their counters in memory for it.

@@ -17,26 +17,23 @@ use crate::prefetch::prefetch;
 /// One emptying in progress.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mover {
-    victim: Option<u32>,
+    pub(super) victim: Option<u32>,
     /// Next unit of the victim to look at.
     pub(super) unit: u32,
-    /// Valid slots read: logical slot and map value of where it lies. Those before `next` have
-    /// been dealt with.
-    moving: Vec<Entry>,
-    next: usize,
+    /// Valid slots read but not yet programmed: logical slot and map value of where it lies.
+    pub(super) moving: Vec<Entry>,
     /// The drive's epoch in which all of `moving` was known to be valid.
-    epoch: u64,
+    pub(super) epoch: u64,
     /// When the slots in `moving` are in the controller.
     read_end: u64,
     /// Victims looked through whose last slots are in `moving`.
-    retiring: Vec<u32>,
+    pub(super) retiring: Vec<u32>,
 }
 
 image_of!(Mover {
     victim,
     unit,
     moving,
-    next,
     epoch,
     read_end,
     retiring
@@ -50,18 +47,12 @@ impl Mover {
 
     /// The victim, when all there is to do is to look through it.
     pub fn looking_only(&self) -> Option<u32> {
-        let idle = self.waiting() == 0 && self.retiring.is_empty();
+        let idle = self.moving.is_empty() && self.retiring.is_empty();
         self.victim.filter(|_| idle)
     }
 
     pub fn is_working(&self) -> bool {
-        self.victim.is_some() || self.waiting() > 0
-    }
-
-    /// Entries read but not yet programmed.
-    #[inline(always)]
-    fn waiting(&self) -> usize {
-        self.moving.len() - self.next
+        self.victim.is_some() || !self.moving.is_empty()
     }
 }
 
@@ -92,7 +83,7 @@ impl Which {
 
 /// Map entries are fetched for so many slots of a victim at a time, and so many ahead of the look.
 /// Many at once, since the processor can wait for many together, but not long for one.
-const AHEAD: u32 = 128;
+pub(super) const AHEAD: u32 = 128;
 
 /// Calls `f` for each valid slot from `first` up to `last`, a word at a time.
 #[inline(always)]
@@ -137,7 +128,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let w = Which::Reclaim as usize;
         while self.is_short() && self.reclaim_step(from).is_some() {
             if self.movers[w].victim.is_none() {
-                while self.movers[w].waiting() > 0 {
+                while !self.movers[w].moving.is_empty() {
                     self.program_moving::<true>(Which::Reclaim, from);
                 }
                 self.retire(Which::Reclaim, from);
@@ -206,12 +197,12 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let unit_slots = self.unit_slots() as usize;
         match self.movers[w].victim {
             Some(victim) => self.look_ahead(which, victim, from),
-            None if self.movers[w].waiting() == 0 => return None,
+            None if self.movers[w].moving.is_empty() => return None,
             None => end = end.max(self.program_moving::<RECLAIM>(which, from)),
         }
         // Whole units; less only when a second victim would otherwise wait for a few slots.
-        while self.movers[w].waiting() >= unit_slots
-            || (self.movers[w].retiring.len() > 1 && self.movers[w].waiting() > 0)
+        while self.movers[w].moving.len() >= unit_slots
+            || (self.movers[w].retiring.len() > 1 && !self.movers[w].moving.is_empty())
         {
             end = end.max(self.program_moving::<RECLAIM>(which, from));
         }
@@ -351,7 +342,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     /// Fetches the map entries of the valid slots from `first` up to `last` early.
-    fn prefetch_ahead(&self, first: u32, last: u32) {
+    pub(super) fn prefetch_ahead(&self, first: u32, last: u32) {
         // What the next block reads its addresses from, a cache line of them at a time.
         let later = last as usize + AHEAD as usize;
         for first in (later..later + AHEAD as usize).step_by(16) {
@@ -359,7 +350,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
         let (map, owner) = (&self.map[..], &self.owner[..]);
         each_valid(&self.valid, first, last, |ppn| {
-            prefetch(map, owner[ppn as usize] as usize);
+            if let Some(&lpn) = owner.get(ppn as usize) {
+                prefetch(map, lpn as usize);
+            }
         });
     }
 
@@ -375,12 +368,11 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let mover = &mut self.movers[which as usize];
         let read_end = mover.read_end;
         // Nothing waits in the meantime, not even where paying looks at this mover.
-        let first = std::mem::take(&mut mover.next);
-        let moving = std::mem::take(&mut mover.moving);
-        let (last, room) = self.unit_of(&moving, first);
+        let mut moving = std::mem::take(&mut mover.moving);
+        let (count, room) = self.unit_of(&moving);
         let mut end = read_end;
-        if first < last {
-            let batch = &moving[first..last];
+        if count > 0 {
+            let batch = &moving[..count];
             let purpose = which.purpose();
             let frontier = self.relocation_frontier(batch);
             let ready = read_end.max(from);
@@ -396,13 +388,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             self.journal_change(batch.len() as u32);
             self.close_if_full(frontier);
         }
-        let mover = &mut self.movers[which as usize];
-        mover.moving = moving;
-        mover.next = last;
-        if last == mover.moving.len() {
-            mover.moving.clear();
-            mover.next = 0;
-        }
+        moving.drain(..count);
+        self.movers[which as usize].moving = moving;
         end
     }
 
@@ -417,8 +404,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     fn drop_now_stale(&mut self, which: Which) {
         let mover = &mut self.movers[which as usize];
         mover.epoch = self.epoch;
-        mover.moving.drain(..mover.next);
-        mover.next = 0;
         let mut stale = 0;
         mover.moving.retain(|entry| {
             let ppn = entry.old - 1;
@@ -431,20 +416,20 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// The end of the entries from `first` on that fit into a unit, and the room that is left.
-    fn unit_of(&self, moving: &[Entry], first: usize) -> (usize, u32) {
+    /// How many of the entries fit into a unit, and the room that is left.
+    fn unit_of(&self, moving: &[Entry]) -> (usize, u32) {
         let unit = self.unit_slots();
         if !L::FULL {
-            let count = (moving.len() - first).min(unit as usize);
-            return (first + count, unit - count as u32);
+            let count = moving.len().min(unit as usize);
+            return (count, unit - count as u32);
         }
         let mut room = unit;
-        let mut last = first;
-        while let Some(entry) = moving.get(last).filter(|entry| entry.weight <= room) {
+        let mut count = 0;
+        while let Some(entry) = moving.get(count).filter(|entry| entry.weight <= room) {
             room -= entry.weight;
-            last += 1;
+            count += 1;
         }
-        (last, room)
+        (count, room)
     }
 
     fn pay_for_move(&mut self, from: u64) {
@@ -505,8 +490,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             mover.retiring.remove(index);
             // Its slot numbers will mean other data.
             let slots = self.nand.geometry.slots_per_superblock;
-            mover.moving.drain(..mover.next);
-            mover.next = 0;
             let mut gone = 0;
             mover.moving.retain(|entry| {
                 let stays = (entry.old - 1) / slots != victim;

@@ -133,6 +133,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             rng: self.rng,
             launched: self.launched,
             batch: self.batch,
+            looked: self.looked,
             host_slots: self.host_slots,
             epoch: self.epoch,
             layout: self.layout,
