@@ -3,6 +3,8 @@
 
 use super::*;
 
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
 fn small() -> MythSettings {
     MythSettings {
         seed: 5,
@@ -13,12 +15,13 @@ fn small() -> MythSettings {
         drive_writes: 2,
         used_pct: 70,
         probe_commands: 4_000,
+        complete: true,
     }
 }
 
 fn lived(name: &str, health: &mut Health) -> Aged {
     let remedy = REMEDIES.iter().find(|remedy| remedy.name == name).unwrap();
-    production::age(remedy, &small(), health).unwrap()
+    production::age(remedy, &small(), health, &GO_ON).unwrap()
 }
 
 #[test]
@@ -64,7 +67,7 @@ fn a_remedy_switched_off_has_no_effect() {
             trim: false,
             ..*remedy
         };
-        let aged = production::age(&off, &small(), &mut health).unwrap();
+        let aged = production::age(&off, &small(), &mut health, &GO_ON).unwrap();
         assert_eq!(aged.ages, earlier.ages, "{}", remedy.name);
     }
 }
@@ -93,7 +96,7 @@ fn a_drive_that_is_not_told_of_deletes_fills_up() {
 #[test]
 fn an_update_in_place_rewrites_its_block_and_a_log_does_not() {
     let mut health = Health::default();
-    let rows = in_place::in_place(1, &mut health).unwrap();
+    let rows = in_place::in_place(1, &mut health, &GO_ON).unwrap();
     for row in &rows {
         assert!((row.waf / row.by_arithmetic - 1.0).abs() < 0.03, "{row:?}");
     }
@@ -101,7 +104,7 @@ fn an_update_in_place_rewrites_its_block_and_a_log_does_not() {
         rows.iter()
             .any(|row| row.by_pages == 256.0 && row.waf > 240.0)
     );
-    let logged = in_place::logged(1, &mut health).unwrap();
+    let logged = in_place::logged(1, &mut health, &GO_ON).unwrap();
     for pair in logged.windows(2) {
         assert!(pair[1].waf > pair[0].waf, "{pair:?}");
     }
@@ -112,7 +115,7 @@ fn an_update_in_place_rewrites_its_block_and_a_log_does_not() {
 #[test]
 fn a_trim_that_is_not_queued_costs_reads() {
     let mut health = Health::default();
-    let rows = trim::cost(&small(), &mut health).unwrap();
+    let rows = trim::cost(&small(), &mut health, &GO_ON).unwrap();
     for pair in rows.windows(2) {
         assert!(pair[1].read_iops < pair[0].read_iops, "{rows:?}");
     }
@@ -123,7 +126,7 @@ fn a_trim_that_is_not_queued_costs_reads() {
 #[test]
 fn random_writes_are_flat_over_the_disk_until_it_is_full() {
     let mut health = Health::default();
-    let disk = whole_disk::run(&small(), &mut health).unwrap();
+    let disk = whole_disk::run(&small(), &mut health, &GO_ON).unwrap();
     assert!(WholeDisk::flatness(&disk.write_first) > 0.9);
     assert!(WholeDisk::flatness(&disk.read_full) > 0.9);
     let steady = disk.write_steady.level(10).unwrap();
