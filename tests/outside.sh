@@ -71,11 +71,12 @@ if command -v blkparse >/dev/null; then
   python3 - > made.csv <<'PY'
 import random
 draw = random.Random(7)
-us = lambda ns: f"{ns // 1000}.{ns % 1000:03}"
+us = lambda ns: f"{ns // 1000}" + (f".{ns % 1000:03}" if ns % 1000 else "")
 print("t_us,op,offset,length,done_us,fua,preflush")
 now = 0
 for n in range(500):
-    now += draw.randrange(1, 90_000)
+    # What is read begins at time 0.
+    now += draw.randrange(1, 90_000) if n else 0
     op = draw.choices(["read", "write", "trim"], [4, 5, 1])[0]
     length = draw.choice([4096, 1 << 20, 1 << 30] if op == "trim" else [512, 4096, 12288, 131072])
     fua, before = (int(op == "write" and draw.random() < 0.2) for _ in range(2))
