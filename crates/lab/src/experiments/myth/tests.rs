@@ -57,6 +57,42 @@ fn the_earlier_drive_decays_and_each_remedy_helps() {
     assert!(health.passed(), "{health:?}");
 }
 
+/// Every drive of the article looks at the flag itself: told to stop, none is given a command.
+#[test]
+fn a_stopped_drive_is_given_nothing() {
+    let stop = AtomicBool::new(true);
+    let (settings, mut health) = (small(), Health::default());
+    let aged = production::age(&REMEDIES[0], &settings, &mut health, &stop).unwrap();
+    production::by_used(&aged, &[50], &settings, &mut health, &stop).unwrap();
+    production::by_op(&settings, &mut health, &stop).unwrap();
+    in_place::in_place(1, &mut health, &stop).unwrap();
+    in_place::logged(1, &mut health, &stop).unwrap();
+    trim::cost(&settings, &mut health, &stop).unwrap();
+    whole_disk::run(&settings, &mut health, &stop).unwrap();
+    assert!(health.drives > 20, "{health:?}");
+    assert_eq!(health.commands, 0, "{health:?}");
+    assert!(run_myth(&settings, &stop).is_err());
+}
+
+/// A share in use that the aged drive had itself is not lived again, and is the same as if it were.
+#[test]
+fn a_drive_that_was_lived_is_not_lived_again() {
+    let mut health = Health::default();
+    let aged = lived("earlier drive", &mut health);
+    let at = |settings: &MythSettings, health: &mut Health| {
+        production::by_used(&aged, &[70], settings, health, &GO_ON).unwrap()
+    };
+    let before = health.drives;
+    let taken = at(&small(), &mut health);
+    assert_eq!(health.drives, before, "{health:?}");
+    let other = MythSettings {
+        used_pct: 71,
+        ..small()
+    };
+    assert_eq!(taken, at(&other, &mut health));
+    assert!(health.drives > before, "{health:?}");
+}
+
 #[test]
 fn a_remedy_switched_off_has_no_effect() {
     let mut health = Health::default();
