@@ -65,6 +65,52 @@ if [ -s man/ssdlab.1 ] && [ -s man/ssdlab-qualify.1 ]; then ok "man pages"; else
 if python3 -c 'import csv; r = list(csv.DictReader(open("run/series.csv"))); assert r and float(r[0]["length_s"]) > 0'
 then ok "series.csv reads as CSV"; else bad "series.csv"; fi
 
+# One trace written as blktrace's records and as blkparse's text: blkparse must print the former as
+# the latter, and what it prints must read as the trace did.
+if command -v blkparse >/dev/null; then
+  python3 - > made.csv <<'PY'
+import random
+draw = random.Random(7)
+us = lambda ns: f"{ns // 1000}" + (f".{ns % 1000:03}" if ns % 1000 else "")
+print("t_us,op,offset,length,done_us,fua,preflush")
+now = 0
+for n in range(500):
+    # What is read begins at time 0.
+    now += draw.randrange(1, 90_000) if n else 0
+    op = draw.choices(["read", "write", "trim"], [4, 5, 1])[0]
+    length = draw.choice([4096, 1 << 20, 1 << 30] if op == "trim" else [512, 4096, 12288, 131072])
+    fua, before = (int(op == "write" and draw.random() < 0.2) for _ in range(2))
+    offset = draw.randrange(1 << 31) * 512
+    if n % 10 == 9:
+        # Two flushes at once cannot be told apart in blktrace: each is alone.
+        op, offset, length, fua, before = "flush", 0, 0, 0, 0
+    done = now + draw.randrange(3_000, 400_000)
+    print(f"{us(now)},{op},{offset},{length},{us(done)},{fua},{before}")
+    now = done if op == "flush" else now
+PY
+  "$ssdlab" trace convert made.csv made.blktrace.0 --to blktrace 2> convert.log
+  "$ssdlab" trace convert made.csv made.txt --to blkparse 2>> convert.log
+  blkparse -q -i made > printed.all 2> blkparse.log
+  # Its first words go to standard output, too.
+  grep -v '^Input file' printed.all > printed.txt
+  "$ssdlab" trace convert printed.txt back.csv 2>> convert.log
+  if python3 - <<'PY' && cmp made.csv back.csv
+def rows(name):
+    for line in open(name):
+        words = line.split()
+        # In brackets: of an issue the process, which made records do not name; of a completion
+        # the error.
+        yield words if words[5] == "C" else [w for w in words if not w.startswith("[")]
+ours, theirs = (list(rows(n)) for n in ("made.txt", "printed.txt"))
+assert len(ours) == 1000 and len(theirs) == 1000, (len(ours), len(theirs))
+different = [pair for pair in zip(ours, theirs) if pair[0] != pair[1]]
+assert not different, different[:3]
+PY
+  then ok "blkparse prints our records event by event"; else bad "blkparse: $(cat blkparse.log)"; fi
+else
+  echo "skipped: blkparse is not here (package blktrace)"
+fi
+
 fio_plot=$(command -v fio-plot || true)
 if [ -z "$fio_plot" ] && python3 -m venv venv 2> /dev/null && venv/bin/pip install -q fio-plot; then
   fio_plot=venv/bin/fio-plot

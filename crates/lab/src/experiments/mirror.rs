@@ -207,6 +207,7 @@ fn live(
     bytes: u64,
     seeds: (u64, u64),
     faults: &mut Vec<String>,
+    stop: &AtomicBool,
 ) -> Result<Death, LabError> {
     let mut drive = small.drive(seeds.0)?;
     let mut writes = Writes::new(bytes, seeds.1);
@@ -214,6 +215,7 @@ fn live(
     let full = small.smaller[0] * small.smaller[1];
     let written = |drive: &CountingDrive| drive.counters().host_bytes_written as f64 * full;
     while drive.ended().is_none() {
+        go_on(stop)?;
         writes.give(&mut drive);
         if rated_bytes.is_none() && cycles_average(&drive) >= f64::from(CYCLES) {
             rated_bytes = Some(written(&drive));
@@ -244,7 +246,6 @@ pub fn mirror(settings: &MirrorSettings, stop: &AtomicBool) -> Result<Mirror, La
     let part = |small: &Small| (common / small.smaller[0]) as u64;
     let (mut pairs, mut faults) = (Vec::new(), Vec::new());
     for pair in 0..u64::from(settings.pairs) {
-        go_on(stop)?;
         // Every drive is one of its own; the writes are the pair's.
         let seeds = |side| {
             (
@@ -253,8 +254,8 @@ pub fn mirror(settings: &MirrorSettings, stop: &AtomicBool) -> Result<Mirror, La
             )
         };
         pairs.push([
-            live(&a, part(&a), seeds(0), &mut faults)?,
-            live(&b, part(&b), seeds(1), &mut faults)?,
+            live(&a, part(&a), seeds(0), &mut faults, stop)?,
+            live(&b, part(&b), seeds(1), &mut faults, stop)?,
         ]);
     }
     Ok(Mirror {

@@ -14,7 +14,7 @@ pub struct Experiment {
     pub name: &'static str,
     /// What is run, in a sentence.
     pub what: &'static str,
-    /// Roughly how long it takes: the longest are begun first.
+    /// Roughly how many seconds it takes: the longest are begun first.
     pub weight: u32,
     kind: Kind,
 }
@@ -117,75 +117,75 @@ pub const ALL: [Experiment; 23] = [
         "s2d.drive",
         "1 TB consumer drive: 100 GiB written a little over twice, then the article's two DISKSPD \
          commands, buffered and written through, 30 minutes each",
-        100,
+        19,
         Kind::S2d("consumer-sata-1tb"),
     ),
     experiment(
         "s2d.twin",
         "the same on the twin with a protected buffer",
-        150,
+        36,
         Kind::S2d("consumer-sata-1tb-plp"),
     ),
     experiment(
         "zil.one",
         "one synchronous writer, one file system, code of 2010, on a log device of 4 GiB, 116 s",
-        5,
+        1,
         Kind::Pattern(1),
     ),
     experiment(
         "zil.five",
         "five synchronous writers, five file systems, the code of 2010, on a log device of 4 GiB, \
          300 s",
-        10,
+        2,
         Kind::Pattern(5),
     ),
-    experiment("rw80.710_100", RW80, 60, Kind::Rw80("intel-710-100gb")),
-    experiment("rw80.710_200", RW80, 70, Kind::Rw80("intel-710-200gb")),
-    experiment("rw80.710_300", RW80, 80, Kind::Rw80("intel-710-300gb")),
-    experiment("rw80.320_40", RW80, 30, Kind::Rw80("intel-320-40gb")),
-    experiment("rw80.320_160", RW80, 40, Kind::Rw80("intel-320-160gb")),
-    experiment("rw80.320_300", RW80, 50, Kind::Rw80("intel-320-300gb")),
-    experiment("rw80.x1", RW80, 90, Kind::Rw80("ddrdrive-x1")),
+    experiment("rw80.710_100", RW80, 26, Kind::Rw80("intel-710-100gb")),
+    experiment("rw80.710_200", RW80, 34, Kind::Rw80("intel-710-200gb")),
+    experiment("rw80.710_300", RW80, 44, Kind::Rw80("intel-710-300gb")),
+    experiment("rw80.320_40", RW80, 4, Kind::Rw80("intel-320-40gb")),
+    experiment("rw80.320_160", RW80, 14, Kind::Rw80("intel-320-160gb")),
+    experiment("rw80.320_300", RW80, 22, Kind::Rw80("intel-320-300gb")),
+    experiment("rw80.x1", RW80, 60, Kind::Rw80("ddrdrive-x1")),
     experiment(
         "x1.patterns",
         "4 KiB writes, 32 outstanding, a minute each: random, sequential, unaligned, random \
          between TRIMs",
-        20,
+        3,
         Kind::X1Patterns,
     ),
     experiment(
         "zil.contract",
         "three synchronous writers on log devices of 64 MiB whose power is cut at random; after \
          each recovery every log is replayed",
-        15,
+        6,
         Kind::Contract,
     ),
     experiment(
         "myth",
         "updates in place and in a log; a server's file system on drives of a 128th of their size \
          that differ in one thing each; reads beside TRIMs; 4 KiB over every block of the S3700",
-        140,
+        18,
         Kind::Myth,
     ),
     experiment(
         "myth.database",
         "a database that is offered 15,000 transactions a second, for six months, on the earlier \
          drive",
-        60,
+        10,
         Kind::Database,
     ),
     experiment(
         "s2d.tier",
         "a cache tier of two copies on the drive and on its twin, each write durable on both \
          cache devices (FUA), and buffered; drives scaled to 4 GiB, 20 s of the article's load",
-        40,
+        3,
         Kind::Tiers,
     ),
     experiment(
         "myth.months",
         "half a year of files, created, updated and deleted, 70 % used, on the X25-M scaled to \
          2 GiB: never trimmed, and trimmed at once",
-        45,
+        13,
         Kind::HalfAYear,
     ),
     experiment(
@@ -193,7 +193,7 @@ pub const ALL: [Experiment; 23] = [
         "traces of desktop use in bursts with pauses, light and heavy, on drives of a 32nd of \
          their size: secure erased, full of random data, full after a second pass with some \
          random writes, and after random writes alone",
-        120,
+        28,
         Kind::Spare,
     ),
     experiment(
@@ -201,14 +201,14 @@ pub const ALL: [Experiment; 23] = [
         "mirrors of two drives, made smaller in size and rated cycles, 4 KiB random writes over \
          the smaller side until both are dead, every page write played; each drive's blocks \
          drawn from a seed of its own",
-        130,
+        20,
         Kind::Mirror,
     ),
     experiment(
         "endurance",
         "JESD219's enterprise writes on drives made smaller: filled, two drive writes, and the \
          write amplification of the third; life = rated cycles x raw capacity over that",
-        65,
+        16,
         Kind::Endurance,
     ),
     experiment(
@@ -216,7 +216,7 @@ pub const ALL: [Experiment; 23] = [
         "the new drive's benchmark: a test file of 8 GiB, 2 MB and 4 KiB, four server profiles, \
          CrystalDiskMark, three client traces; and six loads that the 270 TB may have been, on \
          the drive scaled to 4 GiB",
-        110,
+        5,
         Kind::WornNew,
     ),
     experiment(

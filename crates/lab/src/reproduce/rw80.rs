@@ -22,6 +22,34 @@ const BLOCK: u32 = 4096;
 const LARGE: u32 = 8192;
 const MINUTES_LARGE: usize = 5;
 
+/// Commands of a load are made so many ahead of their turn, for the drive's memory to be fetched.
+const AHEAD: usize = 32;
+/// And so many ahead what the map leads to.
+const BEHIND: usize = 12;
+
+/// Commands, some of them known ahead; what is not given is next whenever it goes on.
+struct Load<F> {
+    make: F,
+    ahead: [Command; AHEAD],
+    at: usize,
+}
+
+impl<F: FnMut() -> Command> Load<F> {
+    fn new(mut make: F) -> Load<F> {
+        let ahead = std::array::from_fn(|_| make());
+        Load { make, ahead, at: 0 }
+    }
+
+    fn next(&mut self, drive: &Drive) -> Command {
+        let later = (self.make)();
+        drive.prefetch(&later);
+        let command = std::mem::replace(&mut self.ahead[self.at % AHEAD], later);
+        drive.prefetch_behind(&self.ahead[(self.at + BEHIND) % AHEAD]);
+        self.at = (self.at + 1) % AHEAD;
+        command
+    }
+}
+
 /// A drive under a load of always [`DEPTH`] commands.
 struct Loaded<'a> {
     drive: Drive,
@@ -44,12 +72,12 @@ impl Loaded<'_> {
         &mut self,
         start: Nanos,
         count: usize,
-        mut next: impl FnMut() -> Command,
+        load: &mut Load<impl FnMut() -> Command>,
     ) -> Result<Vec<f64>, LabError> {
         let end = Nanos(start.0 + count as u64 * MINUTE);
         let mut done = vec![0_u64; count];
         for tag in 0..DEPTH {
-            self.drive.submit(tag, &next(), start);
+            self.drive.submit(tag, &load.next(&self.drive), start);
             self.submitted += 1;
         }
         while let Some(completion) = self.drive.pop_completion(end) {
@@ -64,7 +92,8 @@ impl Loaded<'_> {
             if self.completed.is_multiple_of(1 << 16) && self.stop.load(Ordering::Relaxed) {
                 return Err(stopped());
             }
-            self.drive.submit(completion.tag, &next(), completion.done);
+            let command = load.next(&self.drive);
+            self.drive.submit(completion.tag, &command, completion.done);
             self.submitted += 1;
         }
         Ok(done.iter().map(|done| *done as f64 / 60.0).collect())
@@ -109,7 +138,7 @@ pub fn run(name: &str, setup: &Setup<'_>) -> Result<Outcome, LabError> {
     };
     let blocks = entry.config.user_bytes / u64::from(BLOCK);
     let mut rng = Rng::named(setup.seed, "rw80");
-    let mut next = move || Command::write(rng.below(blocks) * u64::from(BLOCK), BLOCK);
+    let mut next = Load::new(move || Command::write(rng.below(blocks) * u64::from(BLOCK), BLOCK));
     let minutes = loaded.minutes(Nanos(0), MINUTES, &mut next)?;
     let now = loaded.drive.counters();
     let slot = entry.config.shape.slot_bytes;
@@ -147,7 +176,8 @@ fn large(
     if entry.file.documented.rated_writes_8k.is_some() {
         let blocks = entry.config.user_bytes / u64::from(LARGE);
         let mut rng = Rng::named(seed, "rw80, 8 KiB");
-        let mut next = move || Command::write(rng.below(blocks) * u64::from(LARGE), LARGE);
+        let mut next =
+            Load::new(move || Command::write(rng.below(blocks) * u64::from(LARGE), LARGE));
         for _ in 0..2 {
             let start = loaded.drain();
             let before = loaded.drive.counters().clone();
@@ -235,7 +265,7 @@ pub fn x1_patterns(setup: &Setup<'_>) -> Result<Outcome, LabError> {
         };
         let mut rng = Rng::named(setup.seed, pattern);
         let mut count = 0;
-        let next = move || {
+        let mut next = Load::new(move || {
             count += 1;
             let place = rng.below(blocks) * u64::from(BLOCK);
             match pattern {
@@ -244,8 +274,8 @@ pub fn x1_patterns(setup: &Setup<'_>) -> Result<Outcome, LabError> {
                 "trimmed" if count % 16 == 0 => Command::trim(place, BLOCK),
                 _ => Command::write(place, BLOCK),
             }
-        };
-        let rate = loaded.minutes(Nanos(0), 1, next)?[0];
+        });
+        let rate = loaded.minutes(Nanos(0), 1, &mut next)?[0];
         loaded.drain();
         loaded.checks(&mut outcome);
         outcome.value(pattern, rate);

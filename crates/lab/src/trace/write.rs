@@ -258,6 +258,8 @@ impl<W: Write> Writer<W> {
     fn line(&mut self, at_ns: u64, action: char, event: &Event) -> io::Result<()> {
         let kind = letters(event, "N");
         let place = match event.op {
+            // As blkparse prints what is of no length: where it completes, its sector.
+            Op::Flush if action == 'C' => "0 ".to_owned(),
             Op::Flush => String::new(),
             _ => format!("{} + {} ", event.offset / SECTOR, event.len / SECTOR),
         };

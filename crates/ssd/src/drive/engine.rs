@@ -108,6 +108,12 @@ impl<F: Translation> Engine<F> {
     }
 
     #[inline(always)]
+    pub fn prefetch_behind(&self, command: &Command) {
+        self.ftl
+            .prefetch_behind((command.offset >> self.slot_shift) as u32);
+    }
+
+    #[inline(always)]
     fn set_now(&mut self, now: u64) {
         self.now = now;
         self.ftl.set_now(now);

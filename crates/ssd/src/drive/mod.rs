@@ -324,6 +324,13 @@ impl Drive {
         each!(self, engine => engine.prefetch(command));
     }
 
+    /// The same of what its map leads to: some commands after [`Drive::prefetch`], some before
+    /// [`Drive::submit`].
+    #[inline(always)]
+    pub fn prefetch_behind(&self, command: &Command) {
+        each!(self, engine => engine.prefetch_behind(command));
+    }
+
     /// Hands over a command at time `now`, which must not be before any event already seen. Each
     /// outstanding command has its own tag, below 2^24.
     ///

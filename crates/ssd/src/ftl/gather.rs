@@ -5,6 +5,7 @@
 //! replace stays valid until then: after a power cut it is what is left.
 
 use crate::image::image_of;
+use crate::prefetch::prefetch;
 use std::ops::Range;
 
 /// The logical slot of a dead entry.
@@ -209,6 +210,12 @@ impl Gather {
         self.live -= 1;
         self.weight -= entry.weight;
         entry
+    }
+
+    /// Fetches an entry early.
+    #[inline(always)]
+    pub fn prefetch(&self, index: u32) {
+        prefetch(&self.entries, index as usize);
     }
 
     /// New data of another weight.

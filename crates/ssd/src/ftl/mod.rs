@@ -168,6 +168,9 @@ pub trait Translation: Clone + Debug + Image {
     fn media_copy(&self, lpn: u32) -> Option<u32>;
     /// Fetches what a command for this mapping unit will need early; no effect on the model.
     fn prefetch(&self, lpn: u32);
+    /// Fetches what the map's value leads to, when [`Translation::prefetch`] has been long ago
+    /// enough for it to be here.
+    fn prefetch_behind(&self, _lpn: u32) {}
     /// Counters; those of the host side are kept by the drive.
     fn counters(&mut self) -> &mut DriveCounters;
     /// Counters, to look at.

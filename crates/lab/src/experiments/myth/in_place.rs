@@ -6,6 +6,7 @@ use crate::experiments::host::Host;
 use crate::experiments::{Health, scale};
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
+use std::sync::atomic::AtomicBool;
 
 /// Updates in place, of one geometry.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +44,12 @@ const BLOCKS: u32 = 128;
 /// Of the blocks, so many are beyond the user capacity.
 const SPARE_BLOCKS: u32 = 16;
 
-fn die(page: u64, pages: u32, mapping: &str) -> Result<Host<'static>, LabError> {
+fn die<'a>(
+    page: u64,
+    pages: u32,
+    mapping: &str,
+    stop: &'a AtomicBool,
+) -> Result<Host<'a>, LabError> {
     let unit = page.min(UPDATE);
     let user = page * u64::from(pages) * u64::from(BLOCKS - SPARE_BLOCKS);
     let settings = [
@@ -60,7 +66,8 @@ fn die(page: u64, pages: u32, mapping: &str) -> Result<Host<'static>, LabError> 
         format!("capacity.user={user} B"),
     ];
     let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-    Host::new(scale::with("intel-dc-s3700-200gb", &settings)?.config)
+    let config = scale::with("intel-dc-s3700-200gb", &settings)?.config;
+    Ok(Host::new(config)?.watching(stop))
 }
 
 fn fill(host: &mut Host<'_>, bytes: u64) {
@@ -80,12 +87,16 @@ fn updates(rng: &mut Rng, bytes: u64, count: u32) -> Vec<Command> {
 
 /// 8 KiB updated at random on a full drive that writes in place, over the article's pages and
 /// blocks.
-pub(super) fn in_place(seed: u64, health: &mut Health) -> Result<Vec<InPlace>, LabError> {
+pub(super) fn in_place(
+    seed: u64,
+    health: &mut Health,
+    stop: &AtomicBool,
+) -> Result<Vec<InPlace>, LabError> {
     let mut all = Vec::new();
     for pages in [128, 256] {
         for kib in [2, 4, 8, 16] {
             let page_bytes = kib * 1024;
-            let mut host = die(page_bytes, pages, "block")?;
+            let mut host = die(page_bytes, pages, "block", stop)?;
             let user = host.config().user_bytes;
             fill(&mut host, user);
             let mut rng = Rng::named(seed, "myth: in place");
@@ -106,10 +117,14 @@ pub(super) fn in_place(seed: u64, health: &mut Health) -> Result<Vec<InPlace>, L
 
 /// The same updates, pages of 8 KiB in blocks of 2 MiB, written as a log, while more and more of
 /// the drive is valid.
-pub(super) fn logged(seed: u64, health: &mut Health) -> Result<Vec<Logged>, LabError> {
+pub(super) fn logged(
+    seed: u64,
+    health: &mut Health,
+    stop: &AtomicBool,
+) -> Result<Vec<Logged>, LabError> {
     let mut all = Vec::new();
     for valid_pct in [50, 60, 70, 80, 90, 100] {
-        let mut host = die(8 * 1024, 256, "flat")?;
+        let mut host = die(8 * 1024, 256, "flat", stop)?;
         let bytes = host.config().user_bytes / 100 * u64::from(valid_pct) / (1 << 20) * (1 << 20);
         fill(&mut host, bytes);
         let mut rng = Rng::named(seed, "myth: log");

@@ -11,6 +11,7 @@ use crate::experiments::host::Host;
 use crate::experiments::{Curve, Health, Span, scale};
 use ssdlab_ssd::nand::Purpose;
 use ssdlab_ssd::{Command, Op};
+use std::sync::atomic::AtomicBool;
 
 /// The drive whose flash, dies and link all have.
 const FLASH: &str = "intel-dc-s3700-200gb";
@@ -40,6 +41,8 @@ pub struct Remedy {
     pub set: &'static [&'static str],
     /// The file system tells the drive of deletes.
     pub trim: bool,
+    /// A published figure is held against it.
+    pub published: bool,
 }
 
 const FLAT: &str = "ftl.mapping=flat";
@@ -53,6 +56,15 @@ const fn from_earlier(name: &'static str, set: &'static [&'static str], trim: bo
         from_earlier: true,
         set,
         trim,
+        published: true,
+    }
+}
+
+/// What explains the figures and is none.
+const fn besides(remedy: Remedy) -> Remedy {
+    Remedy {
+        published: false,
+        ..remedy
     }
 }
 
@@ -64,10 +76,10 @@ pub const REMEDIES: [Remedy; 13] = [
     from_earlier("32 % spare alone", &[OP], false),
     from_earlier("flat map alone", &[FLAT], false),
     from_earlier("TRIM and flat map", &[FLAT], true),
-    from_earlier("32 % spare and flat map", &[OP, FLAT], false),
+    besides(from_earlier("32 % spare and flat map", &[OP, FLAT], false)),
     from_earlier("TRIM and 32 % spare and flat map", &[OP, FLAT], true),
-    from_earlier("paced reclaim alone", &[SPREAD], false),
-    from_earlier("reads first alone", &[READ_FIRST], false),
+    besides(from_earlier("paced reclaim alone", &[SPREAD], false)),
+    besides(from_earlier("reads first alone", &[READ_FIRST], false)),
     from_earlier("all but the flat map", &[OP, SPREAD, READ_FIRST], true),
     from_earlier("all", &[OP, FLAT, SPREAD, READ_FIRST], true),
     Remedy {
@@ -75,12 +87,14 @@ pub const REMEDIES: [Remedy; 13] = [
         from_earlier: false,
         set: &[],
         trim: false,
+        published: true,
     },
     Remedy {
         name: "DC S3700 with TRIM",
         from_earlier: false,
         set: &[],
         trim: true,
+        published: false,
     },
 ];
 
@@ -189,13 +203,18 @@ pub struct Swept {
     pub held_pct: f64,
 }
 
-struct Server {
-    host: Host<'static>,
+struct Server<'a> {
+    host: Host<'a>,
     files: Files,
 }
 
-impl Server {
-    fn new(remedy: &Remedy, extra: &[&str], settings: &MythSettings) -> Result<Server, LabError> {
+impl<'a> Server<'a> {
+    fn new(
+        remedy: &Remedy,
+        extra: &[&str],
+        settings: &MythSettings,
+        stop: &'a AtomicBool,
+    ) -> Result<Server<'a>, LabError> {
         let mut set: Vec<&str> = Vec::new();
         if remedy.from_earlier {
             set.extend(EARLIER);
@@ -203,7 +222,7 @@ impl Server {
         set.extend(remedy.set);
         set.extend(extra);
         let config = settings.scale.apply(&scale::with(FLASH, &set)?.config);
-        let mut host = Host::new(config)?;
+        let mut host = Host::new(config)?.watching(stop);
         let user = host.config().user_bytes;
         let files = Files::new(user, settings.used_pct, remedy.trim, settings.seed);
         host.run(DEPTH, files.install());
@@ -274,8 +293,9 @@ pub(super) fn age(
     remedy: &Remedy,
     settings: &MythSettings,
     health: &mut Health,
+    stop: &AtomicBool,
 ) -> Result<Aged, LabError> {
-    let mut server = Server::new(remedy, &[], settings)?;
+    let mut server = Server::new(remedy, &[], settings, stop)?;
     Ok(Aged {
         name: remedy.name,
         remedy: *remedy,
@@ -286,12 +306,17 @@ pub(super) fn age(
 
 fn swept(
     at_pct: u32,
-    mut server: Server,
+    mut server: Server<'_>,
     settings: &MythSettings,
     health: &mut Health,
 ) -> Option<Swept> {
     let ages = server.live(settings, 2, health);
-    let [new, before, last] = ages[..] else {
+    summed(at_pct, &ages)
+}
+
+/// The last two looks, and the first.
+fn summed(at_pct: u32, ages: &[Age]) -> Option<Swept> {
+    let ([new, ..], [.., before, last]) = (ages, ages) else {
         return None;
     };
     Some(Swept {
@@ -303,30 +328,41 @@ fn swept(
     })
 }
 
-/// The earlier drive, with or without TRIM, fuller and fuller.
+/// The earlier drive, with or without TRIM, fuller and fuller. `aged` is the same drive as it was
+/// lived with the settings' own share in use.
 pub(super) fn by_used(
-    trim: bool,
+    aged: &Aged,
+    used: &[u32],
     settings: &MythSettings,
     health: &mut Health,
+    stop: &AtomicBool,
 ) -> Result<Vec<Swept>, LabError> {
     let mut all = Vec::new();
-    for used_pct in [50, 70, 80, 90, 97] {
+    for &used_pct in used {
+        if used_pct == settings.used_pct {
+            all.extend(summed(used_pct, &aged.ages));
+            continue;
+        }
         let settings = MythSettings {
             used_pct,
             ..settings.clone()
         };
-        let server = Server::new(&REMEDIES[usize::from(trim)], &[], &settings)?;
+        let server = Server::new(&aged.remedy, &[], &settings, stop)?;
         all.extend(swept(used_pct, server, &settings, health));
     }
     Ok(all)
 }
 
 /// The earlier drive without TRIM, with more and more kept back.
-pub(super) fn by_op(settings: &MythSettings, health: &mut Health) -> Result<Vec<Swept>, LabError> {
+pub(super) fn by_op(
+    settings: &MythSettings,
+    health: &mut Health,
+    stop: &AtomicBool,
+) -> Result<Vec<Swept>, LabError> {
     let mut all = Vec::new();
     for op in [12, 20, 28, 42, 60] {
         let set = format!("op={op}%");
-        let server = Server::new(&REMEDIES[0], &[&set], settings)?;
+        let server = Server::new(&REMEDIES[0], &[&set], settings, stop)?;
         all.extend(swept(op, server, settings, health));
     }
     Ok(all)

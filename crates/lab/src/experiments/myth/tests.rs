@@ -3,6 +3,8 @@
 
 use super::*;
 
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
 fn small() -> MythSettings {
     MythSettings {
         seed: 5,
@@ -13,12 +15,13 @@ fn small() -> MythSettings {
         drive_writes: 2,
         used_pct: 70,
         probe_commands: 4_000,
+        complete: true,
     }
 }
 
 fn lived(name: &str, health: &mut Health) -> Aged {
     let remedy = REMEDIES.iter().find(|remedy| remedy.name == name).unwrap();
-    production::age(remedy, &small(), health).unwrap()
+    production::age(remedy, &small(), health, &GO_ON).unwrap()
 }
 
 #[test]
@@ -54,6 +57,42 @@ fn the_earlier_drive_decays_and_each_remedy_helps() {
     assert!(health.passed(), "{health:?}");
 }
 
+/// Every drive of the article looks at the flag itself: told to stop, none is given a command.
+#[test]
+fn a_stopped_drive_is_given_nothing() {
+    let stop = AtomicBool::new(true);
+    let (settings, mut health) = (small(), Health::default());
+    let aged = production::age(&REMEDIES[0], &settings, &mut health, &stop).unwrap();
+    production::by_used(&aged, &[50], &settings, &mut health, &stop).unwrap();
+    production::by_op(&settings, &mut health, &stop).unwrap();
+    in_place::in_place(1, &mut health, &stop).unwrap();
+    in_place::logged(1, &mut health, &stop).unwrap();
+    trim::cost(&settings, &mut health, &stop).unwrap();
+    whole_disk::run(&settings, &mut health, &stop).unwrap();
+    assert!(health.drives > 20, "{health:?}");
+    assert_eq!(health.commands, 0, "{health:?}");
+    assert!(run_myth(&settings, &stop).is_err());
+}
+
+/// A share in use that the aged drive had itself is not lived again, and is the same as if it were.
+#[test]
+fn a_drive_that_was_lived_is_not_lived_again() {
+    let mut health = Health::default();
+    let aged = lived("earlier drive", &mut health);
+    let at = |settings: &MythSettings, health: &mut Health| {
+        production::by_used(&aged, &[70], settings, health, &GO_ON).unwrap()
+    };
+    let before = health.drives;
+    let taken = at(&small(), &mut health);
+    assert_eq!(health.drives, before, "{health:?}");
+    let other = MythSettings {
+        used_pct: 71,
+        ..small()
+    };
+    assert_eq!(taken, at(&other, &mut health));
+    assert!(health.drives > before, "{health:?}");
+}
+
 #[test]
 fn a_remedy_switched_off_has_no_effect() {
     let mut health = Health::default();
@@ -64,7 +103,7 @@ fn a_remedy_switched_off_has_no_effect() {
             trim: false,
             ..*remedy
         };
-        let aged = production::age(&off, &small(), &mut health).unwrap();
+        let aged = production::age(&off, &small(), &mut health, &GO_ON).unwrap();
         assert_eq!(aged.ages, earlier.ages, "{}", remedy.name);
     }
 }
@@ -93,7 +132,7 @@ fn a_drive_that_is_not_told_of_deletes_fills_up() {
 #[test]
 fn an_update_in_place_rewrites_its_block_and_a_log_does_not() {
     let mut health = Health::default();
-    let rows = in_place::in_place(1, &mut health).unwrap();
+    let rows = in_place::in_place(1, &mut health, &GO_ON).unwrap();
     for row in &rows {
         assert!((row.waf / row.by_arithmetic - 1.0).abs() < 0.03, "{row:?}");
     }
@@ -101,7 +140,7 @@ fn an_update_in_place_rewrites_its_block_and_a_log_does_not() {
         rows.iter()
             .any(|row| row.by_pages == 256.0 && row.waf > 240.0)
     );
-    let logged = in_place::logged(1, &mut health).unwrap();
+    let logged = in_place::logged(1, &mut health, &GO_ON).unwrap();
     for pair in logged.windows(2) {
         assert!(pair[1].waf > pair[0].waf, "{pair:?}");
     }
@@ -112,7 +151,7 @@ fn an_update_in_place_rewrites_its_block_and_a_log_does_not() {
 #[test]
 fn a_trim_that_is_not_queued_costs_reads() {
     let mut health = Health::default();
-    let rows = trim::cost(&small(), &mut health).unwrap();
+    let rows = trim::cost(&small(), &mut health, &GO_ON).unwrap();
     for pair in rows.windows(2) {
         assert!(pair[1].read_iops < pair[0].read_iops, "{rows:?}");
     }
@@ -123,7 +162,7 @@ fn a_trim_that_is_not_queued_costs_reads() {
 #[test]
 fn random_writes_are_flat_over_the_disk_until_it_is_full() {
     let mut health = Health::default();
-    let disk = whole_disk::run(&small(), &mut health).unwrap();
+    let disk = whole_disk::run(&small(), &mut health, &GO_ON).unwrap();
     assert!(WholeDisk::flatness(&disk.write_first) > 0.9);
     assert!(WholeDisk::flatness(&disk.read_full) > 0.9);
     let steady = disk.write_steady.level(10).unwrap();

@@ -6,6 +6,7 @@ use crate::experiments::host::Host;
 use crate::experiments::{Health, scale};
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
+use std::sync::atomic::AtomicBool;
 
 /// Random reads of 4 KiB, 32 outstanding, one command in a hundred a TRIM of 64 KiB.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,7 @@ const DEPTH: u32 = 32;
 pub(super) fn cost(
     settings: &MythSettings,
     health: &mut Health,
+    stop: &AtomicBool,
 ) -> Result<Vec<TrimCost>, LabError> {
     let kinds: [(&str, &[&str], bool); 4] = [
         ("no TRIM", &[], false),
@@ -42,7 +44,7 @@ pub(super) fn cost(
     let mut all = Vec::new();
     for (name, set, trims) in kinds {
         let config = scale::with("intel-dc-s3700-200gb", set)?.config;
-        let mut host = Host::new(settings.scale.apply(&config))?;
+        let mut host = Host::new(settings.scale.apply(&config))?.watching(stop);
         let user = host.config().user_bytes;
         host.run(
             DEPTH,

@@ -7,6 +7,7 @@ use crate::experiments::{Curve, Health, Span, scale};
 use crate::workload::permutation::Permutation;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Nanos};
+use std::sync::atomic::AtomicBool;
 
 /// Curves over the share of the disk covered, per cent, in IOPS.
 #[derive(Clone, Debug)]
@@ -43,10 +44,14 @@ const DEPTH: u32 = 32;
 /// Points of each curve.
 const POINTS: u64 = 40;
 
-pub(super) fn run(settings: &MythSettings, health: &mut Health) -> Result<WholeDisk, LabError> {
+pub(super) fn run(
+    settings: &MythSettings,
+    health: &mut Health,
+    stop: &AtomicBool,
+) -> Result<WholeDisk, LabError> {
     let name = "intel-dc-s3700-200gb";
     let config = settings.scale.apply(&scale::with(name, &[])?.config);
-    let new = Host::new(config)?;
+    let new = Host::new(config)?.watching(stop);
     let mut result = WholeDisk {
         write_first: Curve::new("random write, new drive"),
         write_again: Curve::new("random write, second pass"),

@@ -303,10 +303,11 @@ impl DriveRuns {
         let new_rate = together(&new.rates);
         let mut kept = |host: &Host<'_>| 100.0 * together(&play(host).rates) / new_rate;
         let full_pct = 100.0 * together(&full.rates) / new_rate;
+        let dirty_pct = 100.0 * together(&dirty.rates) / new_rate;
         for (share, host) in &states.passes {
-            self.by_share[index]
-                .points
-                .push((*share as f64, kept(host)));
+            let some = *share == SOME_PCT;
+            let point = if some { dirty_pct } else { kept(host) };
+            self.by_share[index].points.push((*share as f64, point));
         }
         self.by_dirt[index].points.push((0.0, full_pct));
         for (eighths, host) in &states.dirt {
@@ -328,7 +329,7 @@ impl DriveRuns {
             weight: weight.name,
             new_iops: new_rate,
             full_pct,
-            dirty_pct: 100.0 * dirty_rate / new_rate,
+            dirty_pct,
             scattered_pct: scattered.map_or(f64::NAN, |(_, kept)| *kept),
             waf: [new.waf, full.waf, dirty.waf],
             dirty_range_pct: range,

@@ -291,6 +291,21 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
     #[inline(always)]
     fn prefetch(&self, lpn: u32) {
         prefetch(&self.map, lpn as usize);
+        if L::FULL {
+            self.upkeep.prefetch(lpn);
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch_behind(&self, lpn: u32) {
+        match self.map.get(lpn as usize) {
+            None | Some(&UNMAPPED) => {}
+            Some(&value) if value >= BUFFERED => {
+                let (stream, index) = self.gathered(value);
+                self.gathers[stream].prefetch(index);
+            }
+            Some(&value) => prefetch(&self.valid, (value - 1) as usize / 64),
+        }
     }
 
     #[inline(always)]

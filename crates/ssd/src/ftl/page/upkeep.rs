@@ -14,6 +14,7 @@
 use super::{BUFFERED, UNMAPPED};
 use crate::config::{DriveConfig, MappingKind};
 use crate::image::image_of;
+use crate::prefetch::prefetch;
 use std::collections::VecDeque;
 
 /// A leaf of the map.
@@ -196,6 +197,14 @@ impl Upkeep {
         let lpn = self.due.pop_front()?;
         self.is_due[(lpn - self.first) as usize] = false;
         Some(lpn)
+    }
+
+    /// Fetches a mapping unit's leaf early.
+    #[inline(always)]
+    pub fn prefetch(&self, lpn: u32) {
+        if self.on {
+            prefetch(&self.leaves, self.leaf_of(lpn));
+        }
     }
 
     fn leaf_of(&self, lpn: u32) -> usize {
