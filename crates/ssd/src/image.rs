@@ -10,7 +10,7 @@ use std::fmt;
 use std::io;
 
 /// Version of the encoding; raised whenever a saved struct changes.
-pub const IMAGE_VERSION: u32 = 3;
+pub const IMAGE_VERSION: u32 = 4;
 
 /// What begins every image.
 pub const IMAGE_MAGIC: [u8; 8] = *b"ssdlabDR";

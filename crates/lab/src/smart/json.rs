@@ -4,7 +4,7 @@
 
 use super::ata::threshold_exceeded;
 use super::attribute::flag;
-use super::{Attribute, AttributeSet, Health, Identity, attributes, nvme};
+use super::{Attribute, AttributeSet, Health, INTEL_DC, Identity, SANDFORCE, attributes, nvme};
 use serde_json::{Map, Value, json};
 
 /// Which `device` the report names.
@@ -158,9 +158,10 @@ pub(super) fn flag_letters(flags: u16) -> String {
 /// The attributes with the names and formats that smartctl has for this model.
 pub(super) fn shown(identity: &Identity, set: AttributeSet, health: &Health) -> Vec<Attribute> {
     let rows = attributes(set, health).into_iter();
-    match identity.family {
-        Some(_) => rows.collect(),
-        None => rows.map(Attribute::without_database).collect(),
+    // Of some families smartctl's database has the model numbers and no more.
+    match identity.family.as_deref() {
+        Some(INTEL_DC | SANDFORCE) => rows.collect(),
+        _ => rows.map(Attribute::without_database).collect(),
     }
 }
 
