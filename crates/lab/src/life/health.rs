@@ -32,7 +32,7 @@ pub fn page(about: &About) -> Page {
 }
 
 /// A series of the catalogue whose model numbers smartctl's drive database has: the number without
-/// the capacity, and the family there. For some families it has no names of attributes.
+/// the capacity, and the family there.
 struct Series {
     name: &'static str,
     number: (&'static str, &'static str),

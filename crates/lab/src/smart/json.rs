@@ -158,10 +158,10 @@ pub(super) fn flag_letters(flags: u16) -> String {
 /// The attributes with the names and formats that smartctl has for this model.
 pub(super) fn shown(identity: &Identity, set: AttributeSet, health: &Health) -> Vec<Attribute> {
     let rows = attributes(set, health).into_iter();
-    // Of some families smartctl's database has the model numbers and no more.
     match identity.family.as_deref() {
         Some(INTEL_DC | SANDFORCE) => rows.collect(),
-        _ => rows.map(Attribute::without_database).collect(),
+        Some(family) => rows.map(|row| row.of_family(family)).collect(),
+        None => rows.map(Attribute::without_database).collect(),
     }
 }
 
