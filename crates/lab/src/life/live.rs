@@ -20,7 +20,7 @@ const RUN: u64 = 64 << 20;
 const ALIKE: f64 = 0.01;
 /// A leap is at most so much of the rated cycles.
 const LEAP_SHARE: f64 = 0.02;
-/// Drive writes in a span of the fast manner, for loads in order: they are cheap to play, and what
+/// Drive writes in a span of the fast manner at most, for loads in order: they are cheap to play, and what
 /// levelling adds to them comes in bursts, further apart than one drive write.
 const SPAN_IN_ORDER: u64 = 8;
 /// A leap ends before one in so many of the reserve's blocks would be needed: failures are played.
@@ -194,8 +194,10 @@ impl<'a> Ageing<'a> {
 
     /// Bytes in each of the two spans that a leap extrapolates.
     fn leap_span(&self) -> u64 {
+        let most = LEAP_SHARE * f64::from(self.plan.media.cycles_rated);
         let times = match self.commands.is_in_order() {
-            true => SPAN_IN_ORDER,
+            // Short beside what is leapt, on media of few cycles too.
+            true => ((most / 4.0) as u64).clamp(1, SPAN_IN_ORDER),
             false => 1,
         };
         self.plan.config.user_bytes.saturating_mul(times)
