@@ -280,7 +280,14 @@ fn what_cannot_be_lived_is_refused_with_a_hint() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(at.join("damaged"), &bytes).expect("written");
+    fs::write(at.join("cut"), &bytes[..middle]).expect("written");
+    fs::write(at.join("empty"), b"").expect("written");
     for (args, said) in [
+        ("age --resume cut --until 2GB", "cut short"),
+        ("age --resume empty --until 2GB", "no checkpoint"),
+        ("smart damaged", "damaged"),
+        ("smart cut", "cut short"),
+        ("smart empty", "no saved drive"),
         ("age --resume damaged --until 2GB", "damaged"),
         ("age --resume damaged --until 2GB", "another checkpoint"),
         ("age --resume own.toml --until 2GB", "no checkpoint"),
@@ -289,6 +296,14 @@ fn what_cannot_be_lived_is_refused_with_a_hint() {
         (
             "age own.toml --temperature 400 --until 1GB",
             "no temperature",
+        ),
+        (
+            "age own.toml --temperature=-300 --until 1GB",
+            "no temperature",
+        ),
+        (
+            "age own.toml --read 60 --trim 40 --until 1GB",
+            "never writes",
         ),
         (
             "age own.toml --temperature NaN --until 1GB",
@@ -315,6 +330,20 @@ fn what_cannot_be_lived_is_refused_with_a_hint() {
         "{}",
         both.stderr
     );
+}
+
+/// The client's work is a stand-in, and the table says so where it shows it; JSON where it rests.
+#[test]
+fn a_stand_in_is_called_one_where_it_is_shown() {
+    let dir = with_own_drive();
+    let of = |work: &str, more: &str| {
+        let args = format!("endurance own.toml --warm 1 --workload {work} {more}");
+        good(dir.path(), &args).stdout
+    };
+    for more in ["", "--json"] {
+        assert!(of("client", more).contains("a stand-in for JESD219A"));
+        assert!(!of("uniform", more).contains("a stand-in"));
+    }
 }
 
 #[test]

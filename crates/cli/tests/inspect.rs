@@ -31,6 +31,47 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
+/// Reports without the fields, or with nonsense in them: "unknown", and no number of life or bytes.
+#[test]
+fn missing_fields_are_unknown_and_never_a_number() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (name, json) in [
+        (
+            "no-table",
+            r#"{"model_name":"X","device":{"protocol":"ATA"}}"#,
+        ),
+        (
+            "no-raw",
+            r#"{"model_name":"X","ata_smart_attributes":{"table":[{"id":233}]}}"#,
+        ),
+        (
+            "words",
+            r#"{"device":{"protocol":"NVMe"},
+                "nvme_smart_health_information_log":{"percentage_used":"many"}}"#,
+        ),
+        (
+            "negative",
+            r#"{"device":{"protocol":"NVMe"},
+                "nvme_smart_health_information_log":{"percentage_used":-1,
+                "data_units_written":-7}}"#,
+        ),
+    ] {
+        let file = format!("{name}.json");
+        fs::write(dir.path().join(&file), json).expect("written");
+        let output = inspect(dir.path(), &[&file]);
+        let said = text(&output.stdout);
+        for line in ["life used", "written"] {
+            let row = said.lines().find(|row| row.trim().starts_with(line));
+            let row = row.unwrap_or_else(|| panic!("{name}: {said}"));
+            assert!(row.contains("unknown"), "{name}: {said}");
+            assert!(
+                !row.contains(|c: char| c.is_ascii_digit()),
+                "{name}: {said}"
+            );
+        }
+    }
+}
+
 /// Every sample, as a person sees it, with its exit code.
 #[test]
 fn drives_of_many_vendors_are_read_as_agreed() {

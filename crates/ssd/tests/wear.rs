@@ -412,3 +412,91 @@ fn firmware_that_needs_more_than_is_left_is_refused() {
     }
     assert!(taken > 0 && refused > 0, "{taken} {refused}");
 }
+
+/// The clock of the timed gear begins patrols by itself: as often as the period says, the same
+/// twice, and never without a period. Only those who told the drive its hours used to begin one.
+#[test]
+fn the_drives_own_clock_begins_patrols() {
+    const HOUR: u64 = 3_600_000_000_000;
+    let patrolled = |hours: u32| {
+        let mut config = config(lasting);
+        config.wear.as_mut().expect("on").patrol_hours = hours;
+        let mut drive = filled(&config).into_timed().expect("page-mapped");
+        assert!(drive.pop_completion(Nanos(99 * HOUR)).is_none());
+        assert_eq!(drive.now(), Nanos(99 * HOUR));
+        drive.check().expect("consistent");
+        drive.counters().nand_reads_patrol
+    };
+    assert_eq!(patrolled(0), 0);
+    assert_eq!(patrolled(100), 0);
+    let once = patrolled(60);
+    assert!(once > 0);
+    // Begun after 20, 40, 60 and 80 hours. The open superblocks differ when data was written anew.
+    let often = patrolled(20);
+    assert!(often > 3 * once && often < 5 * once, "{often} {once}");
+    assert_eq!(often, patrolled(20));
+}
+
+/// Asking an idle drive for what happens next, without an end, ends: patrols go on for ever.
+#[test]
+fn waiting_without_end_does_not_wait_for_patrols() {
+    let mut config = config(lasting);
+    config.wear.as_mut().expect("on").patrol_hours = 1;
+    let mut drive = filled(&config).into_timed().expect("page-mapped");
+    assert!(drive.pop_completion(Nanos::MAX).is_none());
+}
+
+/// A drive that always has a command outstanding is never idle. Its patrol is done all the same,
+/// spread over half of the period.
+#[test]
+fn a_drive_that_is_never_idle_is_patrolled() {
+    const HOUR: u64 = 3_600_000_000_000;
+    let mut config = config(lasting);
+    config.wear.as_mut().expect("on").patrol_hours = 100;
+    config.ftl.idle_after = Nanos(1_000 * HOUR);
+    let mut drive = filled(&config).into_timed().expect("page-mapped");
+    let count = |drive: &Drive| drive.counters().nand_reads_patrol;
+    let mut at = drive.now().0;
+    let begin = at;
+    let mut run_to = |drive: &mut Drive, hours: u64| {
+        while at < begin + hours * HOUR {
+            at += HOUR / 10;
+            while drive.pop_completion(Nanos(at)).is_some() {}
+            drive.submit(0, &Command::read(0, 4096), Nanos(at));
+        }
+        while drive.pop_completion(Nanos(at)).is_some() {}
+    };
+    run_to(&mut drive, 99);
+    assert_eq!(count(&drive), 0);
+    run_to(&mut drive, 106);
+    let early = count(&drive);
+    run_to(&mut drive, 150);
+    let all = count(&drive);
+    assert!(0 < early && early < all, "{early} {all}");
+    run_to(&mut drive, 190);
+    assert_eq!(
+        count(&drive),
+        all,
+        "one patrol is over after half of its period"
+    );
+    drive.check().expect("consistent");
+}
+
+/// Saved between two patrols, a drive has the next one when it would have had it.
+#[test]
+fn a_saved_drive_keeps_its_patrols_time() {
+    const HOUR: u64 = 3_600_000_000_000;
+    let mut config = config(lasting);
+    config.wear.as_mut().expect("on").patrol_hours = 10;
+    let mut drive = filled(&config).into_timed().expect("page-mapped");
+    drive.pop_completion(Nanos(15 * HOUR));
+    let mut bytes = Vec::new();
+    drive.save(&mut bytes).expect("saved");
+    let length = bytes.len() as u64;
+    let mut other = Drive::load(&mut bytes.as_slice(), length).expect("loaded");
+    for drive in [&mut drive, &mut other] {
+        drive.pop_completion(Nanos(21 * HOUR));
+    }
+    assert_eq!(drive.counters(), other.counters());
+    assert!(drive.counters().nand_reads_patrol > 0);
+}

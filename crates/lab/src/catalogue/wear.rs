@@ -76,6 +76,8 @@ table! {
     refresh_above_pct: f64,
     /// Pages of each full block that a patrol reads, others each time; 0: there are no patrols.
     patrol_pages: u32,
+    /// Hours between two patrols; 0: none begins by itself.
+    patrol_hours: u32,
     /// A block is retired when fresh data has more than so many per cent of the RBER that the last
     /// try corrects.
     retire_above_pct: f64,

@@ -4,20 +4,21 @@
 //! (see [`super::error_model`]), the codes that data sheets ask for, JESD218's retention. What is
 //! not is assumed, and [`Media::rests_on`] says so; `[wear]` of a drive file overrides any of it:
 //!
-//! - SLC, MLC: the published law's shape over cycles / rated cycles, scaled so that at the
-//!   rating, after the retention that JESD218 asks for, the code just holds at its first
-//!   try. That is what a rating means; it is no measurement of such cells.
+//! - MLC: a law fitted to measurements of planar cells rated for 3,000 cycles; on cells with
+//!   another rating cycles count by their share of it (assumed).
+//! - SLC: the same, lowered by how much lower its error rates are in the field.
 //! - Each retry corrects 1.2 times as much as the try before: ten or so at the end of a TLC
 //!   drive's life, as in Park et al. (ASPLOS 2021, remembered).
 //! - Programs get 10 % faster and erases 50 % slower by the rated cycles.
 //! - Blocks fail at three times the rated cycles (log-normal, sigma 0.25), one in a hundred within
 //!   them; 2 % are in reserve: data sheets promise 98 % of the blocks over life (NVB).
-//! - Patrols read four pages of each full block.
+//! - Patrols read four pages of each full block, once a week.
 
 mod given;
 
 pub use given::Given;
 
+use super::error_model::{MLC_PLANAR_CYCLES, SLC_OVER_MLC};
 use super::jesd218::Class;
 use super::{Codeword, PowerLaw, Stress, retention};
 use crate::LabError;
@@ -92,6 +93,8 @@ pub struct Media {
     pub refresh_above: Option<f64>,
     /// Pages of each full block that a patrol reads; 0: there is none.
     pub patrol_pages: u32,
+    /// Hours between two patrols; 0: none begins by itself.
+    pub patrol_hours: u32,
     /// Share of what the last try corrects from which a block with fresh data is retired.
     pub retire_above: f64,
     /// Dynamic wear levelling.
@@ -201,6 +204,7 @@ impl Media {
             erase_slower: 0.5,
             refresh_above: Some(0.5),
             patrol_pages: 4,
+            patrol_hours: 168,
             retire_above: 0.5,
             level_dynamic: true,
             level_gap: (cycles_rated / 50).max(4),
@@ -234,19 +238,14 @@ impl Media {
         })
     }
 
-    fn scaled_to_rating(&self) -> Result<PowerLaw, LabError> {
-        let limit = self.code.rber_max(self.class.limits().uber_max)?;
-        // Cycles count as shares of the rating: those of TLC for which the law was published.
-        let share = f64::from(CYCLES_USUAL[2]) / f64::from(self.cycles_rated);
-        let law = self.law.stretched(share);
-        let by = limit / law.rber(self.at_rating()?)?;
-        Ok(PowerLaw {
-            eps: law.eps * by,
-            alpha: law.alpha * by,
-            beta: law.beta * by,
-            gamma: law.gamma * by,
-            ..law
-        })
+    /// The law of planar SLC or MLC: fitted, its cycles counted by their share of the rating.
+    fn planar(&self) -> PowerLaw {
+        let share = f64::from(MLC_PLANAR_CYCLES) / f64::from(self.cycles_rated);
+        let law = PowerLaw::MLC_PLANAR.stretched(share);
+        match self.bits_per_cell {
+            1 => law.times(SLC_OVER_MLC),
+            _ => law,
+        }
     }
 
     /// Cycles after which data kept as JESD218 asks is beyond the last try of a read; infinite when
@@ -331,6 +330,7 @@ impl Media {
             page_spread: log_normal(1.0, self.page_spread, UNITY as f64),
             refresh_above: self.faded(&correctable),
             patrol_pages: self.patrol_pages,
+            patrol_hours: self.patrol_hours,
             retire_above: (highest as f64 * self.retire_above) as u64,
             correctable,
             retry: Nanos(self.retry_ns),
@@ -445,14 +445,42 @@ mod tests {
         }
     }
 
+    /// Cells of any rating have at it what the measured ones have at theirs, SLC a twelfth of that.
     #[test]
-    fn a_rating_is_where_the_first_try_just_holds() {
-        for bits in [1, 2] {
-            let media = Media::new(bits, None, Class::Enterprise).unwrap();
-            let uber = media
-                .code
-                .uber(media.law.rber(media.at_rating().unwrap()).unwrap());
-            close(uber.unwrap(), 1e-16, 1e-6);
+    fn planar_cells_share_a_law_over_their_rating() {
+        let at_rating = |bits, cycles| {
+            let media = Media::new(bits, Some(cycles), Class::Enterprise).unwrap();
+            media.law.rber(media.at_rating().unwrap()).unwrap()
+        };
+        let measured = at_rating(2, 3_000);
+        let of_law = PowerLaw::MLC_PLANAR.rber(Stress {
+            cycles: 3_000.0,
+            retention_h: 2_190.0,
+            reads_per_page: 0.0,
+        });
+        close(measured, of_law.unwrap(), 1e-9);
+        close(at_rating(2, 34_900), measured, 1e-9);
+        close(at_rating(1, 100_000), measured * SLC_OVER_MLC, 1e-9);
+    }
+
+    /// The drive's whole numbers are fine enough for the small rates of planar cells.
+    #[test]
+    fn tables_and_law_of_planar_cells_agree() {
+        for (bits, rated) in [(1, 100_000), (2, 3_000), (2, 34_900)] {
+            let media = Media::new(bits, Some(rated), Class::Client).unwrap();
+            let config = media.tables(1000, 0).unwrap();
+            let mut tiny = ssdlab_ssd::DriveConfig::tiny();
+            tiny.wear = Some(config.clone());
+            let drive = Reliability::new(&tiny.geometry(), &config);
+            for (c, h, r) in [(0, 0, 0), (1, 24, 1), (700, 24, 10), (rated, 2190, 390)] {
+                let stress = Stress {
+                    cycles: c.into(),
+                    retention_h: h.into(),
+                    reads_per_page: r.into(),
+                };
+                let rber = drive.rber(c, h, r) as f64 / RBER_UNITY as f64;
+                close(rber, media.law.rber(stress).unwrap(), 0.01);
+            }
         }
     }
 
@@ -484,6 +512,21 @@ mod tests {
             config.ftl.reclaim.free_superblocks_low += 1;
             if !config.ftl.mapping.kind.is_block_mapped() {
                 config.validate().unwrap_or_else(|e| panic!("{name}: {e}"));
+            }
+        }
+    }
+
+    /// The law of planar cells is known within a factor of 3.5: that much higher, the drives are
+    /// still within their limits at the rating, some after more retries.
+    #[test]
+    fn the_fits_residual_does_not_decide_about_the_rating() {
+        for name in catalogue::names().unwrap() {
+            let drive = catalogue::drive(&name).unwrap();
+            let mut media = Media::of(&drive).unwrap();
+            if media.bits_per_cell < 3 {
+                media.law = media.law.times(3.5);
+                let uber = media.uber(media.at_rating().unwrap()).unwrap();
+                assert!(media.class.allows(uber), "{name}: {uber:e}");
             }
         }
     }

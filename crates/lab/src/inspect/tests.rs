@@ -214,7 +214,7 @@ fn what_the_modelled_drive_serves_is_understood() {
         name: "-".into(),
         kind: "ata".into(),
     };
-    let identity = sample::identity("INTEL SSDSC2BA200G3", Some("Intel 730 and DC S35x0"));
+    let identity = sample::identity("INTEL SSDSC2BA200G3", Some(crate::smart::INTEL_DC));
     let report = ata_report(&device, &identity, AttributeSet::Intel, &sample::health());
     let found = look(report).unwrap();
     assert_eq!(

@@ -224,7 +224,10 @@ pub fn worn_by(
         uber_max: media.class.limits().uber_max,
         uber_at_rated_bytes: cycles_at_rated_bytes.map(kept).transpose()?,
         cycles_at_rated_bytes,
-        rests_on: media.rests_on,
+        rests_on: {
+            let client = matches!(work, Work::Client).then(|| CLIENT.to_owned());
+            media.rests_on.into_iter().chain(client).collect()
+        },
     })
 }
 
@@ -377,10 +380,17 @@ pub fn table(rows: &[Endurance]) -> String {
     lines.join("\n")
 }
 
+/// Said wherever a client's work is shown.
+const CLIENT: &str =
+    "client: a stand-in for JESD219A's trace, which is not free; all of it assumed";
+
 /// What the table does not say: what limits each drive, and which are beyond JESD218's UBER.
 pub fn remarks(rows: &[Endurance]) -> Vec<String> {
     let mut found = Vec::new();
     for r in rows {
+        if r.work == "client" {
+            found.push(CLIENT.to_owned());
+        }
         if r.ran_away {
             found.push(format!(
                 "{}, {}: write amplification ran away and was stopped above {RUNAWAY} x: the true \

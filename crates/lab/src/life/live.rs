@@ -12,14 +12,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Samples of a life, about.
 const SAMPLES: u64 = 400;
-/// Days between two patrols.
-const PATROL_DAYS: u64 = 7;
+/// Hours told to the media at once where the drive has no patrols of its own.
+const HOURS_AT_ONCE: u32 = 168;
 /// Bytes of a run given to the drive at once.
 const RUN: u64 = 64 << 20;
 /// Spans whose WAF differ by no more than this are alike, for leaps.
 const ALIKE: f64 = 0.01;
 /// A leap is at most so much of the rated cycles.
 const LEAP_SHARE: f64 = 0.02;
+/// Drive writes in a span of the fast manner at most, for loads in order: they are cheap to play, and what
+/// levelling adds to them comes in bursts, further apart than one drive write.
+const SPAN_IN_ORDER: u64 = 8;
 /// A leap ends before one in so many of the reserve's blocks would be needed: failures are played.
 const LEAP_FAILURES: u32 = 20;
 
@@ -182,11 +185,22 @@ impl<'a> Ageing<'a> {
             Until::LifeLeft(_) | Until::Dead => rated,
         };
         let span = if self.plan.manner.fast {
-            capacity
+            self.leap_span()
         } else {
             whole / SAMPLES
         };
         span.max(u64::from(self.commands.block()))
+    }
+
+    /// Bytes in each of the two spans that a leap extrapolates.
+    fn leap_span(&self) -> u64 {
+        let most = LEAP_SHARE * f64::from(self.plan.media.cycles_rated);
+        let times = match self.commands.is_in_order() {
+            // Short beside what is leapt, on media of few cycles too.
+            true => ((most / 4.0) as u64).clamp(1, SPAN_IN_ORDER),
+            false => 1,
+        };
+        self.plan.config.user_bytes.saturating_mul(times)
     }
 
     /// Bytes left to write, where that is known.
@@ -213,7 +227,9 @@ impl<'a> Ageing<'a> {
     /// Plays so many bytes of host writes, with patrols on the way.
     fn play(&mut self, bytes: u64, stop: &AtomicBool) {
         let until = self.host_bytes().saturating_add(bytes);
-        let patrol = PATROL_DAYS.saturating_mul(self.plan.manner.per_day);
+        let daily = u128::from(self.plan.manner.per_day);
+        let patrol = u128::from(self.patrol_hours()) * daily / 24;
+        let patrol = u64::try_from(patrol).unwrap_or(u64::MAX).max(1);
         while self.host_bytes() < until && self.drive.ended().is_none() {
             if stop.load(Ordering::Relaxed) {
                 return;
@@ -260,10 +276,19 @@ impl<'a> Ageing<'a> {
         &self.rows
     }
 
+    /// Hours between two patrols.
+    fn patrol_hours(&self) -> u32 {
+        match self.plan.media.patrol_hours {
+            0 => HOURS_AT_ONCE,
+            hours => hours,
+        }
+    }
+
     /// The hours since the last patrol reach the media, and what has faded is written anew.
     fn patrol(&mut self) {
         let factor = self.plan.hours_factor().unwrap_or(1.0);
-        let told = |patrols: u64| (patrols * PATROL_DAYS * 24) as f64 * factor;
+        let hours = self.patrol_hours();
+        let told = |patrols: u64| patrols as f64 * f64::from(hours) * factor;
         let whole = told(self.patrols + 1).floor() - told(self.patrols).floor();
         self.patrols += 1;
         self.drive.rest(whole.min(f64::from(u32::MAX)) as u32);
@@ -291,15 +316,16 @@ impl<'a> Ageing<'a> {
 
     /// Plays one more span; when it is like the one before, as many more are added unplayed.
     fn try_leap(&mut self, first: &(DriveCounters, NandWork), stop: &AtomicBool) {
-        let capacity = self.plan.config.user_bytes;
-        let Some(one) = self.waf(&first.0).filter(|_| self.left() > 2 * capacity) else {
+        let span = self.leap_span();
+        let enough = self.left() > span.saturating_mul(2);
+        let Some(one) = self.waf(&first.0).filter(|_| enough) else {
             return;
         };
         let begin = (
             self.drive.counters().clone(),
             self.drive.nand_work().clone(),
         );
-        self.play(capacity, stop);
+        self.play(span, stop);
         let Some(two) = self.waf(&begin.0) else {
             return;
         };
@@ -316,7 +342,7 @@ impl<'a> Ageing<'a> {
         let each = erases as f64 / blocks as f64;
         let share = LEAP_SHARE * f64::from(self.plan.media.cycles_rated);
         let most = share.min(self.cycles_to_failures()) / each.max(1e-9);
-        let room = self.left().saturating_sub(capacity) / written.max(1);
+        let room = self.left().saturating_sub(span) / written.max(1);
         let times = (most as u64).min(room);
         if times == 0 {
             return;

@@ -232,6 +232,11 @@ impl Commands {
         Some((at * u64::from(self.block), count))
     }
 
+    /// Whether [`Commands::run`] gives runs.
+    pub fn is_in_order(&self) -> bool {
+        matches!(self.place, Where::Sequential(_)) && self.read_pct + self.trim_pct == 0
+    }
+
     /// Bytes of each command.
     pub fn block(&self) -> u32 {
         self.block

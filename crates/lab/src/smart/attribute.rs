@@ -22,6 +22,32 @@ pub mod flag {
     pub const READING: u16 = ONLINE | AUTO_KEEP;
 }
 
+/// drivedb.h of smartctl 7.3 for Intel's families before the data-centre drives.
+fn older(family: &str, id: u8) -> Option<&'static str> {
+    let timed = |id| match id {
+        226 => "Workld_Media_Wear_Indic",
+        227 => "Workld_Host_Reads_Perc",
+        _ => "Workload_Minutes",
+    };
+    let (x25, x25e) = (family.contains("X25"), family.contains("X25-E"));
+    Some(match id {
+        192 => "Unsafe_Shutdown_Count",
+        225 => "Host_Writes_32MiB",
+        226..=228 if x25e => "Intel_Internal",
+        226..=228 => timed(id),
+        _ if x25 => return None,
+        170 => "Reserve_Block_Count",
+        171 => "Program_Fail_Count",
+        172 => "Erase_Fail_Count",
+        174 if family.contains("710") => "Unexpect_Power_Loss_Ct",
+        183 => "SATA_Downshift_Count",
+        199 if family.contains("320") => "CRC_Error_Count",
+        241 => "Host_Writes_32MiB",
+        242 => "Host_Reads_32MiB",
+        _ => return None,
+    })
+}
+
 /// How smartctl shows raw bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawFormat {
@@ -110,6 +136,20 @@ impl Attribute {
             name,
             format,
             ..self
+        }
+    }
+
+    /// As smartctl shows it for a model of one of Intel's older families, of which its database
+    /// names only some attributes.
+    pub fn of_family(self, family: &str) -> Attribute {
+        let id = self.id;
+        match older(family, id) {
+            Some(name) => Attribute {
+                name,
+                format: RawFormat::Plain,
+                ..self
+            },
+            None => self.without_database(),
         }
     }
 

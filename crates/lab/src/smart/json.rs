@@ -4,7 +4,7 @@
 
 use super::ata::threshold_exceeded;
 use super::attribute::flag;
-use super::{Attribute, AttributeSet, Health, Identity, attributes, nvme};
+use super::{Attribute, AttributeSet, Health, INTEL_DC, Identity, SANDFORCE, attributes, nvme};
 use serde_json::{Map, Value, json};
 
 /// Which `device` the report names.
@@ -59,7 +59,11 @@ pub fn ata_report(
               "smart_sectors": 1 },
         ],
     });
-    report.insert("ata_log_directory".into(), log);
+    // For these smartctl's database says not to ask.
+    let asks = |family: &String| !family.contains("Intel 320") && !family.contains("Intel 710");
+    if identity.family.as_ref().is_none_or(asks) {
+        report.insert("ata_log_directory".into(), log);
+    }
     let errors = json!({ "summary": { "revision": 1, "count": 0 } });
     report.insert("ata_smart_error_log".into(), errors);
     Value::Object(report)
@@ -158,8 +162,9 @@ pub(super) fn flag_letters(flags: u16) -> String {
 /// The attributes with the names and formats that smartctl has for this model.
 pub(super) fn shown(identity: &Identity, set: AttributeSet, health: &Health) -> Vec<Attribute> {
     let rows = attributes(set, health).into_iter();
-    match identity.family {
-        Some(_) => rows.collect(),
+    match identity.family.as_deref() {
+        Some(INTEL_DC | SANDFORCE) => rows.collect(),
+        Some(family) => rows.map(|row| row.of_family(family)).collect(),
         None => rows.map(Attribute::without_database).collect(),
     }
 }

@@ -72,6 +72,11 @@ impl Wear {
     }
 }
 
+/// The family of Intel's data-centre drives in smartctl's database.
+pub const INTEL_DC: &str = "Intel 730 and DC S35x0/3610/3700 Series SSDs";
+/// That of drives with SandForce's controllers.
+pub const SANDFORCE: &str = "SandForce Driven SSDs";
+
 /// The energy that saves a protected buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Capacitor {

@@ -1,6 +1,7 @@
 //! The host side of a drive in time: commands, link, queue depth, idle work.
 
 use super::completions::Completions;
+use super::patrol::Patrol;
 use super::pipeline::Pipeline;
 use super::{Completion, transfer_ns};
 use crate::command::{Command, Op};
@@ -33,6 +34,7 @@ pub(super) struct Engine<F> {
     completions: Completions,
     pub pipeline: Pipeline,
     idle_at: u64,
+    pub(super) patrol: Patrol,
 }
 
 impl<F: Translation> Engine<F> {
@@ -62,6 +64,7 @@ impl<F: Translation> Engine<F> {
             completions: Completions::default(),
             pipeline: Pipeline::new(slots as u32),
             idle_at: u64::MAX,
+            patrol: Patrol::new(&config),
             config,
         }
     }
@@ -76,6 +79,7 @@ impl<F: Translation> Engine<F> {
         (self.now, self.controller_free_at).save(out)?;
         (self.link_in.clone(), self.link_out.clone()).save(out)?;
         self.idle_at.save(out)?;
+        self.patrol.save(out)?;
         self.pipeline.save(out)?;
         self.ftl.save(out)
     }
@@ -84,6 +88,7 @@ impl<F: Translation> Engine<F> {
         let (now, controller_free_at) = Image::load(from)?;
         let (link_in, link_out) = Image::load(from)?;
         let idle_at = Image::load(from)?;
+        let patrol = Image::load(from)?;
         let pipeline = Image::load(from)?;
         let ftl = F::load(from)?;
         Ok(Engine {
@@ -92,6 +97,7 @@ impl<F: Translation> Engine<F> {
             link_in,
             link_out,
             idle_at,
+            patrol,
             pipeline,
             ..Engine::around(config, ftl)
         })
@@ -114,7 +120,7 @@ impl<F: Translation> Engine<F> {
     }
 
     #[inline(always)]
-    fn set_now(&mut self, now: u64) {
+    pub(super) fn set_now(&mut self, now: u64) {
         self.now = now;
         self.ftl.set_now(now);
     }
@@ -127,6 +133,9 @@ impl<F: Translation> Engine<F> {
             Nanos(self.now)
         );
         super::assert_possible(command, self.config.user_bytes);
+        if now.0 >= self.patrol.next {
+            self.patrol_by_clock(now.0);
+        }
         if tag as usize >= self.submitted.len() {
             self.submitted.resize(tag as usize + 1, 0);
         }
@@ -180,6 +189,10 @@ impl<F: Translation> Engine<F> {
             }
             if next > until.0 || next == u64::MAX {
                 if until != Nanos::MAX {
+                    if until.0 >= self.patrol.next {
+                        self.patrol_by_clock(until.0);
+                        continue;
+                    }
                     self.set_now(self.now.max(until.0));
                 }
                 return None;
@@ -234,7 +247,7 @@ impl<F: Translation> Engine<F> {
         }
     }
 
-    fn run_internal(&mut self, until: u64) {
+    pub(super) fn run_internal(&mut self, until: u64) {
         loop {
             let next = self.internal_time();
             if next > until || next == u64::MAX {
@@ -321,7 +334,7 @@ impl<F: Translation> Engine<F> {
     }
 
     /// There is work to do when the host leaves time for it.
-    fn wake_when_idle(&mut self) {
+    pub(super) fn wake_when_idle(&mut self) {
         if self.outstanding == 0 {
             self.idle_at = self.idle_at.min(self.now + self.config.ftl.idle_after.0);
         }

@@ -21,6 +21,7 @@ mod completions;
 mod counting;
 mod energy;
 mod engine;
+mod patrol;
 mod pipeline;
 pub mod power;
 

@@ -150,6 +150,14 @@ pub trait Translation: Clone + Debug + Image {
     /// The media lies for so many hours at its reference temperature; then a patrol is due, when
     /// the drive is idle.
     fn rest(&mut self, _hours: u32) {}
+    /// Superblocks that the patrol under way has still to look through.
+    fn patrol_left(&self) -> u32 {
+        0
+    }
+    /// The patrol looks through the next full superblock now, busy or not; returns the end.
+    fn patrol_now(&mut self, _from: u64) -> Option<u64> {
+        None
+    }
     /// Forgets everything and erases the media; returns when that is done.
     fn secure_erase(&mut self, from: u64) -> u64;
     /// Units of the host given to media since this list was last emptied.

@@ -13,6 +13,7 @@
 mod bus;
 mod clock;
 mod gear;
+mod leap;
 pub mod media;
 mod power;
 mod recorder;
@@ -421,28 +422,6 @@ impl<G: Gear> Nand<G> {
         self.work.programs[kind] += u64::from(dies);
         self.work.slots_moved += u64::from(dies * self.geometry.slots_per_unit);
         erased
-    }
-
-    /// Counts and cycles grow by `times` what they grew by since `then`: the drive goes on as it
-    /// did. Cycles are spread evenly over the blocks in use, none beyond a block's last.
-    pub fn leap(&mut self, then: &NandWork, times: u64) {
-        let erases = times * (self.work.erases - then.erases);
-        let grow = |now: &mut u64, then: u64| *now += times * (*now - then);
-        for (now, then) in self.work.reads.iter_mut().zip(then.reads) {
-            grow(now, then);
-        }
-        for (now, then) in self.work.programs.iter_mut().zip(then.programs) {
-            grow(now, then);
-        }
-        grow(&mut self.work.slots_moved, then.slots_moved);
-        self.work.erases += erases;
-        let each = erases / u64::from(self.geometry.die_count) / self.erase_count.len() as u64;
-        for count in &mut self.erase_count {
-            *count += each as u32;
-        }
-        if let Some(wear) = &mut self.wear {
-            wear.add_cycles(erases);
-        }
     }
 
     /// Marks a superblock's blocks stale: each is erased just before its first program. On media

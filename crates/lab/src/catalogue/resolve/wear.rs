@@ -54,6 +54,7 @@ pub(in crate::catalogue) fn given(
         refresh: t.refresh.as_ref().map(|on| on.value),
         refresh_above: percent("refresh_above_pct", &t.refresh_above_pct)?,
         patrol_pages: whole("patrol_pages", &t.patrol_pages, 0..=65_536)?,
+        patrol_hours: whole("patrol_hours", &t.patrol_hours, 0..=87_600)?,
         retire_above: percent("retire_above_pct", &t.retire_above_pct)?,
         level_dynamic: t.level_dynamic.as_ref().map(|on| on.value),
         level_gap: whole("level_gap", &t.level_gap, 0..=10_000_000)?,

@@ -13,7 +13,7 @@ pub struct Given {
     /// Class of the rating.
     pub class: Option<Class>,
     /// eps, alpha, k, beta, m, n, gamma, p, q of the law: in place of the published ones (TLC, QLC)
-    /// or of those that follow from the rating (SLC, MLC).
+    /// or of those fitted (SLC, MLC).
     pub law: [Option<f64>; 9],
     /// Bits of a code word that are corrected.
     pub ecc_bits: Option<u32>,
@@ -49,6 +49,8 @@ pub struct Given {
     pub refresh_above: Option<f64>,
     /// Pages of each full block that a patrol reads.
     pub patrol_pages: Option<u32>,
+    /// Hours between two patrols.
+    pub patrol_hours: Option<u32>,
     /// Share of the last try's RBER from which blocks are retired.
     pub retire_above: Option<f64>,
     /// Dynamic levelling.
@@ -77,7 +79,7 @@ impl Media {
                 media.cycles_rated
             ));
         }
-        media.put_law(given)?;
+        media.put_law(given);
         Ok(media)
     }
 
@@ -114,6 +116,7 @@ impl Media {
         set(&mut self.program_faster, given.program_faster);
         set(&mut self.erase_slower, given.erase_slower);
         set(&mut self.patrol_pages, given.patrol_pages);
+        set(&mut self.patrol_hours, given.patrol_hours);
         set(&mut self.retire_above, given.retire_above);
         set(&mut self.level_dynamic, given.level_dynamic);
         set(&mut self.level_gap, given.level_gap);
@@ -125,18 +128,26 @@ impl Media {
         }
     }
 
-    /// The law: published, or scaled to the rating, and what is given in its place.
-    fn put_law(&mut self, given: &Given) -> Result<(), LabError> {
+    /// The law: published, or fitted, and what is given in its place.
+    fn put_law(&mut self, given: &Given) {
         let all = given.law.iter().all(Option::is_some);
         if all {
             // Nothing is left of what would be taken.
         } else if self.bits_per_cell < 3 {
-            self.law = self.scaled_to_rating()?;
-            self.rests_on.push(format!(
-                "bit errors of {}-bit cells: the law of 72-layer TLC, scaled so that the code \
-                 just holds at the rating (assumed)",
-                self.bits_per_cell
-            ));
+            self.law = self.planar();
+            self.rests_on.push(
+                match self.bits_per_cell {
+                    1 => {
+                        "bit errors of SLC: those of planar MLC at the same share of the rating, \
+                         lowered by the ratio of field medians (FAST 2016, remembered)"
+                    }
+                    _ => {
+                        "bit errors of MLC: fitted to measurements of 30 to 40 nm cells within a \
+                         factor of 3.5; cycles count by their share of the rating (assumed)"
+                    }
+                }
+                .into(),
+            );
         } else {
             self.rests_on
                 .push("bit errors as published for 72-layer TLC (FAST 2019)".into());
@@ -158,7 +169,6 @@ impl Media {
         {
             set(value, given);
         }
-        Ok(())
     }
 }
 
@@ -187,6 +197,7 @@ fn assumed(given: &Given) -> Vec<String> {
             given.patrol_pages.map(f64::from),
             "patrols read 4 pages of each full block",
         ),
+        (given.patrol_hours.map(f64::from), "a patrol each week"),
     ];
     let missing = each.into_iter().filter(|(given, _)| given.is_none());
     missing
@@ -242,6 +253,7 @@ mod tests {
             "wear.refresh=false",
             "wear.refresh_above_pct=20",
             "wear.patrol_pages=9",
+            "wear.patrol_hours=24",
             "wear.retire_above_pct=90",
             "wear.level_dynamic=false",
             "wear.level_gap=0",
@@ -271,6 +283,7 @@ mod tests {
             ("wear.reserve_pct=lots", "a number"),
             ("wear.refresh=perhaps", "true or false"),
             ("wear.patrol_pages=70000", "0 to 65536"),
+            ("wear.patrol_hours=87601", "0 to 87600"),
             ("wear.level_every=0", "1 to 1000000"),
             ("wear.end_of_life=explode", "read-only or failed or slow"),
         ] {

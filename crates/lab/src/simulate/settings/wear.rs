@@ -3,7 +3,7 @@
 use super::Form::{self, Decimal, Flag, Number, Text};
 
 /// Every parameter of it, with an example.
-pub(super) const KEYS: [(&str, Form, &str); 33] = [
+pub(super) const KEYS: [(&str, Form, &str); 34] = [
     ("wear.cycles", Number, "3000"),
     ("wear.class", Text, "enterprise"),
     ("wear.rber_eps", Decimal, "1.48e-3"),
@@ -32,6 +32,7 @@ pub(super) const KEYS: [(&str, Form, &str); 33] = [
     ("wear.refresh", Flag, "true"),
     ("wear.refresh_above_pct", Decimal, "50"),
     ("wear.patrol_pages", Number, "4"),
+    ("wear.patrol_hours", Number, "168"),
     ("wear.retire_above_pct", Decimal, "50"),
     ("wear.level_dynamic", Flag, "true"),
     ("wear.level_gap", Number, "60"),

@@ -199,6 +199,14 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.lie(hours);
     }
 
+    fn patrol_left(&self) -> u32 {
+        self.patrol_left_now()
+    }
+
+    fn patrol_now(&mut self, from: u64) -> Option<u64> {
+        self.patrol_step(from)
+    }
+
     fn request_refresh(&mut self, superblock: u32) -> bool {
         let full = self.candidates.holds(superblock);
         if full && !self.refresh_queue.contains(&superblock) {

@@ -322,6 +322,10 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
+    pub(super) fn patrol_left_now(&self) -> u32 {
+        self.wear.patrol_left
+    }
+
     #[inline(always)]
     pub(super) fn patrol_is_due(&self) -> bool {
         self.wear.patrol_left > 0

@@ -90,6 +90,9 @@ pub struct WearConfig {
     pub refresh_above: u64,
     /// Pages of each full block that a patrol reads, others each time; 0: there is no patrol.
     pub patrol_pages: u32,
+    /// Hours between two patrols by the clock of the timed gear; 0: that clock begins none, only
+    /// those who tell the hours do ([`crate::Drive::rest`]).
+    pub patrol_hours: u32,
     /// A block whose data, just programmed, passes this is retired.
     pub retire_above: u64,
     /// Quantiles of the cycles at which a block no longer programs or erases.
@@ -123,6 +126,7 @@ image_of!(WearConfig {
     retry,
     refresh_above,
     patrol_pages,
+    patrol_hours,
     retire_above,
     failure_cycles,
     program_failures,
@@ -151,6 +155,7 @@ impl WearConfig {
             retry: Nanos::from_micros(80),
             refresh_above: 6_000_000_000,
             patrol_pages: 2,
+            patrol_hours: 0,
             retire_above: 10_000_000_000,
             failure_cycles: vec![8, 25, 30, 35, 40, 45, 50, 60],
             program_failures: 2048,

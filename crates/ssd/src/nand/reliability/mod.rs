@@ -15,7 +15,8 @@
 //! reserve of their dies.
 //!
 //! What decides where data goes (failures) depends on cycles alone, so both gears agree. Hours
-//! are those told by [`Reliability::rest`], not the timed gear's: a run of minutes fades nothing.
+//! are those told by [`Reliability::rest`]: the timed gear tells its own once a patrol is due (days),
+//! so a run of minutes fades nothing.
 //!
 //! Left out: errors in SLC mode; dependence of one block's errors on another's; dies that fail
 //! whole; data lost by a read beyond the last try stays mapped (it is counted).
@@ -154,6 +155,8 @@ pub struct Reliability {
     reserve: Vec<Vec<u32>>,
     /// Per block: erases.
     cycles: Vec<u32>,
+    /// Per block: of these, those that were not played (see [`Reliability::add_cycles`]).
+    leapt: Vec<u32>,
     /// Per block: cycles at which it fails; zero: it is retired.
     lasts: Vec<u32>,
     /// Per block: factor of its RBER.
@@ -180,6 +183,7 @@ image_of!(Reliability {
     backing,
     reserve,
     cycles,
+    leapt,
     lasts,
     factor,
     failing_row,
@@ -208,6 +212,7 @@ impl Reliability {
                 })
                 .collect(),
             cycles: vec![0; blocks],
+            leapt: vec![0; blocks],
             lasts: vec![u32::MAX; blocks],
             factor: vec![UNITY as u32; blocks],
             failing_row: vec![NEVER; places],

@@ -150,36 +150,85 @@ impl Reliability {
         self.lasts[b].saturating_sub(self.cycles[b] + 1)
     }
 
-    /// So many more cycles, spread evenly over the blocks in use, but none beyond a block's last:
-    /// it fails when it is played. What such blocks do not take goes to the others.
+    /// Per superblock: the cycles of it that were played; zero for one that was given up. A block
+    /// that took another's place has fewer, so that of the superblock's oldest counts.
+    pub fn played(&self) -> Vec<u32> {
+        let superblocks = self.backing.chunks(self.dies as usize);
+        let of = |block: u32| self.cycles[block as usize] - self.leapt[block as usize];
+        superblocks
+            .map(|blocks| {
+                let used = blocks.iter().filter(|&&block| block != NOWHERE);
+                used.map(|&block| of(block)).max().unwrap_or(0)
+            })
+            .collect()
+    }
+
+    /// Blocks in use, each with the played cycles of its superblock; with one each when nothing was
+    /// played.
+    fn weighted(&self) -> Vec<(u32, u64)> {
+        let played = self.played();
+        let none = played.iter().all(|&n| n == 0);
+        let places = self.backing.iter().enumerate();
+        let used = places.filter(|(_, block)| **block != NOWHERE);
+        used.map(|(place, &block)| {
+            let weight = played[place / self.dies as usize];
+            (block, u64::from(weight) + u64::from(none))
+        })
+        .collect()
+    }
+
+    /// So many more cycles that are not played, spread over the blocks in use as those that were,
+    /// but none beyond a block's last: it fails when it is played. What such blocks do not take
+    /// goes to the others.
     pub fn add_cycles(&mut self, cycles: u64) {
-        let used = self.backing.iter().filter(|&&block| block != NOWHERE);
-        let mut used: Vec<u32> = used.copied().collect();
+        let mut used = self.weighted();
         let mut rest = cycles;
-        while rest > 0 && !used.is_empty() {
-            let count = used.len() as u64;
-            let (each, more) = (rest / count, rest % count);
-            for (n, &block) in (0..).zip(&used) {
-                let wanted = each + u64::from(n < more);
-                let taken = wanted.min(self.left(block).into());
-                self.cycles[block as usize] += taken as u32;
+        while rest > 0 {
+            used.retain(|&(block, weight)| weight > 0 && self.left(block) > 0);
+            let all: u64 = used.iter().map(|&(_, weight)| weight).sum();
+            if used.is_empty() {
+                break;
+            }
+            let (now, few) = (rest, rest < used.len() as u64);
+            for &(block, weight) in &used {
+                let share = u128::from(now) * u128::from(weight) / u128::from(all);
+                let wanted = if few { 1 } else { share as u64 };
+                let taken = wanted.min(rest).min(self.left(block).into());
+                self.add(block, taken);
                 rest -= taken;
             }
-            used.retain(|&block| self.left(block) > 0);
+            if rest == now {
+                // Every share is less than one: the first takes what is left.
+                let taken = rest.min(self.left(used[0].0).into());
+                self.add(used[0].0, taken);
+                rest -= taken;
+            }
         }
         // All are in their last cycle: the total is kept all the same.
         let first = self.backing.iter().find(|&&block| block != NOWHERE);
         if let Some(&block) = first {
-            self.cycles[block as usize] += rest as u32;
+            self.add(block, rest);
         }
     }
 
-    /// Cycles more, of every block alike, until `count` more blocks in use are in their last one.
-    /// Those that are in it already do not count: what is freed among them fails at once, and the
-    /// others hold cold data, which may stay for a long time.
+    fn add(&mut self, block: u32, cycles: u64) {
+        self.cycles[block as usize] += cycles as u32;
+        self.leapt[block as usize] += cycles as u32;
+    }
+
+    /// Cycles more, on average, until `count` more blocks in use are in their last one, when blocks
+    /// wear as they did. Those that are in it already do not count: what is freed among them fails
+    /// at once, and the others hold cold data, which may stay for a long time.
     pub fn cycles_until_failures(&self, count: usize) -> u32 {
-        let used = self.backing.iter().filter(|&&block| block != NOWHERE);
-        let left = used.map(|&block| self.left(block)).filter(|&left| left > 0);
+        let used = self.weighted();
+        let all: u64 = used.iter().map(|&(_, weight)| weight).sum();
+        let blocks = used.len() as u64;
+        let left = used.iter().filter_map(|&(block, weight)| {
+            let left = u64::from(self.left(block));
+            // left / (its share of the mean)
+            let mean = (left * all).checked_div(weight * blocks)?;
+            (left > 0).then_some(mean.min(u32::MAX.into()) as u32)
+        });
         let mut left: Vec<u32> = left.collect();
         match count.saturating_sub(1) {
             at if at < left.len() => *left.select_nth_unstable(at).1,

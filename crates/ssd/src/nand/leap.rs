@@ -1,0 +1,36 @@
+//! Work that is not played but taken to go on as it did.
+
+use super::NandWork;
+use super::gear::Gear;
+
+impl<G: Gear> super::Nand<G> {
+    /// Counts and cycles grow by `times` what they grew by since `then`: the drive goes on as it
+    /// did. A superblock's share of the cycles is its share of those ever played: superblocks need
+    /// not wear alike, and a leap that spread them evenly let a drive written in order live 9 % too
+    /// long. No block goes beyond its last cycle.
+    pub fn leap(&mut self, then: &NandWork, times: u64) {
+        let erases = times * (self.work.erases - then.erases);
+        let grow = |now: &mut u64, then: u64| *now += times * (*now - then);
+        for (now, then) in self.work.reads.iter_mut().zip(then.reads) {
+            grow(now, then);
+        }
+        for (now, then) in self.work.programs.iter_mut().zip(then.programs) {
+            grow(now, then);
+        }
+        grow(&mut self.work.slots_moved, then.slots_moved);
+        self.work.erases += erases;
+        let rows = erases / u64::from(self.geometry.die_count);
+        let played = match &mut self.wear {
+            Some(wear) => {
+                wear.add_cycles(erases);
+                wear.played()
+            }
+            None => vec![1; self.erase_count.len()],
+        };
+        let all: u64 = played.iter().map(|&n| u64::from(n)).sum();
+        for (count, &played) in self.erase_count.iter_mut().zip(&played) {
+            let share = u128::from(rows) * u128::from(played) / u128::from(all.max(1));
+            *count += share as u32;
+        }
+    }
+}
