@@ -38,4 +38,4 @@ pub use power::{CutAt, CutNote, CutTrigger, FlushSide, FoundNote, StepNote};
 pub use power::{Power, PowerError, PowerStatus};
 pub use sectors::Sectors;
 pub use socket::{Address, Stream};
-pub use store::{Durability, Extent, Store, StoreError, ZeroFlags};
+pub use store::{Durability, Extent, Piece, Store, StoreError, ZeroFlags};

@@ -1,6 +1,6 @@
 //! Any byte range on a drive of whole sectors.
 
-use crate::store::{Extent, Store, StoreError, ZeroFlags};
+use crate::store::{Extent, Piece, Store, StoreError, ZeroFlags};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// The shared drive as every front end sees it: byte ranges are checked against its size, and an
@@ -125,6 +125,23 @@ impl Sectors {
         let start = into.len();
         into.resize(start + length, 0);
         self.read(offset, &mut into[start..])
+    }
+
+    /// Reads a byte range piece by piece; see [`Store::read_pieces`].
+    pub fn read_pieces(
+        &self,
+        offset: u64,
+        length: usize,
+        take: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<(), StoreError> {
+        self.check_range(offset, length as u64)?;
+        if self.is_aligned(offset, length as u64) {
+            return self.drive.read_pieces(offset, length, take);
+        }
+        let mut bytes = vec![0; length];
+        self.read(offset, &mut bytes)?;
+        take(Piece::Bytes(&bytes));
+        Ok(())
     }
 
     /// Writes a byte range; with `fua`, durable on return.

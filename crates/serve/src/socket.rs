@@ -1,5 +1,8 @@
 //! Unix and TCP sockets under one type.
 
+use rustix::io::Errno;
+use rustix::net::sockopt::set_socket_send_buffer_size;
+use rustix::net::{RecvFlags, recv};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -117,6 +120,29 @@ impl Stream {
             Stream::Unix(socket) => socket.shutdown(Shutdown::Both),
             Stream::Tcp(socket) => socket.shutdown(Shutdown::Both),
         };
+    }
+
+    /// Reads what there is now; `None` when there is nothing yet.
+    pub fn read_now(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        let got = match self {
+            Stream::Unix(socket) => recv(socket, into, RecvFlags::DONTWAIT),
+            Stream::Tcp(socket) => recv(socket, into, RecvFlags::DONTWAIT),
+        };
+        match got {
+            Ok((got, _)) => Ok(Some(got)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Room for so many bytes that were sent and that the other side has not taken yet, or as many
+    /// as the system allows.
+    pub fn set_send_room(&self, bytes: usize) -> io::Result<()> {
+        match self {
+            Stream::Unix(socket) => set_socket_send_buffer_size(socket, bytes)?,
+            Stream::Tcp(socket) => set_socket_send_buffer_size(socket, bytes)?,
+        }
+        Ok(())
     }
 
     /// How long a read may wait; nothing is for ever.

@@ -60,6 +60,18 @@ pub enum Durability {
     Lost,
 }
 
+/// Extents looked at to read in pieces.
+const EXTENTS_MAX: usize = 4096;
+
+/// A piece of what was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Bytes.
+    Bytes(&'a [u8]),
+    /// So many zeroes.
+    Zeroes(usize),
+}
+
 /// A run of bytes of one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
@@ -97,6 +109,36 @@ pub trait Store: Send + Sync {
         let start = into.len();
         into.resize(start + length, 0);
         self.read(offset, &mut into[start..])
+    }
+    /// Reads so many bytes in order, `take` getting each piece of them: bytes, or how many zeroes
+    /// nothing is kept for. It may have got some when it fails.
+    fn read_pieces(
+        &self,
+        offset: u64,
+        length: usize,
+        take: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<(), StoreError> {
+        // Another client may write meanwhile; what was a hole when it was looked at is a value
+        // that the read may return.
+        let mut bytes = Vec::new();
+        let mut at = 0;
+        for extent in self.extents(offset, length as u64, EXTENTS_MAX)? {
+            let count = extent.length as usize;
+            if extent.is_zero {
+                take(Piece::Zeroes(count));
+            } else {
+                bytes.resize(count, 0);
+                self.read(offset + at as u64, &mut bytes)?;
+                take(Piece::Bytes(&bytes));
+            }
+            at += count;
+        }
+        if at < length {
+            bytes.resize(length - at, 0);
+            self.read(offset + at as u64, &mut bytes)?;
+            take(Piece::Bytes(&bytes));
+        }
+        Ok(())
     }
     /// Writes `from`. With `fua` it is durable on return.
     fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError>;

@@ -40,7 +40,9 @@ pub use front::{Places, Serving, parse_address};
 use crate::LabError;
 use crate::drive_dir::DriveDir;
 use medium::Medium;
-use ssdlab_serve::{CutAt, Extent, Power, PowerError, PowerStatus, Store, StoreError, ZeroFlags};
+use ssdlab_serve::{
+    CutAt, Extent, Piece, Power, PowerError, PowerStatus, Store, StoreError, ZeroFlags,
+};
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::drive::power::DataDrive;
 use ssdlab_ssd::nand::media::SECTOR_BYTES;
@@ -210,6 +212,15 @@ impl Store for ServedDrive {
 
     fn read_onto(&self, offset: u64, length: usize, into: &mut Vec<u8>) -> Result<(), StoreError> {
         self.command(|state| state.read_onto(offset, length, into))
+    }
+
+    fn read_pieces(
+        &self,
+        offset: u64,
+        length: usize,
+        take: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<(), StoreError> {
+        self.command(|state| state.read_pieces(offset, length, take))
     }
 
     fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError> {

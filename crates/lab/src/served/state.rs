@@ -4,8 +4,8 @@ use super::ledger::Ledger;
 use super::medium::Medium;
 use crate::LabError;
 use ssdlab_serve::{
-    CutAt, CutNote, CutTrigger, Extent, FlushSide, PowerError, PowerStatus, StepNote, StoreError,
-    ZeroFlags,
+    CutAt, CutNote, CutTrigger, Extent, FlushSide, Piece, PowerError, PowerStatus, StepNote,
+    StoreError, ZeroFlags,
 };
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::drive::power::{Cut, DataError};
@@ -105,6 +105,19 @@ impl State {
         into: &mut Vec<u8>,
     ) -> Result<Nanos, StoreError> {
         let done = self.medium.data().read_onto(offset, length, into);
+        self.did_nothing(done, false)
+    }
+
+    pub fn read_pieces(
+        &mut self,
+        offset: u64,
+        length: usize,
+        take: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<Nanos, StoreError> {
+        let data = self.medium.data();
+        let done = data.read_parts(offset, length, |found, length| {
+            take(found.map_or(Piece::Zeroes(length), Piece::Bytes));
+        });
         self.did_nothing(done, false)
     }
 

@@ -199,41 +199,18 @@ impl Executor<'_> {
         self.drive.read_onto(offset, length as usize, out)
     }
 
-    /// A read as chunks of data and holes. Another client may write meanwhile; what was a hole
-    /// when it was looked at is a value that the read may return.
+    /// A read as chunks of data and holes.
     fn read_sparse(
         &self,
         cookie: u64,
         offset: u64,
         length: u32,
         out: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
-        let extents = self.drive.extents(offset, length.into(), EXTENTS_MAX)?;
-        let mut runs: Vec<(bool, u32)> = Vec::new();
-        let mut covered = 0;
-        for extent in &extents {
-            let bytes = extent.length as u32;
-            covered += bytes;
-            match runs.last_mut() {
-                Some(last) if last.0 == extent.is_zero => last.1 += bytes,
-                _ => runs.push((extent.is_zero, bytes)),
-            }
-        }
-        if covered < length {
-            runs.push((false, length - covered));
-        }
-        let mut at = offset;
-        let last = runs.len() - 1;
-        for (index, (is_zero, bytes)) in runs.into_iter().enumerate() {
-            let flags = if index == last { CHUNK_DONE } else { 0 };
-            if is_zero {
-                reply::hole(out, cookie, flags, at, bytes);
-            } else {
-                reply::data_head(out, cookie, flags, at, bytes);
-                self.append(at, bytes, out)?;
-            }
-            at += u64::from(bytes);
-        }
+    ) -> Result<(), StoreError> {
+        let mut chunks = reply::Chunks::new(cookie, offset, out);
+        self.drive
+            .read_pieces(offset, length as usize, &mut |piece| chunks.add(piece))?;
+        chunks.end();
         Ok(())
     }
 

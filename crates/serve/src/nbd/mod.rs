@@ -5,6 +5,7 @@
 //! and threads. Source: the NBD project's `doc/proto.md`. Left out: TLS, extended headers,
 //! resize, and the old style without options.
 
+mod eager;
 pub mod execute;
 pub mod handshake;
 pub mod reply;

@@ -6,6 +6,7 @@
 //! Memory of a client is bounded by one payload in and one reply out, and a payload's room
 //! grows only as its bytes arrive.
 
+use super::eager::Eager;
 use super::execute::Executor;
 use super::handshake::{Export, Handshake, Session, Step};
 use super::wire::*;
@@ -19,10 +20,13 @@ use std::time::Duration;
 
 /// Bytes asked of a socket at once.
 const INPUT: usize = 256 << 10;
-/// Replies are sent when so many bytes have gathered, though more requests wait.
-const OUTPUT: usize = 512 << 10;
+/// Replies are sent when so many bytes have gathered, though more requests wait: the client
+/// copies them meanwhile.
+const OUTPUT: usize = 64 << 10;
 /// The same of requests answered.
 const ANSWERS: usize = 8;
+/// Room for replies on their way, so that the next request is run while the client takes them.
+const ROOM: usize = 1 << 20;
 /// A buffer that has grown beyond this is given back after use.
 const KEEP: usize = 2 << 20;
 
@@ -128,6 +132,8 @@ impl NbdServer {
 
 /// One client from greeting to end.
 fn serve(shared: &Shared, mut stream: Stream, number: u64) -> io::Result<()> {
+    // A wish: less is slower, no less right.
+    let _ = stream.set_send_room(ROOM);
     stream.set_read_timeout(Some(shared.options.handshake_patience))?;
     let mut input = Input::new();
     let Some(session) = shake_hands(shared, &mut stream, &mut input)? else {
@@ -142,7 +148,7 @@ fn serve(shared: &Shared, mut stream: Stream, number: u64) -> io::Result<()> {
         notes,
         coverage,
     };
-    let result = transmit(&mut executor, &mut stream, &mut input);
+    let result = transmit(&mut executor, &mut Eager::new(&mut stream), &mut input);
     shared.lint.keep(executor.notes);
     result
 }

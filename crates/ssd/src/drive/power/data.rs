@@ -24,6 +24,8 @@
 use super::{Completion, Cut, Power, PowerDrive, Recovery, SECTOR_BYTES};
 use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig};
+use crate::nand::media::SlotBytes;
+use crate::prefetch::prefetch;
 use crate::units::Nanos;
 use std::fmt;
 use std::sync::Arc;
@@ -74,6 +76,8 @@ impl std::error::Error for DataError {}
 
 /// Most bytes of one command: longer requests become several.
 const COMMAND_MAX: usize = 1 << 20;
+/// Mapping units looked up before the first of them is taken.
+const AHEAD: usize = 32;
 
 /// See the module's text. Cloning it forks its whole state; bytes are shared until they change.
 #[derive(Clone, Debug)]
@@ -226,7 +230,11 @@ impl DataDrive {
     }
 
     /// Reads; `take` gets what each mapping unit has of it, in order: bytes, or so many zeroes.
-    fn read_parts(
+    /// It may have got some when it fails on the way; returns how long that takes.
+    ///
+    /// # Errors
+    /// See [`DataError`].
+    pub fn read_parts(
         &mut self,
         offset: u64,
         length: usize,
@@ -234,27 +242,45 @@ impl DataDrive {
     ) -> Result<Nanos, DataError> {
         let end = offset.saturating_add(length as u64);
         self.allowed(offset, length as u64)?;
-        let slot_bytes = u64::from(self.drive.config().shape.slot_bytes);
         let mut took = Nanos::ZERO;
         let mut at = offset;
         while at < end {
             let until = end.min(at + COMMAND_MAX as u64);
             took += self.run(&Command::read(at, (until - at) as u32), None)?;
-            let slots = at / slot_bytes..until.div_ceil(slot_bytes);
-            if slots.end - slots.start > 1 {
-                slots.for_each(|slot| self.drive.prefetch_content(slot as u32));
-            }
             while at < until {
-                let within = (at % slot_bytes) as usize;
-                let length = (slot_bytes as usize - within).min((until - at) as usize);
-                let content = self.drive.content((at / slot_bytes) as u32);
-                let bytes = content.and_then(|content| content.bytes.as_ref());
-                take(bytes.map(|bytes| &bytes[within..within + length]), length);
-                at += length as u64;
+                at = self.take_some(at, until, &mut take);
             }
         }
         self.wait_for_strike();
         Ok(took)
+    }
+
+    /// What some mapping units from `at` on have, looked up and fetched early before any is taken;
+    /// returns where it ends.
+    fn take_some(
+        &self,
+        mut at: u64,
+        until: u64,
+        take: &mut impl FnMut(Option<&[u8]>, usize),
+    ) -> u64 {
+        let slot_bytes = u64::from(self.drive.config().shape.slot_bytes);
+        let first = at / slot_bytes;
+        let count = (until.div_ceil(slot_bytes) - first).min(AHEAD as u64) as usize;
+        let mut found: [Option<&SlotBytes>; AHEAD] = [None; AHEAD];
+        for (slot, found) in (first as u32..).zip(&mut found[..count]) {
+            let content = self.drive.content(slot);
+            *found = content.and_then(|content| content.bytes.as_ref());
+            if let Some(bytes) = found {
+                prefetch(bytes, 0);
+            }
+        }
+        for bytes in &found[..count] {
+            let within = (at % slot_bytes) as usize;
+            let length = (slot_bytes as usize - within).min((until - at) as usize);
+            take(bytes.map(|bytes| &bytes[within..within + length]), length);
+            at += length as u64;
+        }
+        at
     }
 
     /// Writes `bytes` at `offset`; with `fua` they are durable when this returns.

@@ -34,7 +34,6 @@ use crate::ftl::recover::{Recoverable, RecoveryStep};
 use crate::ftl::{BlockFtl, Full, HybridFtl, Lean, PageFtl, SuperblockView, Translation};
 use crate::nand::Recorder;
 use crate::nand::media::{Content, CutDamage, Event, Media, SECTOR_BYTES, SlotContent, Staged};
-use crate::prefetch::prefetch;
 use crate::units::Nanos;
 use faults::Faults;
 use std::collections::BTreeMap;
@@ -304,13 +303,6 @@ impl PowerDrive {
     /// bytes where they are kept.
     pub fn content(&self, lpn: u32) -> Option<&SlotContent> {
         each!(self, engine => engine.ftl.content(lpn))
-    }
-
-    /// Fetches the bytes of a mapping unit early.
-    fn prefetch_content(&self, lpn: u32) {
-        if let Some(bytes) = self.content(lpn).and_then(|content| content.bytes.as_ref()) {
-            prefetch(bytes, 0);
-        }
     }
 
     /// The number of the write that a sector comes from; zero: never written, or forgotten.
