@@ -123,8 +123,12 @@ fn main() {
         drive.apply(&Command::write(first * 4096, len as u32));
     }
     write(&mut drive, &mut rng, sectors, 3 * sectors);
-    for _ in 0..3 {
+    // Others on the machine use the memory, too: shares of a ceiling measured at the same time, and
+    // the one in the middle.
+    let mut shares = [0.0; 9];
+    for share in &mut shares {
         let before = drive.counters().clone();
+        let writes = writes / 4;
         let time = write(&mut drive, &mut rng, sectors, writes);
         let c = drive.counters();
         let host = (c.slots_host - before.slots_host) as f64;
@@ -138,6 +142,9 @@ fn main() {
             writes as f64 / least / 1e6,
             100.0 * least / time,
         );
+        *share = 100.0 * least / time;
     }
+    shares.sort_by(f64::total_cmp);
+    println!("median: {:.0} % of the ceiling", shares[shares.len() / 2]);
     drive.check().expect("consistent");
 }
