@@ -60,9 +60,9 @@ impl PowerLaw {
     };
 
     /// Planar MLC rated for 3,000 cycles. eps, beta, m and n: least squares in ln RBER over
-    /// [`MLC_3X_ANCHORS`]. gamma and p: the same over [`MLC_2Y_DISTURB`], linear in reads. alpha and
-    /// k: assumed (k is that of TLC); no anchor tells wear apart from retention, and any alpha up to
-    /// ten times this one fits them as well.
+    /// [`MLC_3X_ANCHORS`]. gamma and p: the same over [`MLC_2Y_DISTURB`], linear in reads. alpha
+    /// and k: assumed (k is that of TLC); no anchor tells wear apart from retention, and any alpha
+    /// up to ten times this one fits them as well.
     pub const MLC_PLANAR: PowerLaw = PowerLaw {
         eps: 7.1e-8,
         alpha: 1.0e-14,
@@ -128,16 +128,17 @@ impl PowerLaw {
 /// Cycles that the cells of [`PowerLaw::MLC_PLANAR`] are rated for.
 pub const MLC_PLANAR_CYCLES: u32 = 3_000;
 
-/// SLC's RBER over MLC's in the same fleet, both in the first hundreds of cycles: medians of 5.8e-10
-/// to 8.5e-9 and of 2.1e-8 to 3.2e-8 by model (Schroeder, FAST 2016, remembered), geometric means.
+/// SLC's RBER over MLC's in the same fleet, both in the first hundreds of cycles: medians of
+/// 5.8e-10 to 8.5e-9 and of 2.1e-8 to 3.2e-8 by model (Schroeder, FAST 2016, remembered), geometric
+/// means.
 pub const SLC_OVER_MLC: f64 = 2.2e-9 / 2.6e-8;
 
 /// What was measured of planar MLC of 30 to 40 nm: cycles, hours at 40 C, and RBER.
 ///
 /// 1. Hetzler, "The error rate surface for MLC NAND flash" (2012), a 3x-nm device at 40 C: near its
 ///    limit, 3.4e-4, at 3,000 cycles and 2,000 hours (read).
-/// 2. Cai et al., "Flash Correct-and-Refresh" (ICCD 2012), 3x nm: a BCH code of 512 bits lasts 3,000
-///    cycles at 3 years and 150,000 at 3 days (read in a digest; that its word holds 4 KiB is
+/// 2. Cai et al., "Flash Correct-and-Refresh" (ICCD 2012), 3x nm: a BCH code of 512 bits lasts
+///    3,000 cycles at 3 years and 150,000 at 3 days (read in a digest; that its word holds 4 KiB is
 ///    assumed, and that the hours are at 40 C).
 /// 3. The same at 150,000 cycles.
 /// 4. Schroeder et al. (FAST 2016): medians of MLC drives in service, 2.1e-8 to 3.2e-8

@@ -20,8 +20,8 @@ const RUN: u64 = 64 << 20;
 const ALIKE: f64 = 0.01;
 /// A leap is at most so much of the rated cycles.
 const LEAP_SHARE: f64 = 0.02;
-/// Drive writes in a span of the fast manner at most, for loads in order: they are cheap to play, and what
-/// levelling adds to them comes in bursts, further apart than one drive write.
+/// Drive writes in a span of the fast manner at most, for loads in order: they are cheap to play,
+/// and what levelling adds to them comes in bursts, further apart than one drive write.
 const SPAN_IN_ORDER: u64 = 8;
 /// A leap ends before one in so many of the reserve's blocks would be needed: failures are played.
 const LEAP_FAILURES: u32 = 20;

@@ -15,8 +15,8 @@
 //! reserve of their dies.
 //!
 //! What decides where data goes (failures) depends on cycles alone, so both gears agree. Hours
-//! are those told by [`Reliability::rest`]: the timed gear tells its own once a patrol is due (days),
-//! so a run of minutes fades nothing.
+//! are those told by [`Reliability::rest`]: the timed gear tells its own once a patrol is due
+//! (days), so a run of minutes fades nothing.
 //!
 //! Left out: errors in SLC mode; dependence of one block's errors on another's; dies that fail
 //! whole; data lost by a read beyond the last try stays mapped (it is counted).

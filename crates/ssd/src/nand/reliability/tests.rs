@@ -230,9 +230,9 @@ fn a_leap_spreads_cycles_as_they_were_played() {
         }
     }
     let played = media.cycles_total();
-    let mean = played as f64 / blocks as f64;
+    // The first has 969 cycles left, and 30 of the mean's `played / blocks`.
     let first = media.cycles_until_failures(1);
-    assert_eq!(f64::from(first).round(), (mean * 969.0 / 30.0).floor());
+    assert_eq!(u64::from(first), played * 969 / (30 * blocks));
     media.add_cycles(9 * played);
     assert_eq!(media.cycles_total(), 10 * played);
     let at = |superblock: u32| media.cycles[media.place(superblock, 0)];
