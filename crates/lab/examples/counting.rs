@@ -19,7 +19,7 @@ use std::time::Instant;
 static MEMORY: ssdlab_lab::huge_pages::HugePages = ssdlab_lab::huge_pages::HugePages;
 
 fn config(sectors: u64) -> DriveConfig {
-    let small = sectors < 10_000_000;
+    let small = sectors < 1_000_000;
     let mut c = DriveConfig::tiny();
     c.shape.channel_count = if small { 1 } else { 8 };
     c.shape.dies_per_channel = if small { 1 } else { 4 };
