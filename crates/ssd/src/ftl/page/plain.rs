@@ -10,9 +10,8 @@
 
 use super::program::clear;
 use super::reclaim::{AHEAD as VICTIM_AHEAD, Which};
-use super::{BUFFERED, Entry, Gear, Layout, PageFtl, UNMAPPED};
+use super::{BUFFERED, Entry, Gear, Layout, PageFtl};
 use crate::ftl::Hint;
-use crate::ftl::candidates::NOT;
 use crate::ftl::gather::Gather;
 use crate::nand::{Mode, Purpose, UnitPlace};
 use crate::prefetch::prefetch;
@@ -192,27 +191,12 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let unit = self.unit_slots();
         let geometry = &self.nand.geometry;
         let first = geometry.first_slot(at.superblock, at.row, at.die);
-        let (map, valid) = (&mut self.map[..], &mut self.valid[..]);
-        let mut owners = self.owner[first as usize..(first + unit) as usize].iter_mut();
-        let (older, newer) = self.gathers[0].whole(unit).unwrap_or_default();
-        let (mut ppn, mut fresh, mut left) = (first, 0, 0);
-        for part in [older, newer] {
-            for (entry, owner) in part.iter().zip(&mut owners) {
-                ppn += 1;
-                if entry.old == UNMAPPED {
-                    fresh += 1;
-                } else {
-                    let old = entry.old - 1;
-                    clear(valid, old);
-                    left |= self.candidates.remove_valid(geometry.superblock_of(old), 1);
-                }
-                map[entry.lpn as usize] = ppn;
-                *owner = entry.lpn;
-            }
-        }
-        self.gathers[0].clear();
-        self.live += fresh;
-        self.epoch += u64::from(left & NOT != 0);
+        let mut batch = std::mem::take(&mut self.batch);
+        self.gathers[0].pop_into(&mut batch, unit);
+        self.map_new(first, &batch);
+        batch.clear();
+        self.batch = batch;
+        self.live += u64::from(unit);
         self.programmed_plainly(at, first, erased);
         self.counters.slots_host += u64::from(unit);
     }

@@ -78,7 +78,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     /// Maps new data to the slots from `first` on; returns the end of them.
     #[inline(always)]
-    fn map_new(&mut self, first: u32, batch: &[Entry]) -> u32 {
+    pub(super) fn map_new(&mut self, first: u32, batch: &[Entry]) -> u32 {
         let geometry = &self.nand.geometry;
         let (map, valid) = (&mut self.map[..], &mut self.valid[..]);
         let owners = &mut self.owner[first as usize..][..batch.len()];
