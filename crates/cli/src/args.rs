@@ -302,7 +302,7 @@ pub enum DrivesAction {
         #[arg(long)]
         json: bool,
     },
-    /// Checks drive files: units, arithmetic, sources, the rules of families.
+    /// Check drive files: units, arithmetic, sources, the rules of families.
     ///
     /// Raw capacity must follow from the array's shape, drive writes per day from rated writes and
     /// warranty; every value must have a source; a family has at most three calibrated constants,

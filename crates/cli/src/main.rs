@@ -1,5 +1,14 @@
 //! The `ssdlab` command: arguments to a lab plan to an exit code.
 
+/// Writes a line to standard error. Where nobody reads it any more (`2>&1 | head`), the work and
+/// its exit code stand all the same; `eprintln!` would end the program as if it were broken.
+macro_rules! tell {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+
 mod args;
 mod clock;
 mod commands;
@@ -65,7 +74,7 @@ fn main() -> ExitCode {
         Ok(exit) => ExitCode::from(exit as u8),
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{failure}");
+            tell!("{failure}");
             ExitCode::from(2)
         }
     }

@@ -101,13 +101,16 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     let temporary = path.with_extension("part");
     std::fs::write(&temporary, text)
         .and_then(|()| std::fs::rename(&temporary, path))
-        .map_err(|error| LabError::file("writing", path, error).into())
+        .map_err(|error| {
+            let _ = std::fs::remove_file(&temporary);
+            LabError::file("writing", path, error).into()
+        })
 }
 
 /// Says something to the person, unless they asked for quiet.
 pub fn say(quiet: bool, text: &str) {
     if !quiet {
-        eprintln!("{text}");
+        tell!("{text}");
     }
 }
 

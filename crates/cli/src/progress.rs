@@ -21,7 +21,7 @@ pub fn stop_on_signal() -> Result<Arc<AtomicBool>, LabError> {
         if seen.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("\nstopping: what was measured is kept (once more to quit at once)");
+        tell!("\nstopping: what was measured is kept (once more to quit at once)");
     })
     .map_err(|error| LabError::refused(format!("cannot watch for Ctrl-C: {error}"), ""))?;
     Ok(stop)

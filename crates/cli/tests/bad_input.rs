@@ -260,3 +260,27 @@ fn a_used_result_directory_is_refused() {
         1
     );
 }
+
+/// What hints send people to as a complete file: of a member of a family it was refused.
+#[test]
+fn a_drive_that_is_shown_as_toml_is_a_good_drive_file() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for name in [
+        "intel-x25m-g2-80gb",
+        "sandforce-sf1200-120gb",
+        "ddrdrive-x1",
+    ] {
+        let output = Command::cargo_bin("ssdlab")
+            .expect("built")
+            .args(["drives", "show", name, "--toml"])
+            .output()
+            .expect("runs");
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).expect("text");
+        let own = text.replacen(&format!("name = \"{name}\""), "name = \"own\"", 1);
+        let file = dir.path().join("own.toml");
+        fs::write(&file, own).expect("written");
+        let outcome = ssdlab(dir.path(), &["drives", "check", "own.toml"]);
+        assert_eq!(outcome.code, Some(0), "{name}: {}", outcome.stderr);
+    }
+}

@@ -433,3 +433,24 @@ fn a_listed_profile_is_a_job_file_that_runs() {
     let (_, by_name) = run(&[&["--profile", "jesd219-enterprise"], &target[..]].concat());
     assert_eq!(result["phases"], by_name["phases"]);
 }
+
+/// `ssdlab trace convert ... 2>&1 | head` closes standard error early: that ended the program with
+/// a panic's exit code, after whatever of its work happened to be done.
+#[test]
+fn a_closed_standard_error_changes_no_exit_code() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let from = examples().join("zfs-2.1.11-log-1-dataset.csv.gz");
+    let to = dir.path().join("out.msr");
+    for code in [0, 2] {
+        let (nobody, closed) = std::io::pipe().expect("a pipe");
+        drop(nobody);
+        // The second time the file exists, which is an error.
+        let status = std::process::Command::new(env!("CARGO_BIN_EXE_ssdlab"))
+            .args(["trace", "convert", "--to", "msr"])
+            .args([&from, &to])
+            .stderr(closed)
+            .status()
+            .expect("it runs");
+        assert_eq!(status.code(), Some(code));
+    }
+}

@@ -162,7 +162,7 @@ fn usual_hint(kind: std::io::ErrorKind) -> &'static str {
     match kind {
         ErrorKind::NotFound => "check the path; directories are not created on the way to a file",
         ErrorKind::PermissionDenied => "run as a user who may, or choose another place",
-        ErrorKind::StorageFull => "make room, or choose another place; what was written is kept",
+        ErrorKind::StorageFull => "make room, or choose another place",
         ErrorKind::IsADirectory => "name a file in it",
         ErrorKind::InvalidData => "the file is not text: name one that is",
         _ => "see what the system said above",

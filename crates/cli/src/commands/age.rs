@@ -231,7 +231,7 @@ fn fresh(args: &Age, until: Until) -> Result<Plan, LabError> {
 fn finish(lived: Lived, plan: &Plan, place: Place, quiet: bool) -> Result<Exit, Failure> {
     let life = &lived.life;
     if let Some(contradiction) = &life.contradiction {
-        eprintln!("error: self-check failed: {contradiction}");
+        tell!("error: self-check failed: {contradiction}");
         return Ok(Exit::Error);
     }
     let about = life.about(&plan.interface);

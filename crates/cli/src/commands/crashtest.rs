@@ -154,7 +154,7 @@ pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
 /// The exit code; says how to go on with a campaign that was stopped.
 fn verdict(args: &Crashtest, report: &ScriptReport) -> Exit {
     if report.stopped {
-        eprintln!(
+        tell!(
             "stopped after {} of {} cuts\nhint: `ssdlab crashtest --out {} --resume` goes on",
             report.lines.len(),
             report.chosen,

@@ -5,7 +5,7 @@ use crate::args::DrivesAction;
 use crate::failure::Failure;
 use crate::output::{print, print_json, wrap};
 use ssdlab_lab::LabError;
-use ssdlab_lab::catalogue::{self, CatalogueDrive, Checked, Kind, derived};
+use ssdlab_lab::catalogue::{self, CatalogueDrive, Checked, DriveFile, Kind, derived};
 use ssdlab_lab::report::units::decimal_bytes;
 
 /// Lists or shows drives.
@@ -154,7 +154,12 @@ fn check(files: &[String]) -> Result<Exit, Failure> {
 fn show(name: &str, json: bool, toml: bool) -> Result<(), Failure> {
     let drive = catalogue::open(name)?;
     if toml {
-        let text = toml::to_string_pretty(&drive.file)
+        // With all values in it the file is no member of a family, which may differ in few.
+        let whole = DriveFile {
+            base: None,
+            ..drive.file
+        };
+        let text = toml::to_string_pretty(&whole)
             .map_err(|error| LabError::refused(format!("writing TOML: {error}"), ""))?;
         return print(&text);
     }

@@ -140,7 +140,7 @@ pub fn finish(outcome: &Outcome<'_>, place: &Place, output: &OutputArgs) -> Resu
     say(output.quiet, &format!("results: {}/", place.path.display()));
     let failed = failures(&outcome.checks);
     for failure in &failed {
-        eprintln!("error: self-check failed: {failure}");
+        tell!("error: self-check failed: {failure}");
     }
     if outcome.stopped {
         say(

@@ -49,7 +49,7 @@ pub fn mirror(args: &MirrorArgs) -> Result<Exit, Failure> {
         Exit::Error
     };
     for fault in &found.faults {
-        eprintln!("error: self-check failed: {fault}");
+        tell!("error: self-check failed: {fault}");
     }
     if args.json {
         print_json(&found)?;

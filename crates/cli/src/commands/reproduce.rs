@@ -60,7 +60,7 @@ pub fn reproduce(args: &Reproduce) -> Result<Exit, Failure> {
 fn exit(found: &Reproduction) -> Exit {
     let failures = found.failures();
     for failure in &failures {
-        eprintln!("error: self-check failed: {failure}");
+        tell!("error: self-check failed: {failure}");
     }
     if !failures.is_empty() {
         Exit::Error

@@ -84,10 +84,10 @@ pub fn run(args: &Run) -> Result<Exit, Failure> {
 
 fn exit(record: &RunRecord) -> Exit {
     for failed in record.failed_checks() {
-        eprintln!("error: self-check failed: {failed}");
+        tell!("error: self-check failed: {failed}");
     }
     if let ssdlab_lab::record::Ending::Failed(why) = &record.ending {
-        eprintln!("error: {why}\nhint: what was measured until then was kept");
+        tell!("error: {why}\nhint: what was measured until then was kept");
         return Exit::Error;
     }
     if record.failed_checks().is_empty() {
@@ -202,12 +202,16 @@ fn calibration_note(rests_on: &[String]) -> Option<String> {
         .map(String::as_str)
         .collect();
     let assumed = rests_on.len() - calibrated.len();
-    (!rests_on.is_empty()).then(|| {
-        format!(
-            "a modelled drive: {}; {assumed} further values are assumed. `ssdlab drives show` \
-             gives every one with its source.",
+    let named = match (calibrated.is_empty(), assumed) {
+        (_, 0) => calibrated.join("; "),
+        (true, _) => format!("{assumed} of its values are assumed"),
+        (false, _) => format!(
+            "{}; {assumed} further values are assumed",
             calibrated.join("; ")
-        )
+        ),
+    };
+    (!rests_on.is_empty()).then(|| {
+        format!("a modelled drive: {named}. `ssdlab drives show` gives every one with its source.")
     })
 }
 
@@ -224,4 +228,34 @@ fn machine(now: Utc) -> Machine {
 fn unix_ms() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A drive without calibrated values was said to rest on "; 21 further values".
+    #[test]
+    fn the_note_names_what_there_is() {
+        let note = |values: &[&str]| {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            calibration_note(&values).map(|note| note.replace(" `ssdlab drives show` gives", ""))
+        };
+        let says = |what: &str| {
+            Some(format!(
+                "a modelled drive: {what}. every one with its source."
+            ))
+        };
+        let (fitted, assumed) = ("a: calibrated to x", "b: assumed");
+        assert_eq!(note(&[]), None);
+        assert_eq!(note(&[fitted]), says("a: calibrated to x"));
+        assert_eq!(
+            note(&[assumed, assumed]),
+            says("2 of its values are assumed")
+        );
+        assert_eq!(
+            note(&[fitted, assumed]),
+            says("a: calibrated to x; 1 further values are assumed")
+        );
+    }
 }

@@ -128,7 +128,7 @@ fn signals() -> Result<Receiver<()>, LabError> {
         if std::mem::replace(&mut seen, true) {
             std::process::exit(130);
         }
-        eprintln!("shutting the drive down (once more to quit at once)");
+        tell!("shutting the drive down (once more to quit at once)");
         let _ = send.send(());
     })
     .map_err(|error| LabError::refused(format!("cannot watch for Ctrl-C: {error}"), ""))?;

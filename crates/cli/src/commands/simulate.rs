@@ -81,7 +81,7 @@ pub fn simulate(args: &Simulate) -> Result<Exit, Failure> {
 
 fn exit(failures: &[String]) -> Exit {
     for failure in failures {
-        eprintln!("error: self-check failed: {failure}");
+        tell!("error: self-check failed: {failure}");
     }
     if failures.is_empty() {
         Exit::Good

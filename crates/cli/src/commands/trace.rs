@@ -252,7 +252,7 @@ pub fn warn(file: &Path, reading: &Reading) {
             .chars()
             .map(|c| if c.is_control() && c != '\n' { '?' } else { c })
             .collect();
-        eprintln!(
+        tell!(
             "warning: {file}: {} of {} lines were left out as they cannot be read as {}:{lines}",
             reading.bad,
             reading.lines,
@@ -260,9 +260,7 @@ pub fn warn(file: &Path, reading: &Reading) {
         );
     }
     if reading.unended {
-        eprintln!(
-            "warning: {file}: the last line has no line end: the file may have been cut short"
-        );
+        tell!("warning: {file}: the last line has no line end: the file may have been cut short");
     }
 }
 
@@ -277,11 +275,23 @@ fn convert(from: &Path, to: &Path, format: &str, options: &ReadOptions) -> Resul
         _ => LabError::file("creating", to, error),
     })?;
     let outcome = copy(&mut reader, format, BufWriter::new(file), from);
-    if outcome.is_err() {
-        // Half a trace would pass for a whole one.
+    Ok(whole_or_none(to, outcome).map(|()| Exit::Good)?)
+}
+
+/// The outcome of writing the trace `to`. What there is of one that failed is removed: half a trace
+/// would pass for a whole one.
+pub fn whole_or_none(to: &Path, outcome: Result<(), LabError>) -> Result<(), LabError> {
+    outcome.map_err(|error| {
         let _ = std::fs::remove_file(to);
-    }
-    Ok(outcome.map(|()| Exit::Good)?)
+        match error {
+            LabError::File {
+                action: action @ "writing",
+                source,
+                ..
+            } => LabError::file(action, to, source),
+            error => error,
+        }
+    })
 }
 
 fn copy(reader: &mut Reader, format: Format, out: impl Write, from: &Path) -> Result<(), LabError> {
@@ -292,7 +302,7 @@ fn copy(reader: &mut Reader, format: Format, out: impl Write, from: &Path) -> Re
     let lost = writer.finish()?;
     let reading = reader.reading();
     warn(from, &reading);
-    eprintln!("{} commands written as {}", reading.events, format.name());
+    tell!("{} commands written as {}", reading.events, format.name());
     let left_out = [
         (
             lost.commands,
@@ -303,14 +313,33 @@ fn copy(reader: &mut Reader, format: Format, out: impl Write, from: &Path) -> Re
         (lost.rounded, "parts of sectors (rounded to whole ones)"),
     ];
     for (count, what) in left_out.iter().filter(|(count, _)| *count > 0) {
-        eprintln!("note: {} cannot hold {count} {what}", format.name());
+        tell!("note: {} cannot hold {count} {what}", format.name());
     }
     if lost.unit_ns > 1 {
-        eprintln!(
+        tell!(
             "note: {} holds times in units of {} ns",
             format.name(),
             lost.unit_ns
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On a full disk the message named no file, and said that what was written is kept.
+    #[test]
+    fn a_trace_that_cannot_be_written_is_named_and_removed() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let to = dir.path().join("out.csv");
+        std::fs::write(&to, "t_us,op").expect("written");
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let outcome = Err(LabError::file("writing", "the trace", full));
+        let error = whole_or_none(&to, outcome).expect_err("it failed");
+        assert!(error.to_string().contains("out.csv"), "{error}");
+        assert!(!error.hint().contains("kept"), "{}", error.hint());
+        assert!(!to.exists());
+    }
 }

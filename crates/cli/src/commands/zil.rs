@@ -1,5 +1,6 @@
 //! `ssdlab zil`: the intent log of ZFS as a load.
 
+use super::trace::whole_or_none;
 use crate::Exit;
 use crate::args::TargetArgs;
 use crate::failure::Failure;
@@ -157,8 +158,8 @@ fn measure(args: &Zil, preset: Preset) -> Result<Outcome, Failure> {
             run(&mut host, &mut fixed, &options, &mut sink)?
         }
     };
-    if let Some(writer) = trace.take() {
-        write_trace(writer, events)?;
+    if let (Some(writer), Some(to)) = (trace.take(), &args.trace) {
+        whole_or_none(to, write_trace(writer, events))?;
     }
     if found.interrupted {
         say(

@@ -88,7 +88,7 @@ fn member(drive: &CatalogueDrive, text: &str, r: &Reader<'_>) -> Result<(), LabE
                     family.name,
                     family.members_differ_in.join(", ")
                 );
-                return Err(r.bad(&key, "given", allowed));
+                return Err(r.bad(&key, "set by a member", allowed));
             }
         }
     }

@@ -38,10 +38,25 @@ pub(super) fn file_of(table: toml::Table, text: &str, source: &str) -> Result<Dr
 pub(super) fn plainly(message: &str) -> String {
     let (what, allowed) = match message.split_once(", expected ") {
         Some((what, allowed)) if what.starts_with("unknown ") => (what, allowed),
-        _ => return message.into(),
+        Some((what, kind)) => return format!("{what}; allowed here: {}", kind_of_value(kind)),
+        None => return message.into(),
     };
     let allowed = allowed.strip_prefix("one of ").unwrap_or(allowed);
     format!("{what}; allowed here: {allowed}")
+}
+
+/// The library names the types of a program; a file has numbers and texts.
+fn kind_of_value(kind: &str) -> &str {
+    match kind {
+        "struct Sourced" => "{ value = ..., kind = \"...\", source = \"...\" }",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "i64" => "a whole number",
+        "f64" => "a number",
+        "a string" => "a text in quotes",
+        "a boolean" => "true or false",
+        "any valid TOML value" => "a whole number of at most 9223372036854775807",
+        kind => kind,
+    }
 }
 
 /// `table.key` in which the byte `at` of a file lies that the library wrote: each value is a
@@ -163,6 +178,32 @@ mod tests {
             assert!(error.contains(says), "{error}");
             assert!(!error.contains("cannot be"), "{error}");
             assert!(error.contains(&line(&text, "dice_per_channel")), "{error}");
+        }
+    }
+    /// What is allowed is said in the words of the file, not in those of the program that reads it.
+    #[test]
+    fn a_value_of_another_type_is_told_what_a_value_is() {
+        let text = file("intel-dc-s3700-200gb");
+        let given = text.lines().find(|l| l.starts_with("channels =")).unwrap();
+        let (_, rest) = given.split_once(", kind").unwrap();
+        for (value, allowed) in [
+            ("channels = 8".to_owned(), "{ value = ..., kind ="),
+            (
+                format!("channels = {{ value = -8, kind{rest}"),
+                "a whole number, 0 or more",
+            ),
+            (
+                format!("channels = {{ value = \"8\", kind{rest}"),
+                "a whole number, 0 or more",
+            ),
+            (
+                format!("channels = {{ value = 99999999999999999999, kind{rest}"),
+                "a whole number of at most",
+            ),
+        ] {
+            let error = said(&text.replacen(given, &value, 1));
+            let allowed = format!("allowed here: {allowed}");
+            assert!(error.contains(&allowed), "{value}: {error}");
         }
     }
 }

@@ -24,6 +24,10 @@ const SHOWN_MAX: usize = 10;
 const LINE_MAX: u64 = 1 << 16;
 /// Bytes from which the format is told.
 const HEAD: u64 = 1 << 16;
+/// How a text in UTF-8 may begin.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// How a text in UTF-16 begins.
+const UTF_16: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 /// So many lines, of which more than half are bad, are read in the wrong format: no need to go on.
 const HOPELESS_AFTER: u64 = 1000;
 
@@ -162,6 +166,10 @@ impl Reader {
                 format!("{}: the file is empty", path.display()),
                 "a trace holds at least one command",
             ));
+        }
+        if head.starts_with(BYTE_ORDER_MARK) {
+            // Programs on Windows begin a text so; it is no part of the first line.
+            head.drain(..BYTE_ORDER_MARK.len());
         }
         let format = match options.format {
             Some(format) => format,
@@ -462,6 +470,12 @@ fn cut(path: &Path, lines: u64, error: std::io::Error) -> LabError {
 }
 
 fn unknown(path: &Path, head: &[u8]) -> LabError {
+    if UTF_16.iter().any(|mark| head.starts_with(mark)) {
+        return LabError::refused(
+            format!("{}: the text is in UTF-16, not UTF-8", path.display()),
+            "to make it UTF-8: iconv -f UTF-16 -t UTF-8 FILE > OUT",
+        );
+    }
     let text = String::from_utf8_lossy(head);
     let first = text.lines().find(|line| !line.trim().is_empty());
     let shown: String = excerpt(first.unwrap_or_default());
@@ -471,7 +485,11 @@ fn unknown(path: &Path, head: &[u8]) -> LabError {
             path.display(),
             shown.escape_debug()
         ),
-        format!("name the format with --format: {}", Format::names()),
+        format!(
+            "with --format the lines are read as that format, and what is wrong with them is \
+             said: {}",
+            Format::names()
+        ),
     )
 }
 

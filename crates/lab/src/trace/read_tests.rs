@@ -101,6 +101,31 @@ fn empty_binary_and_foreign_files_are_refused() {
     );
 }
 
+/// Programs on Windows mark texts: a header behind a mark was no header, and of a format without
+/// one the first command was lost.
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    for text in [
+        "t_us,op,offset,length,done_us\n1.0,write,0,4096,2.0\n",
+        "128166372003061629,hm,0,Write,0,4096,500\n",
+    ] {
+        let marked = format!("\u{feff}{text}");
+        let (plain, marked) = (read(text), read(&marked));
+        assert_eq!((marked.reading.bad, marked.error), (0, None));
+        assert_eq!(marked.events, plain.events);
+        assert_eq!(marked.events.len(), 1);
+    }
+    let utf_16: Vec<u8> = "\u{feff}t_us,op\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let error = open_error(&utf_16);
+    assert!(
+        error.contains("UTF-16") && error.contains("iconv"),
+        "{error}"
+    );
+}
+
 #[test]
 fn a_file_cut_short_says_so() {
     let line = read("t_us,op,offset,length,done_us\n0,read,0,512,1\n5,wri");
