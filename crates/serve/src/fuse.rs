@@ -4,22 +4,28 @@
 //! file has the drive's size and cannot be resized; fsync is a flush, punching a hole a trim,
 //! and the page cache of the file is bypassed, so that nothing stale outlives a cut.
 
+mod watch;
+
 use crate::lint::{Lint, SessionNotes};
 use crate::sectors::Sectors;
 use crate::store::{StoreError, ZeroFlags};
 use fuser::{BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem};
-use fuser::{BsdFileFlags, Request, TimeOrNow, WriteFlags};
-use fuser::{FopenFlags, Generation, INodeNo, LockOwner, MountOption, OpenFlags};
+use fuser::{BsdFileFlags, OpenFlags, Request, Session, TimeOrNow, WriteFlags};
+use fuser::{FopenFlags, Generation, INodeNo, InitFlags, KernelConfig, LockOwner, MountOption};
 use fuser::{ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite};
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use watch::{Watch, Watcher};
 
 const FILE: INodeNo = INodeNo(2);
 /// How long the kernel may remember names and sizes: they never change.
 const REMEMBER: Duration = Duration::from_secs(3600);
+/// Requests that a drive takes at once when each takes its time, as one with NCQ does; the kernel
+/// hands out as many.
+const AT_ONCE: u16 = 32;
 
 /// O_DSYNC of Linux, which O_SYNC contains.
 const O_DSYNC: i32 = 0o10000;
@@ -31,6 +37,8 @@ const ZERO_RANGE: i32 = 0x10;
 /// A mounted drive; unmounted when it is dropped.
 pub struct FuseFile {
     session: Option<BackgroundSession>,
+    /// None when requests take their time: many threads wait then.
+    watcher: Option<Watcher>,
     path: PathBuf,
     lint: Arc<Lint>,
     notes: Arc<Mutex<SessionNotes>>,
@@ -47,11 +55,14 @@ impl FuseFile {
     ) -> io::Result<Self> {
         let notes = SessionNotes::new(format!("fuse {}", folder.display()), false);
         let notes = Arc::new(Mutex::new(notes));
+        let watch = Arc::new(Watch::new());
+        let takes_time = drive.takes_time();
         let file = File {
             name: name.to_string(),
             drive,
             lint: lint.clone(),
             notes: notes.clone(),
+            watch: watch.clone(),
         };
         let mut config = Config::default();
         config.mount_options = vec![
@@ -60,11 +71,17 @@ impl FuseFile {
             MountOption::NoDev,
             MountOption::NoSuid,
         ];
-        config.n_threads = Some(2);
-        config.clone_fd = true;
-        let session = Some(fuser::spawn_mount(file, folder, &config)?);
+        // Commands run one after another: a second thread would only be woken to wait.
+        config.n_threads = Some(if takes_time { AT_ONCE.into() } else { 1 });
+        let session = Session::new(file, folder, &config)?;
+        let watcher = match takes_time {
+            true => None,
+            false => Some(watch.begin(&session)?),
+        };
+        let session = Some(session.spawn()?);
         Ok(Self {
             session,
+            watcher,
             path: folder.join(name),
             lint,
             notes,
@@ -79,6 +96,7 @@ impl FuseFile {
 
 impl Drop for FuseFile {
     fn drop(&mut self) {
+        drop(self.watcher.take());
         if let Some(session) = self.session.take() {
             // A mount that is busy goes when its last user does; there is nobody to tell.
             let _ = session.umount_and_join();
@@ -98,6 +116,7 @@ struct File {
     drive: Arc<Sectors>,
     lint: Arc<Lint>,
     notes: Arc<Mutex<SessionNotes>>,
+    watch: Arc<Watch>,
 }
 
 impl File {
@@ -207,6 +226,14 @@ fn answer(reply: ReplyEmpty, result: Result<(), Errno>) {
 }
 
 impl Filesystem for File {
+    /// Several requests of one program, or of a loop device, may be under way.
+    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        // Kernels that cannot have them one after another.
+        let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
+        let _ = config.set_max_background(AT_ONCE);
+        Ok(())
+    }
+
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         if parent == INodeNo::ROOT && name == self.name.as_str() {
             reply.entry(&REMEMBER, &self.attributes(FILE), Generation(0));
@@ -247,7 +274,8 @@ impl Filesystem for File {
 
     fn open(&self, _: &Request, inode: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         if inode == FILE {
-            reply.opened(FileHandle(0), FopenFlags::FOPEN_DIRECT_IO);
+            let flags = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
+            reply.opened(FileHandle(0), flags);
         } else {
             reply.error(Errno::EISDIR);
         }
@@ -264,6 +292,7 @@ impl Filesystem for File {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
+        let _asked = self.watch.asked();
         let left = self.drive.size().saturating_sub(offset);
         let mut bytes = vec![0; left.min(size.into()) as usize];
         let done = if bytes.is_empty() {
@@ -289,6 +318,7 @@ impl Filesystem for File {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
+        let _asked = self.watch.asked();
         let left = self.drive.size().saturating_sub(offset);
         let part = &data[..data.len().min(left.min(usize::MAX as u64) as usize)];
         if part.is_empty() && !data.is_empty() {
@@ -314,6 +344,7 @@ impl Filesystem for File {
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        let _asked = self.watch.asked();
         answer(reply, self.flush_drive());
     }
 
@@ -327,6 +358,7 @@ impl Filesystem for File {
         mode: i32,
         reply: ReplyEmpty,
     ) {
+        let _asked = self.watch.asked();
         answer(reply, self.allocate(offset, length, mode));
     }
 

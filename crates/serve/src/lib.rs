@@ -24,6 +24,7 @@ mod clients;
 pub mod control;
 #[cfg(feature = "fuse")]
 pub mod fuse;
+mod hope;
 pub mod lint;
 pub mod memory;
 pub mod nbd;

@@ -57,6 +57,11 @@ impl Sectors {
         self.drive.is_powered()
     }
 
+    /// Whether commands take their time; see [`Store::takes_time`].
+    pub fn takes_time(&self) -> bool {
+        self.drive.takes_time()
+    }
+
     /// Whether `offset` and `length` are multiples of the sector.
     pub fn is_aligned(&self, offset: u64, length: u64) -> bool {
         (offset | length) & (self.sector - 1) == 0

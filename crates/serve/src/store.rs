@@ -102,6 +102,11 @@ pub trait Store: Send + Sync {
     }
     /// Whether the drive has power.
     fn is_powered(&self) -> bool;
+    /// Whether commands sleep for as long as a drive would take: front ends then have many under
+    /// way at once.
+    fn takes_time(&self) -> bool {
+        false
+    }
     /// Reads into `into`.
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), StoreError>;
     /// Reads so many bytes onto the end of `into`; some may be there when it fails.

@@ -206,6 +206,10 @@ impl Store for ServedDrive {
         self.powered.load(Ordering::SeqCst)
     }
 
+    fn takes_time(&self) -> bool {
+        self.pace == Pace::Real
+    }
+
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), StoreError> {
         self.command(|state| state.read(offset, into))
     }

@@ -6,6 +6,7 @@
 //! gets no processor meanwhile, is waited for asleep. It does not yield in between: where others
 //! want the processor they would get it for milliseconds, and a sleeper is preferred when it wakes.
 
+use crate::hope::Hope;
 use crate::socket::Stream;
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
@@ -16,10 +17,6 @@ const SOON: Duration = Duration::from_micros(80);
 const MUCH: usize = 64 << 10;
 /// Looks between two looks at the clock.
 const LOOKS: u32 = 8;
-/// It looks when so many more waits were short than long, weighed.
-const ENOUGH: i32 = 16;
-/// More count for nothing.
-const MOST: i32 = 64;
 /// What a long wait counts: looking in vain takes as long as several requests.
 const LONG: i32 = 64;
 
@@ -31,25 +28,9 @@ pub(super) struct Eager<'a> {
     moved: usize,
 }
 
-/// Whether the next request is expected soon, by how long the last ones let themselves be waited
-/// for.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Hope(i32);
-
-impl Hope {
-    fn is_high(&self) -> bool {
-        self.0 >= ENOUGH
-    }
-
-    fn waited(&mut self, soon: bool) {
-        let by = if soon { 1 } else { -LONG };
-        self.0 = (self.0 + by).clamp(-MOST, MOST);
-    }
-}
-
 impl<'a> Eager<'a> {
     pub fn new(stream: &'a mut Stream) -> Self {
-        let hope = Hope::default();
+        let hope = Hope::new(LONG);
         Self {
             stream,
             hope,
@@ -112,39 +93,15 @@ mod tests {
     use super::*;
     use std::os::unix::net::UnixStream;
 
-    #[test]
-    fn hope_comes_with_short_waits_and_goes_sooner_with_long_ones() {
-        let mut hope = Hope::default();
-        for _ in 0..ENOUGH {
-            assert!(!hope.is_high());
-            hope.waited(true);
-        }
-        assert!(hope.is_high());
-        hope.waited(false);
-        assert!(!hope.is_high());
-        for _ in 0..10 * MOST {
-            hope.waited(true);
-        }
-        hope.waited(false);
-        assert!(!hope.is_high(), "one pause ends it");
-        for _ in 0..10 {
-            hope.waited(false);
-        }
-        let short = (0..).take_while(|_| {
-            hope.waited(true);
-            !hope.is_high()
-        });
-        assert_eq!(short.count() as i32, MOST + ENOUGH - 1, "however many");
-    }
-
     /// Looking and sleeping bring the same bytes, and the end of the stream is seen by both.
     #[test]
     fn bytes_come_whether_it_looks_or_sleeps() {
-        for hope in [0, MOST] {
+        for hope in [Hope::new(LONG), Hope::new(LONG).highest()] {
             let (mut client, server) = UnixStream::pair().unwrap();
             let mut stream = Stream::Unix(server);
             let mut eager = Eager::new(&mut stream);
-            eager.hope = Hope(hope);
+            let high = hope.is_high();
+            eager.hope = hope;
             let sender = std::thread::spawn(move || {
                 for byte in 0..50 {
                     std::thread::sleep(Duration::from_micros(u64::from(byte) * 4));
@@ -155,7 +112,7 @@ mod tests {
             eager.read_to_end(&mut all).unwrap();
             sender.join().unwrap();
             let expected: Vec<u8> = (0..50).flat_map(|byte| [byte; 3]).collect();
-            assert_eq!(all, expected, "hope {hope}");
+            assert_eq!(all, expected, "hope is high: {high}");
         }
     }
 }
