@@ -204,7 +204,9 @@ fn calibration_note(rests_on: &[String]) -> Option<String> {
     let assumed = rests_on.len() - calibrated.len();
     let named = match (calibrated.is_empty(), assumed) {
         (_, 0) => calibrated.join("; "),
+        (true, 1) => "one of its values is assumed".to_owned(),
         (true, _) => format!("{assumed} of its values are assumed"),
+        (false, 1) => format!("{}; one further value is assumed", calibrated.join("; ")),
         (false, _) => format!(
             "{}; {assumed} further values are assumed",
             calibrated.join("; ")
@@ -255,7 +257,7 @@ mod tests {
         );
         assert_eq!(
             note(&[fitted, assumed]),
-            says("a: calibrated to x; 1 further values are assumed")
+            says("a: calibrated to x; one further value is assumed")
         );
     }
 }

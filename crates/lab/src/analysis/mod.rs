@@ -28,6 +28,10 @@ pub struct SteadyState {
     pub excursion_share: f64,
     /// Slope per round.
     pub slope: f64,
+    /// Average of the last five rounds, when the state was left again: they differ from `average`
+    /// by more than its limit of range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_for: Option<f64>,
 }
 
 /// A lasting drop in throughput.

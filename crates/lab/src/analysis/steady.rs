@@ -86,14 +86,18 @@ fn describe(rounds: &[f64], start: usize) -> SteadyState {
     let average = stats::mean(y);
     let slope = stats::slope(y);
     let share = |x: f64| if average > 0.0 { x / average } else { 1.0 };
+    let attained = attains(y);
+    let last = stats::mean(&rounds[rounds.len() - WINDOW..]);
+    let was_left = attained && (last - average).abs() > RANGE_SHARE_MAX * average;
     SteadyState {
-        attained: attains(y),
+        attained,
         window_start: start,
         window: y.to_vec(),
         average,
         range_share: share(range(y)),
         excursion_share: share(slope.abs() * (WINDOW - 1) as f64),
         slope,
+        left_for: was_left.then_some(last),
     }
 }
 
@@ -101,6 +105,17 @@ fn describe(rounds: &[f64], start: usize) -> SteadyState {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// A drive at a quarter of the rate at which it seemed steady was called steady there.
+    #[test]
+    fn a_state_that_is_left_again_is_told() {
+        let mut rounds = vec![1690.0; 6];
+        assert_eq!(steady_state(&rounds).unwrap().left_for, None);
+        rounds.extend([1200.0, 800.0, 390.0, 385.0, 386.0, 384.0, 385.0]);
+        let found = steady_state(&rounds).unwrap();
+        assert!(found.attained && found.average == 1690.0);
+        assert_eq!(found.left_for, Some(386.0));
+    }
 
     /// The definition in whole numbers, by another route: the normal equations of the line
     /// through (1, y1) .. (5, y5), each condition cross-multiplied.

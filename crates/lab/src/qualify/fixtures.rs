@@ -197,5 +197,6 @@ pub fn steady(range_share: f64, excursion_share: f64) -> SteadyState {
         range_share,
         excursion_share,
         slope: 0.0,
+        left_for: None,
     }
 }

@@ -462,12 +462,16 @@ fn steady_state(e: &Evidence) -> Reading {
     let Some((run, steady)) = found else {
         return unknown("Too short a run for five rounds.".into());
     };
+    let left = steady.left_for.map_or(String::new(), |last| {
+        let (at, last) = (show::rate(steady.average), show::rate(last));
+        format!(" It was left again: {at} then, {last} in the end.")
+    });
     Reading::Fact {
-        holds: steady.attained,
+        holds: steady.attained && steady.left_for.is_none(),
         grade: Grade::Behavioural,
         why: format!(
             "{}: range {:.0} % and excursion {:.0} % of the average over five rounds (limits 20 % \
-             and 10 %).",
+             and 10 %).{left}",
             run.title,
             100.0 * steady.range_share,
             100.0 * steady.excursion_share

@@ -49,6 +49,25 @@ fn the_consumer_drive_is_no_cache_device_and_the_reasons_are_named() {
     assert_eq!(finding(&v, "steady_state").outcome, Outcome::Unknown);
 }
 
+/// A rate that was steady for a while and fell is no steady state.
+#[test]
+fn a_steady_state_that_was_left_does_not_hold() {
+    let mut e = consumer();
+    let of = |e: &Evidence| finding(&verdict("s2d-cache", e), "steady_state").clone();
+    let mut steady = fixtures::steady(0.04, 0.01);
+    for run in &mut e.sustained {
+        run.steady = Some(steady.clone());
+    }
+    let before = of(&e);
+    steady.left_for = Some(0.25);
+    for run in &mut e.sustained {
+        run.steady = Some(steady.clone());
+    }
+    let after = of(&e);
+    assert_ne!(before.outcome, after.outcome);
+    assert!(after.why.contains("It was left again"), "{}", after.why);
+}
+
 #[test]
 fn the_consumer_drive_fails_etcd_by_its_flush_tail_yet_serves_a_desk() {
     let v = verdict("db-wal", &consumer());

@@ -173,7 +173,16 @@ pub(crate) fn cliff(cliff: Option<&WriteCliff>) -> String {
 /// Steady state in a few words.
 pub(crate) fn steady(steady: Option<&SteadyState>) -> String {
     match steady {
-        Some(s) if s.attained => format!("attained at {}", units::rate(s.average)),
+        Some(s) if s.attained => {
+            let at = units::rate(s.average);
+            match s.left_for {
+                Some(last) => format!(
+                    "attained at {at}, left again: {} in the end",
+                    units::rate(last)
+                ),
+                None => format!("attained at {at}"),
+            }
+        }
         Some(s) => format!(
             "not attained (range {:.0} %, slope {:.0} %)",
             s.range_share * 100.0,

@@ -234,6 +234,7 @@ mod tests {
             range_share: 0.0,
             excursion_share: 0.0,
             slope: 0.0,
+            left_for: None,
         };
         assert_eq!(steady_span(&seconds, &steady), Some((30.0, 80.0)));
         steady.window[2] += 1.0;

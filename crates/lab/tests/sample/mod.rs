@@ -91,6 +91,7 @@ fn steady(seconds: &[Second], first_round: usize) -> SteadyState {
         range_share: 0.02,
         excursion_share: 0.01,
         slope: -3.5,
+        left_for: None,
     }
 }
 
