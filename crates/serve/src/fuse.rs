@@ -74,10 +74,7 @@ impl FuseFile {
         // Commands run one after another: a second thread would only be woken to wait.
         config.n_threads = Some(if takes_time { AT_ONCE.into() } else { 1 });
         let session = Session::new(file, folder, &config)?;
-        let watcher = match takes_time {
-            true => None,
-            false => Some(watch.begin(&session)?),
-        };
+        let watcher = (!takes_time).then(|| watch.begin(&session)).transpose()?;
         let session = Some(session.spawn()?);
         Ok(Self {
             session,
