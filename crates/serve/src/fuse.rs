@@ -225,7 +225,7 @@ fn answer(reply: ReplyEmpty, result: Result<(), Errno>) {
 impl Filesystem for File {
     /// Several requests of one program, or of a loop device, may be under way.
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // Kernels that cannot have them one after another.
+        // A kernel that cannot do it sends them one after another, and nothing is lost.
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
         let _ = config.set_max_background(AT_ONCE);
         Ok(())

@@ -7,6 +7,7 @@
 const ENOUGH: i32 = 16;
 /// More count for nothing.
 const MOST: i32 = 64;
+
 /// Whether the next request is expected soon, by how long the last ones let themselves be waited
 /// for.
 #[derive(Debug)]

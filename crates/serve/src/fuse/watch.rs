@@ -34,8 +34,6 @@ struct State {
     /// None as long as the device is not to be changed.
     device: Option<OwnedFd>,
     hope: Hope,
-    /// Requests so far.
-    asked: u64,
     /// When the last one was answered; none while one is worked on.
     answered: Option<Instant>,
     is_looking: bool,
@@ -73,7 +71,6 @@ impl Watch {
         let state = State {
             device: None,
             hope: Hope::new(LONG),
-            asked: 0,
             answered: None,
             is_looking: false,
             is_over: false,
@@ -91,7 +88,6 @@ impl Watch {
     /// A request has come.
     pub fn asked(&self) -> Asked<'_> {
         let mut state = self.lock();
-        state.asked += 1;
         if let Some(answered) = state.answered.take() {
             state.hope.waited(answered.elapsed() < SOON);
         }
@@ -131,14 +127,10 @@ impl Watch {
                     .unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            let asked = state.asked;
             let waited = self.changed.wait_timeout(state, IN_VAIN);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
-            let idle = state.asked == asked
-                && state
-                    .answered
-                    .is_some_and(|answered| answered.elapsed() >= IN_VAIN);
-            if state.is_looking && idle {
+            let answered = state.answered.map(|at| at.elapsed());
+            if state.is_looking && answered.is_some_and(|since| since >= IN_VAIN) {
                 state.look(false);
             }
         }
