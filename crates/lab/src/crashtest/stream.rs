@@ -2,10 +2,10 @@
 
 use ssdlab_ssd::command::{Command, Op};
 use ssdlab_ssd::drive::power::DataError;
+use ssdlab_ssd::nand::media::SlotBytes;
 use ssdlab_ssd::{Bytes, DriveConfig};
 use std::collections::BTreeMap;
 use std::hash::Hasher;
-use std::sync::Arc;
 use twox_hash::XxHash3_64;
 
 /// Most bytes of one write: longer ones become several commands, as on a real drive.
@@ -55,7 +55,7 @@ pub struct Recorded {
     /// The command.
     pub command: Command,
     /// What a write carries.
-    pub bytes: Option<Arc<[u8]>>,
+    pub bytes: Option<SlotBytes>,
 }
 
 /// What the application took for acknowledged at a moment.
@@ -137,7 +137,7 @@ impl Stream {
         }
     }
 
-    fn push(&mut self, command: Command, bytes: Option<Arc<[u8]>>) {
+    fn push(&mut self, command: Command, bytes: Option<SlotBytes>) {
         self.commands.push(Recorded { command, bytes });
     }
 }

@@ -20,16 +20,20 @@
 
 mod aim;
 mod booked;
+mod bytes;
 mod content;
 mod image;
+mod recent;
 #[cfg(test)]
 mod tests;
 
 pub use aim::Aimed;
-pub use content::{Content, Numbers, SlotBytes, SlotContent};
+pub use bytes::{Payload, SlotBytes};
+pub use content::{Content, Numbers, SlotContent};
 
 use super::gear::Ticket;
 use super::{Mode, Purpose};
+use crate::prefetch::prefetch;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -182,7 +186,7 @@ pub struct Staged {
     /// Bytes.
     pub len: u64,
     /// Its data, where bytes are kept.
-    pub bytes: Option<Arc<[u8]>>,
+    pub bytes: Option<Payload>,
 }
 
 /// See the module's text.
@@ -200,8 +204,8 @@ pub struct Media {
     blocks: Vec<Arc<Block>>,
     /// Rows booked, per block, since the last erase booked.
     rows: Vec<u32>,
-    /// Rows below are saved elsewhere, per block, in the life that was booked last.
-    saved_rows: Vec<u32>,
+    /// Lower pages booked up to this sequence number are saved elsewhere.
+    saved: u64,
     generation: Vec<u32>,
     pending: Vec<VecDeque<Pending>>,
     /// How many of these there are of each block: of most there are none.
@@ -213,9 +217,10 @@ pub struct Media {
     /// What must have ended before a superblock may be erased.
     wait_for: BTreeMap<u32, Vec<Ticket>>,
     staged: BTreeMap<u32, Staged>,
-    buffer: BTreeMap<u32, Content>,
+    buffer: recent::ByAddress<Content>,
     events: Option<Vec<Event>>,
     aim: aim::Aim,
+    free: recent::FreePages,
 }
 
 impl Media {
@@ -234,7 +239,7 @@ impl Media {
             seq: 0,
             blocks: vec![Arc::default(); blocks],
             rows: vec![0; blocks],
-            saved_rows: vec![0; blocks],
+            saved: 0,
             generation: vec![0; superblocks],
             pending: vec![VecDeque::new(); geometry.die_count as usize],
             pending_count: vec![0; blocks],
@@ -244,9 +249,10 @@ impl Media {
             notes: Vec::new(),
             wait_for: BTreeMap::new(),
             staged: BTreeMap::new(),
-            buffer: BTreeMap::new(),
+            buffer: recent::ByAddress::default(),
             events: None,
             aim: aim::Aim::default(),
+            free: recent::FreePages::default(),
         }
     }
 
@@ -419,11 +425,11 @@ impl Media {
             let new = from..from + (last - first) as usize;
             let at = first as usize..last as usize;
             match &mut content.bytes {
-                all if whole => *all = Some(SlotBytes::part(data, new)),
-                Some(all) => all.change(|bytes| bytes[at].copy_from_slice(&data[new])),
+                all if whole => *all = Some(data.part(new)),
+                Some(all) => all.change(|bytes| bytes[at].copy_from_slice(&data.part(new))),
                 all => {
                     let mut zeroes = vec![0; bytes as usize];
-                    zeroes[at].copy_from_slice(&data[new]);
+                    zeroes[at].copy_from_slice(&data.part(new));
                     *all = Some(zeroes.into());
                 }
             }
@@ -445,42 +451,53 @@ impl Media {
 
     /// What the buffer holds of an address.
     pub fn buffered(&self, address: u32) -> Option<&SlotContent> {
-        self.buffer.get(&address)?.as_ref()
+        self.buffer.get(address)?.as_ref()
     }
 
     /// The same, which leaves the buffer: it is given to media.
     pub fn take_buffered(&mut self, address: u32) -> Content {
-        self.buffer.remove(&address).flatten()
+        self.buffer.remove(address).flatten()
     }
 
-    /// Fetches early what moving these slots will need.
-    pub fn prefetch_moved(&self, slots: impl Iterator<Item = u32>) {
-        for slot in slots {
-            if let Some(SlotContent {
-                bytes: Some(bytes), ..
-            }) = self.content_at(slot)
-            {
-                bytes.prefetch();
-            }
+    /// Fetches early what reclaim will look at when it moves units of a superblock on, in order:
+    /// it is at this one.
+    pub fn prefetch_units(&self, superblock: u32, unit: u32) {
+        let page = |unit: u32| {
+            let block = superblock * self.dies + unit % self.dies;
+            let pages = &self.blocks.get(block as usize)?.pages;
+            pages.get((unit / self.dies) as usize)
+        };
+        if let Some(page) = page(unit + 4) {
+            prefetch(std::slice::from_ref(&**page), 0);
         }
-    }
-
-    /// What a slot holds, to be written elsewhere: without the rest of a command's bytes, once
-    /// that is mostly overwritten.
-    pub fn moved_from(&self, slot: u32) -> Content {
-        let content = self.content_at(slot)?;
-        match &content.bytes {
-            Some(bytes) if bytes.wastes() => Some(SlotContent {
-                numbers: content.numbers.clone(),
-                bytes: Some(bytes.own()),
-            }),
-            _ => Some(content.clone()),
+        if let Some(page) = page(unit + 2) {
+            (0..page.slots.len()).for_each(|n| prefetch(&page.slots, n));
         }
     }
 
     /// What a slot holds, or will when what is booked has ended.
     pub fn content_at(&self, slot: u32) -> Option<&SlotContent> {
-        let (unit, offset) = (slot / self.slots_per_unit, slot % self.slots_per_unit);
+        let page = self.page_at(slot / self.slots_per_unit)?;
+        content_of(page, slot % self.slots_per_unit)
+    }
+
+    /// The same for many slots, of which neighbours often lie in one unit.
+    pub fn contents_at(
+        &self,
+        slots: impl Iterator<Item = u32>,
+    ) -> impl Iterator<Item = Option<&SlotContent>> {
+        let mut last = None;
+        slots.map(move |slot| {
+            let unit = slot / self.slots_per_unit;
+            let known = last.filter(|&(known, _)| known == unit);
+            let (_, page) = known.unwrap_or_else(|| (unit, self.page_at(unit)));
+            last = Some((unit, page));
+            content_of(page?, slot % self.slots_per_unit)
+        })
+    }
+
+    /// The unit of this number, or what it will be when what is booked has ended.
+    fn page_at(&self, unit: u32) -> Option<&Page> {
         let units = self.units_per_superblock();
         let (superblock, in_superblock) = (unit / units, unit % units);
         let (row, die) = (in_superblock / self.dies, in_superblock % self.dies);
@@ -496,7 +513,7 @@ impl Media {
                 if let Some(page) = &op.page {
                     rows -= 1;
                     if rows == row {
-                        return content_of(page, offset);
+                        return Some(page);
                     }
                 }
                 if op.erase {
@@ -505,8 +522,7 @@ impl Media {
             }
         }
         let pages = &self.blocks[block as usize].pages;
-        let page = pages.get(row as usize)?;
-        content_of(page, offset)
+        pages.get(row as usize).map(|page| &**page)
     }
 
     fn units_per_superblock(&self) -> u32 {

@@ -24,11 +24,10 @@
 use super::{Completion, Cut, Power, PowerDrive, Recovery, SECTOR_BYTES};
 use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig};
-use crate::nand::media::SlotBytes;
+use crate::nand::media::{Payload, SlotBytes};
 use crate::prefetch::prefetch;
 use crate::units::Nanos;
 use std::fmt;
-use std::sync::Arc;
 
 /// A request that a drive refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +136,7 @@ impl DataDrive {
         Ok(())
     }
 
-    fn run(&mut self, command: &Command, bytes: Option<Arc<[u8]>>) -> Result<Nanos, DataError> {
+    fn run(&mut self, command: &Command, bytes: Option<Payload>) -> Result<Nanos, DataError> {
         let at = self.drive.now();
         self.drive.submit(0, command, bytes, at);
         let done = self.next_completion(Nanos::MAX)?;
@@ -295,6 +294,7 @@ impl DataDrive {
     }
 
     fn write_part(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<Nanos, DataError> {
+        let each = self.drive.config().shape.slot_bytes;
         let mut took = Nanos::ZERO;
         let mut at = offset;
         for part in bytes.chunks(COMMAND_MAX) {
@@ -302,7 +302,7 @@ impl DataDrive {
                 fua,
                 ..Command::write(at, part.len() as u32)
             };
-            took += self.run(&command, Some(part.into()))?;
+            took += self.run(&command, Some(Payload::new(at, part, each)))?;
             at += part.len() as u64;
         }
         Ok(took)

@@ -33,11 +33,12 @@ use crate::counters::DriveCounters;
 use crate::ftl::recover::{Recoverable, RecoveryStep};
 use crate::ftl::{BlockFtl, Full, HybridFtl, Lean, PageFtl, SuperblockView, Translation};
 use crate::nand::Recorder;
-use crate::nand::media::{Content, CutDamage, Event, Media, SECTOR_BYTES, SlotContent, Staged};
+use crate::nand::media::{
+    Content, CutDamage, Event, Media, Payload, SECTOR_BYTES, SlotContent, Staged,
+};
 use crate::units::Nanos;
 use faults::Faults;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// What a drive does about power.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -269,14 +270,14 @@ impl PowerDrive {
         &mut self,
         tag: u32,
         command: &Command,
-        bytes: Option<Arc<[u8]>>,
+        bytes: Option<Payload>,
         now: Nanos,
     ) -> u64 {
         assert!(self.on, "command for a drive without power");
         self.number += 1;
         let number = self.number;
         if command.op == Op::Write {
-            let given = bytes.as_ref().map(|bytes| bytes.len());
+            let given = bytes.as_ref().map(Payload::len);
             let len = command.len as usize;
             assert!(given.is_none_or(|given| given == len), "{given:?} bytes");
             let staged = Staged {

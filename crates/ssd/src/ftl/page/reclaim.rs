@@ -291,6 +291,11 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             let block = begin + next / AHEAD * AHEAD + AHEAD;
             self.prefetch_ahead(block.min(end), (block + AHEAD).min(end));
         }
+        if G::KEEPS
+            && let Some(media) = self.nand.media()
+        {
+            media.prefetch_units(victim, unit);
+        }
         let found = self.take_valid(which, first, first + slots);
         let mover = &mut self.movers[which as usize];
         mover.unit += 1;

@@ -11,7 +11,7 @@ use crate::config::DriveConfig;
 use crate::ftl::recover::{
     Recoverable, RecoveryStep, Seen, Steps, newest_copies, read_media, survey,
 };
-use crate::nand::media::{CutDamage, Media, Spare};
+use crate::nand::media::{Content, CutDamage, Media, SlotContent, Spare};
 use crate::nand::{Mode, Recorder, Reliability, UnitPlace, UsedArray};
 use crate::rng::Rng;
 
@@ -44,32 +44,36 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let open = |frontier: &Frontier| frontier.open().map(|open| open.0);
         let mut frontiers = self.frontiers.iter();
         let tag = frontiers.position(|frontier| open(frontier) == Some(at.superblock));
-        let user_slots = self.user_slots;
         let Some(media) = self.nand.media_mut() else {
             return;
         };
-        if moved {
-            let host = batch.iter().filter(|entry| entry.lpn < user_slots);
-            media.prefetch_moved(host.map(|entry| entry.old - 1));
-        }
-        let mut offset = 0;
-        let mut slots = Vec::with_capacity(batch.len());
-        for entry in batch {
-            let content = if entry.lpn >= user_slots {
-                None
-            } else if moved {
-                media.moved_from(entry.old - 1)
-            } else {
-                media.take_buffered(entry.lpn)
-            };
+        let mut slots = media.room(at.die);
+        let mut next = 0;
+        let mut spare = |entry: &Entry, content: Content| {
             let weight = if L::FULL { entry.weight } else { 1 };
-            slots.push(Spare {
+            let offset = next;
+            next += weight;
+            Spare {
                 offset,
                 weight,
                 address: entry.lpn,
                 content,
-            });
-            offset += weight;
+            }
+        };
+        // The map's pages have no content, wherever they are.
+        if moved {
+            let old = batch.iter().map(|entry| entry.old - 1);
+            let contents = media.contents_at(old.clone()).flatten();
+            contents.for_each(SlotContent::prefetch);
+            let contents = media.contents_at(old);
+            let contents = contents.map(|content| content.map(SlotContent::to_move));
+            slots.extend(batch.iter().zip(contents).map(|(entry, c)| spare(entry, c)));
+        } else {
+            slots.extend(
+                batch
+                    .iter()
+                    .map(|entry| spare(entry, media.take_buffered(entry.lpn))),
+            );
         }
         media.fill(at.die, tag.unwrap_or(0) as u32, slots);
     }

@@ -1,8 +1,6 @@
 //! From what is booked to what is there: settling, waiting, cutting.
 
-use super::{
-    CutDamage, Dropped, Event, MapRecord, Media, Page, Pending, Progress, SlotBytes, Spare,
-};
+use super::{CutDamage, Dropped, Event, MapRecord, Media, Page, Pending, Progress, Spare};
 use crate::nand::gear::{Program, Ticket};
 use crate::nand::{Mode, Purpose, SLC_KIND};
 use std::sync::Arc;
@@ -33,13 +31,14 @@ impl Media {
             slots: Vec::new(),
             map: None,
         };
+        let page = self.free.renew(page);
         self.book(Pending {
             id: ticket.id,
             end: ticket.end,
             block,
             erase: op.erase,
             before,
-            page: Some(Arc::new(page)),
+            page: Some(page),
         });
     }
 
@@ -75,13 +74,12 @@ impl Media {
         // The older copies may go with it: what lies in half-programmed word lines is saved.
         self.save_lower_pages();
         self.rows[block as usize] = 0;
-        self.saved_rows[block as usize] = 0;
         self.record()
     }
 
     /// Saves what lies in half-programmed word lines.
     pub fn save_lower_pages(&mut self) {
-        self.saved_rows.copy_from_slice(&self.rows);
+        self.saved = self.seq;
     }
 
     /// Whether something was forgotten that is not yet known to be recorded.
@@ -101,7 +99,13 @@ impl Media {
         })
     }
 
-    /// The slots of the program last booked on a die; `first`: where the unit begins.
+    /// Room for the slots of the program last booked on a die.
+    pub fn room(&mut self, die: u32) -> Vec<Spare> {
+        let page = self.last_page(die);
+        page.map_or_else(Vec::new, |page| std::mem::take(&mut page.slots))
+    }
+
+    /// The slots of the program last booked on a die.
     pub fn fill(&mut self, die: u32, tag: u32, slots: Vec<Spare>) {
         if let Some(page) = self.last_page(die) {
             page.tag = tag;
@@ -167,7 +171,6 @@ impl Media {
             self.erase_block(block);
         }
         self.rows.fill(0);
-        self.saved_rows.fill(0);
         for pending in &mut self.pending {
             pending.clear();
         }
@@ -229,10 +232,7 @@ impl Media {
             return;
         }
         if let Some(own) = Arc::get_mut(at) {
-            let slots = own.pages.iter().flat_map(|page| &page.slots);
-            let bytes = slots.filter_map(|spare| spare.content.as_ref()?.bytes.as_ref());
-            bytes.for_each(SlotBytes::prefetch);
-            own.pages.clear();
+            self.free.erased(&mut own.pages);
             own.unstable = false;
         } else {
             *at = Arc::default();
@@ -351,13 +351,9 @@ impl Media {
     fn lose_lower_pages(&mut self, block: u32, damage: &mut CutDamage) {
         let b = block as usize;
         let row = self.blocks[b].pages.len() as u32;
-        // `saved_rows` is of the life that begins with the last erase booked. When that has not
-        // begun, all that was in the block when it was booked is saved.
-        let booked = &self.pending[(block % self.dies) as usize];
-        let before_erase = booked.iter().any(|op| op.erase && op.block == block);
-        let all_saved = self.always_saves_lower || before_erase;
         for lower in row - row % self.bits..row {
-            if all_saved || lower < self.saved_rows[b] {
+            let seq = self.blocks[b].pages[lower as usize].seq;
+            if self.always_saves_lower || seq <= self.saved {
                 damage.lower_pages_saved += 1;
             } else {
                 damage.lower_pages_lost += 1;

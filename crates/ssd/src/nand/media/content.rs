@@ -4,9 +4,9 @@
 //! sectors of one write share one number, and slots of one command share its bytes. A copy shares
 //! both, and lies in the spare area itself: reclaim finds it there without a further look.
 
-use crate::prefetch::prefetch;
+use super::SlotBytes;
 use std::fmt;
-use std::ops::{Deref, Index, Range};
+use std::ops::{Index, Range};
 use std::sync::Arc;
 
 /// A slot's content; `None` where there is none (pages of the map).
@@ -22,6 +22,25 @@ pub struct SlotContent {
 }
 
 impl SlotContent {
+    /// The same, to be written elsewhere: without the rest of a command's bytes, once that is
+    /// mostly overwritten.
+    pub fn to_move(&self) -> SlotContent {
+        match &self.bytes {
+            Some(bytes) if bytes.wastes() => SlotContent {
+                numbers: self.numbers.clone(),
+                bytes: Some(bytes.own()),
+            },
+            _ => self.clone(),
+        }
+    }
+
+    /// Fetches early what [copying](SlotContent::to_move) it will need.
+    pub(crate) fn prefetch(&self) {
+        if let Some(bytes) = &self.bytes {
+            bytes.prefetch();
+        }
+    }
+
     /// Whether one was copied from the other, and neither was changed since: known without a look
     /// at their bytes.
     pub fn is_copy_of(&self, other: &SlotContent) -> bool {
@@ -36,36 +55,33 @@ impl SlotContent {
 
 /// A number for each sector of a slot.
 #[derive(Clone)]
-pub struct Numbers {
-    count: u32,
-    kept: Kept,
-}
+pub struct Numbers(Kept);
 
 #[derive(Clone)]
 enum Kept {
-    /// All are this.
-    Same(u64),
-    Each(Arc<[u64]>),
+    /// All of so many are this.
+    Same(u32, u64),
+    Each(Arc<Vec<u64>>),
 }
 
 impl Numbers {
     /// So many, all the same.
     pub fn same(number: u64, count: usize) -> Numbers {
-        Numbers {
-            count: count as u32,
-            kept: Kept::Same(number),
-        }
+        Numbers(Kept::Same(count as u32, number))
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.count as usize
+        match &self.0 {
+            Kept::Same(count, _) => *count as usize,
+            Kept::Each(all) => all.len(),
+        }
     }
 
     /// The number of all of them, if it is one.
     pub fn one(&self) -> Option<u64> {
-        match &self.kept {
-            Kept::Same(number) => Some(*number),
+        match &self.0 {
+            Kept::Same(_, number) => Some(*number),
             Kept::Each(all) => {
                 let first = *all.first()?;
                 all.iter().all(|&number| number == first).then_some(first)
@@ -80,8 +96,8 @@ impl Numbers {
 
     /// The highest.
     pub fn highest(&self) -> u64 {
-        match &self.kept {
-            Kept::Same(number) => *number,
+        match &self.0 {
+            Kept::Same(_, number) => *number,
             Kept::Each(all) => all.iter().copied().max().unwrap_or(0),
         }
     }
@@ -91,14 +107,15 @@ impl Numbers {
     /// # Panics
     /// When there are no such sectors.
     pub fn set(&mut self, sectors: Range<usize>, number: u64) {
-        if sectors == (0..self.count()) {
-            self.kept = Kept::Same(number);
+        let count = self.count();
+        if sectors == (0..count) {
+            self.0 = Kept::Same(count as u32, number);
             return;
         }
-        if let Kept::Same(all) = self.kept {
-            self.kept = Kept::Each(vec![all; self.count()].into());
+        if let Kept::Same(_, all) = self.0 {
+            self.0 = Kept::Each(Arc::new(vec![all; count]));
         }
-        if let Kept::Each(all) = &mut self.kept {
+        if let Kept::Each(all) = &mut self.0 {
             Arc::make_mut(all)[sectors].fill(number);
         }
     }
@@ -106,10 +123,7 @@ impl Numbers {
 
 impl From<Vec<u64>> for Numbers {
     fn from(all: Vec<u64>) -> Numbers {
-        Numbers {
-            count: all.len() as u32,
-            kept: Kept::Each(all.into()),
-        }
+        Numbers(Kept::Each(Arc::new(all)))
     }
 }
 
@@ -117,9 +131,9 @@ impl Index<usize> for Numbers {
     type Output = u64;
 
     fn index(&self, sector: usize) -> &u64 {
-        match &self.kept {
-            Kept::Same(number) => {
-                assert!(sector < self.count(), "sector {sector} of {}", self.count);
+        match &self.0 {
+            Kept::Same(count, number) => {
+                assert!(sector < *count as usize, "sector {sector} of {count}");
                 number
             }
             Kept::Each(all) => &all[sector],
@@ -129,11 +143,10 @@ impl Index<usize> for Numbers {
 
 impl PartialEq for Numbers {
     fn eq(&self, other: &Numbers) -> bool {
-        self.count == other.count
-            && match (&self.kept, &other.kept) {
-                (Kept::Same(one), Kept::Same(other)) => one == other,
-                _ => self.iter().eq(other.iter()),
-            }
+        match (&self.0, &other.0) {
+            (Kept::Same(count, one), Kept::Same(others, other)) => (count, one) == (others, other),
+            _ => self.iter().eq(other.iter()),
+        }
     }
 }
 
@@ -142,96 +155,6 @@ impl Eq for Numbers {}
 impl fmt::Debug for Numbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
-    }
-}
-
-/// A slot's bytes: a part of what a command brought, which other slots of it share.
-#[derive(Clone)]
-pub struct SlotBytes {
-    all: Arc<[u8]>,
-    start: u32,
-    len: u32,
-}
-
-impl SlotBytes {
-    /// A part of a command's bytes.
-    ///
-    /// # Panics
-    /// When it does not lie in them.
-    pub fn part(all: &Arc<[u8]>, range: Range<usize>) -> SlotBytes {
-        assert!(range.end <= all.len(), "{range:?} of {} bytes", all.len());
-        SlotBytes {
-            all: all.clone(),
-            start: range.start as u32,
-            len: range.len() as u32,
-        }
-    }
-
-    /// Changes them: in a copy of their own.
-    pub fn change(&mut self, change: impl FnOnce(&mut [u8])) {
-        *self = self.own();
-        if let Some(bytes) = Arc::get_mut(&mut self.all) {
-            change(bytes);
-        }
-    }
-
-    /// The same bytes, shared with nobody.
-    pub fn own(&self) -> SlotBytes {
-        SlotBytes {
-            start: 0,
-            len: self.len,
-            all: Arc::from(&**self),
-        }
-    }
-
-    /// Fetches the count of who shares them early: counting up and down lets nothing overtake, so
-    /// that slots done one after another would wait for memory each by itself.
-    pub(crate) fn prefetch(&self) {
-        prefetch(&self.all, 0);
-    }
-
-    /// Whether they are the same part of the same command's bytes.
-    fn is_copy_of(&self, other: &SlotBytes) -> bool {
-        let part = |bytes: &SlotBytes| (bytes.start, bytes.len);
-        part(self) == part(other) && Arc::ptr_eq(&self.all, &other.all)
-    }
-
-    /// Whether most of what they share with others is not used by anybody any more.
-    pub fn wastes(&self) -> bool {
-        let used = Arc::strong_count(&self.all).saturating_mul(self.len as usize);
-        used.saturating_mul(4) < self.all.len()
-    }
-}
-
-impl Deref for SlotBytes {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.all[self.start as usize..(self.start + self.len) as usize]
-    }
-}
-
-impl From<Vec<u8>> for SlotBytes {
-    fn from(own: Vec<u8>) -> SlotBytes {
-        SlotBytes {
-            start: 0,
-            len: own.len() as u32,
-            all: own.into(),
-        }
-    }
-}
-
-impl PartialEq for SlotBytes {
-    fn eq(&self, other: &SlotBytes) -> bool {
-        **self == **other
-    }
-}
-
-impl Eq for SlotBytes {}
-
-impl fmt::Debug for SlotBytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
     }
 }
 
@@ -254,10 +177,8 @@ mod tests {
 
     #[test]
     fn parts_of_a_command_share_its_bytes_until_one_changes() {
-        let all: Arc<[u8]> = vec![1; 64].into();
-        let mut parts: Vec<SlotBytes> = (0..8)
-            .map(|n| SlotBytes::part(&all, 8 * n..8 * n + 8))
-            .collect();
+        let all = SlotBytes::from(vec![1; 64]);
+        let mut parts: Vec<SlotBytes> = (0..8).map(|n| all.part(8 * n..8 * n + 8)).collect();
         drop(all);
         parts[3].change(|bytes| bytes[0] = 2);
         assert_eq!(*parts[3], [2, 1, 1, 1, 1, 1, 1, 1]);
@@ -269,10 +190,10 @@ mod tests {
 
     #[test]
     fn a_copy_is_known_until_one_is_changed() {
-        let all: Arc<[u8]> = vec![1; 16].into();
+        let all = SlotBytes::from(vec![1; 16]);
         let content = |range| SlotContent {
             numbers: Numbers::from(vec![7, 8]),
-            bytes: Some(SlotBytes::part(&all, range)),
+            bytes: Some(all.part(range)),
         };
         let one = content(0..8);
         let mut copy = one.clone();
