@@ -212,6 +212,43 @@ fn the_table_fits_80_columns() {
     assert!(text.contains("%RAN %SEQ"), "{text}");
 }
 
+/// A fio iolog without waits was said to have 200G commands a second.
+#[test]
+fn a_trace_without_times_has_no_rates() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("iolog");
+    let lines: String = (0..200)
+        .map(|n| format!("f write {} 4096\nf sync 0 0\n", n * 8192))
+        .collect();
+    std::fs::write(
+        &path,
+        format!("fio version 2 iolog\nf add\nf open\n{lines}f close\n"),
+    )
+    .expect("written");
+    let text = ssdlab(&["trace", "show", &path.to_string_lossy()]);
+    let text = String::from_utf8(text.stdout).expect("text");
+    assert!(text.contains("400 commands, no times recorded"), "{text}");
+    assert!(
+        !text.contains("/s)") && !text.contains("Time between"),
+        "{text}"
+    );
+    let write = text.lines().find(|line| line.starts_with("write "));
+    assert!(write.is_some_and(|line| line.ends_with(" -")), "{text}");
+    // One row of the pattern: of all.
+    let counted = text.lines().filter(|line| line.contains(" 200 "));
+    assert_eq!(counted.filter(|line| line.contains("whole")).count(), 1);
+    let trace = &show(&path)["trace"];
+    assert_eq!(trace["span_ns"], Value::Null);
+    assert_eq!(trace["gaps_ns"], Value::Null);
+    assert_eq!(trace["rows"], Value::Array(Vec::new()));
+    assert_eq!(trace["whole"]["count"], 200);
+    // One wait is a time.
+    let waits = format!("fio version 2 iolog\nf add\nf open\nf wait 100\n{lines}f close\n");
+    let waits = waits.replace("f write 8192 ", "f wait 300\nf write 8192 ");
+    std::fs::write(&path, waits).expect("written");
+    assert_eq!(show(&path)["trace"]["span_ns"], 200_000_000);
+}
+
 #[test]
 fn bad_traces_and_words_are_refused() {
     let dir = tempfile::tempdir().expect("a directory");

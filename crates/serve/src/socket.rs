@@ -6,6 +6,7 @@ use rustix::net::{RecvFlags, recv};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -45,9 +46,13 @@ pub enum Stream {
     Tcp(TcpStream),
 }
 
-/// Takes the place of a socket that nobody listens on any more; a live one is an error.
+/// Takes the place of a socket that nobody listens on any more. A live one is an error, and so is
+/// anything else of that name: a file refuses connections as a dead socket does.
 pub fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     match UnixListener::bind(path) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse && !is_socket(path) => Err(
+            io::Error::new(io::ErrorKind::AlreadyExists, "it exists, and is no socket"),
+        ),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => match UnixStream::connect(path) {
             Err(dead) if dead.kind() == io::ErrorKind::ConnectionRefused => {
                 std::fs::remove_file(path)?;
@@ -57,6 +62,10 @@ pub fn bind_unix(path: &Path) -> io::Result<UnixListener> {
         },
         bound => bound,
     }
+}
+
+fn is_socket(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket())
 }
 
 impl Listener {
@@ -173,5 +182,32 @@ impl Write for Stream {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file has once been removed: it refuses connections like a socket left by the dead.
+    #[test]
+    fn only_a_dead_socket_is_replaced() {
+        let folder = std::env::temp_dir().join(format!("ssdlab-socket-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let (file, socket) = (folder.join("file"), folder.join("socket"));
+        std::fs::write(&file, "mine").expect("written");
+        let link = folder.join("link");
+        std::os::unix::fs::symlink(&file, &link).expect("linked");
+        for taken in [&file, &link, &folder] {
+            let error = bind_unix(taken).expect_err("taken");
+            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{taken:?}");
+        }
+        assert_eq!(std::fs::read(&file).expect("there"), b"mine");
+        let first = bind_unix(&socket).expect("free");
+        let live = bind_unix(&socket).expect_err("live");
+        assert_eq!(live.kind(), io::ErrorKind::AddrInUse);
+        drop(first);
+        drop(bind_unix(&socket).expect("dead"));
+        std::fs::remove_dir_all(&folder).expect("removed");
     }
 }

@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Both scripts run under `sh -c` with these in their environment:
-  SSDLAB_NBD    URI of the drive on a unix socket    SSDLAB        this program
-  SSDLAB_FILE   the drive as a file (FUSE)           SSDLAB_DIR    an empty folder
+  SSDLAB_NBD    URI of the drive on a unix socket  SSDLAB      this program
+  SSDLAB_FILE   the drive as a file (FUSE)         SSDLAB_DIR  an empty folder
 The workload may say what it takes for acknowledged: \"$SSDLAB\" mark TEXT. The
 check finds the marks made before its cut, one a line, in the file SSDLAB_MARKS.
 
@@ -58,7 +58,7 @@ pub struct Crashtest {
     /// Which drive: a name of the catalogue or a TOML file.
     #[arg(long, value_name = "NAME", default_value = "consumer-sata-1tb")]
     pub drive: String,
-    /// Bytes that it offers: fewer blocks of the same drive.
+    /// Bytes that it offers: fewer or more blocks of the same drive.
     #[arg(long, value_name = "SIZE", default_value = "256MiB")]
     pub size: String,
     /// What is wrong with the drive, always or so many times of a thousand: ignores-flush:300

@@ -17,13 +17,13 @@ pub struct Create {
     #[arg(value_name = "DRIVE_DIR")]
     pub directory: PathBuf,
     /// Which drive: a name of the catalogue (`ssdlab drives list`) or a TOML file.
-    #[arg(long, value_name = "NAME", required_unless_present = "from")]
+    #[arg(long, value_name = "NAME")]
     pub drive: Option<String>,
     /// An aged drive instead: a saved one, the results of `ssdlab age`, or a checkpoint. It is as
     /// worn as it was left, and empty: a saved drive keeps no bytes.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["drive", "size"])]
     pub from: Option<PathBuf>,
-    /// Bytes that it offers: fewer blocks of the same drive (1GiB).
+    /// Bytes that it offers: fewer or more blocks of the same drive (1GiB).
     /// [default: as the drive]
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
@@ -38,7 +38,11 @@ pub fn create(args: &Create) -> Result<Exit, Failure> {
         (Some(file), _) => used(&args.directory, file)?,
         (None, Some(name)) => fresh(&args.directory, name, args.size.as_deref())?,
         (None, None) => {
-            return Err(LabError::refused("no drive is named", "--drive or --from").into());
+            return Err(LabError::refused(
+                "no drive is named",
+                "--drive NAME makes a new one, --from FILE takes one that `ssdlab age` has left",
+            )
+            .into());
         }
     };
     say(

@@ -3,6 +3,8 @@
 
 mod client;
 mod kills;
+mod memory;
+mod refused;
 mod server;
 
 use client::Client;
@@ -81,30 +83,4 @@ fn a_drive_is_served_switched_and_closed() {
         server.greeting
     );
     server.stop();
-}
-
-#[test]
-fn what_cannot_be_is_refused_with_a_hint() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let directory = folder.path().join("drive");
-    create(&directory, "consumer-sata-1tb");
-    let at = directory.to_str().expect("text");
-    let socket = format!("unix:{}", folder.path().join("no/such/folder").display());
-    let cases: [&[&str]; 7] = [
-        &["serve", at],
-        &["serve", "nowhere", "--nbd", "unix:x"],
-        &["serve", at, "--nbd", "/run/socket"],
-        &["serve", at, "--nbd", &socket],
-        &["serve", at, "--nbd", "unix:x", "--fault", "gremlins"],
-        &["serve", at, "--fuse", "name"],
-        &["power", "off", "--control", "no-such-socket"],
-    ];
-    for case in cases {
-        let (code, _, errors) = say(case);
-        assert_eq!(code, Some(2), "{case:?}: {errors}");
-        assert!(errors.contains("hint: "), "{case:?}: {errors}");
-        assert!(!errors.contains("panicked"), "{case:?}: {errors}");
-    }
-    let (code, _, _) = say(&["power", "cut-when", "--control", "x"]);
-    assert_eq!(code, Some(2), "no moment");
 }

@@ -1,5 +1,6 @@
 //! `ssdlab serve` as a child process.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -20,10 +21,15 @@ pub struct Server {
 impl Server {
     /// Begins to serve.
     pub fn spawn(folder: &Path, more: &[&str]) -> Server {
+        Server::spawn_of(folder.join("drive").as_os_str(), folder, more)
+    }
+
+    /// Begins to serve `drive`, a directory or `drive:NAME`.
+    pub fn spawn_of(drive: &OsStr, folder: &Path, more: &[&str]) -> Server {
         let socket = folder.join("nbd");
         let mut child = ssdlab()
             .arg("serve")
-            .arg(folder.join("drive"))
+            .arg(drive)
             .arg("--nbd")
             .arg(format!("unix:{}", socket.display()))
             .arg("--control")

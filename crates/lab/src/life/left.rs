@@ -66,7 +66,11 @@ fn file(path: &Path) -> PathBuf {
 /// # Errors
 /// When it cannot be read, is none of these, or is damaged.
 pub fn open(path: &Path) -> Result<(Drive, About), LabError> {
-    let path = file(path);
+    let directory = path;
+    let path = file(directory);
+    if directory.is_dir() && !path.exists() {
+        return Err(is_none(directory));
+    }
     if !is_checkpoint(&path)? {
         return saved::load(&path);
     }
@@ -82,6 +86,14 @@ pub fn open(path: &Path) -> Result<(Drive, About), LabError> {
         .into_timed()
         .map_err(|error| LabError::refused(error.to_string(), ""))?;
     Ok((drive, about))
+}
+
+/// A directory without a drive in it: one of other results, or of a served drive.
+fn is_none(directory: &Path) -> LabError {
+    LabError::refused(
+        format!("no saved drive in {}", directory.display()),
+        "`ssdlab age` and `ssdlab simulate --save FILE` leave one",
+    )
 }
 
 fn is_checkpoint(path: &Path) -> Result<bool, LabError> {

@@ -230,6 +230,7 @@ fn folder_and_name(file: &Path) -> Result<(&Path, &str), LabError> {
 fn cannot_listen(at: &str, error: io::Error) -> LabError {
     let hint = match error.kind() {
         io::ErrorKind::AddrInUse => "somebody listens there already; choose another place",
+        io::ErrorKind::AlreadyExists => "choose a new name: it is not removed",
         io::ErrorKind::NotFound => "the directory of the socket does not exist",
         io::ErrorKind::InvalidInput => {
             "a socket's path has at most 107 bytes: choose a shorter one"

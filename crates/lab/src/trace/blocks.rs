@@ -1,10 +1,13 @@
 //! How often each 4 KiB block was read and written, in bounded memory.
 //!
-//! Exact up to [`Blocks::KEPT_MAX`] blocks. Beyond, blocks are sampled by a hash of their
-//! address: every time the bound is met, half of the addresses are given up, and what is left
-//! stands for twice as much (fixed-size SHARDS: C. Waldspurger et al., "Efficient MRC
-//! Construction with SHARDS", FAST 2015). A sampled block's own counts stay exact.
+//! Neighbours with the same counts are kept as one run ([`Runs`]), so a command costs as many
+//! steps as it meets runs, however long it is. Exact up to [`Blocks::KEPT_MAX`] runs. Beyond,
+//! blocks are sampled by a hash of their address: every time the bound is met, half of the
+//! addresses are given up, and what is left stands for twice as much (fixed-size SHARDS:
+//! C. Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015). A sampled block's
+//! own counts stay exact.
 
+use super::runs::Runs;
 use std::collections::HashMap;
 
 /// Bytes of a block.
@@ -13,19 +16,39 @@ pub const BLOCK: u64 = 4096;
 /// Counts by block.
 #[derive(Debug)]
 pub struct Blocks {
-    kept: HashMap<u64, Counts>,
+    kept: Kept,
     kept_max: usize,
-    /// A block is kept while this many low bits of its hash are zero.
-    halvings: u32,
+}
+
+#[derive(Debug)]
+enum Kept {
+    /// Every block.
+    All(Runs),
+    /// Those of which so many low bits of the hash are zero.
+    Some(HashMap<u64, Counts>, u32),
 }
 
 /// What was done to one block.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    reads: u32,
-    writes: u32,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Reads of it.
+    pub reads: u32,
+    /// Writes of it.
+    pub writes: u32,
     /// Reads that came after a write.
-    reads_back: u32,
+    pub reads_back: u32,
+}
+
+impl Counts {
+    fn read(&mut self) {
+        self.reads = self.reads.saturating_add(1);
+        let back = u32::from(self.writes > 0);
+        self.reads_back = self.reads_back.saturating_add(back);
+    }
+
+    fn write(&mut self) {
+        self.writes = self.writes.saturating_add(1);
+    }
 }
 
 /// What the counts say. Numbers of blocks and accesses are estimates when `sampled_1_in` > 1.
@@ -62,109 +85,153 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    /// Blocks counted exactly: 4 GiB of addresses, about 50 MB of memory.
+    /// Runs counted exactly: 4 GiB of single blocks.
     pub const KEPT_MAX: usize = 1 << 20;
 
-    /// Nothing counted; at most `kept_max` blocks (at least 1) are kept.
+    /// Nothing counted; at most `kept_max` runs or sampled blocks (at least 1) are kept.
     pub fn new(kept_max: usize) -> Blocks {
         Blocks {
-            kept: HashMap::new(),
+            kept: Kept::All(Runs::default()),
             kept_max: kept_max.max(1),
-            halvings: 0,
         }
     }
 
     /// Counts a read of `len` > 0 bytes at `offset`.
     pub fn read(&mut self, offset: u64, len: u64) {
-        self.touch(offset, len, |counts| {
-            counts.reads = counts.reads.saturating_add(1);
-            let back = u32::from(counts.writes > 0);
-            counts.reads_back = counts.reads_back.saturating_add(back);
-        });
+        self.touch(offset, len, Counts::read);
     }
 
     /// Counts a write of `len` > 0 bytes at `offset`.
     pub fn write(&mut self, offset: u64, len: u64) {
-        self.touch(offset, len, |counts| {
-            counts.writes = counts.writes.saturating_add(1);
-        });
+        self.touch(offset, len, Counts::write);
     }
 
     fn touch(&mut self, offset: u64, len: u64, count: impl Fn(&mut Counts)) {
         if len == 0 {
             return;
         }
-        let last = offset.saturating_add(len - 1) / BLOCK;
-        for block in offset / BLOCK..=last {
-            if sampled(block, self.halvings) {
-                count(self.kept.entry(block).or_default());
-                while self.kept.len() > self.kept_max {
-                    self.halve();
+        let (first, last) = (offset / BLOCK, offset.saturating_add(len - 1) / BLOCK);
+        match &mut self.kept {
+            Kept::All(runs) => {
+                runs.touch(first, last + 1, count);
+                if runs.exceed(self.kept_max) {
+                    self.kept = sample(runs, self.kept_max);
+                }
+            }
+            Kept::Some(blocks, halvings) => {
+                for block in first..=last {
+                    if sampled(block, *halvings) {
+                        count(blocks.entry(block).or_default());
+                        while blocks.len() > self.kept_max {
+                            *halvings += 1;
+                            blocks.retain(|block, _| sampled(*block, *halvings));
+                        }
+                    }
                 }
             }
         }
     }
 
-    #[cold]
-    fn halve(&mut self) {
-        self.halvings += 1;
-        let halvings = self.halvings;
-        self.kept.retain(|block, _| sampled(*block, halvings));
-    }
-
     /// What the counts say.
     pub fn reuse(&self) -> Reuse {
-        let sampled_1_in = 1u64 << self.halvings.min(63);
-        // The order of a hash map does not show in sums, nor after sorting.
-        let mut writes: Vec<u64> = Vec::new();
-        let mut reuse = Reuse::default();
-        for counts in self.kept.values() {
-            reuse.blocks += 1;
-            reuse.blocks_read += u64::from(counts.reads > 0);
-            reuse.block_reads += u64::from(counts.reads);
-            reuse.reads_back += u64::from(counts.reads_back);
-            if counts.writes > 0 {
-                writes.push(u64::from(counts.writes));
+        match &self.kept {
+            Kept::All(runs) => reuse(runs.iter(), 0),
+            Kept::Some(blocks, halvings) => {
+                reuse(blocks.values().map(|counts| (1, *counts)), *halvings)
             }
-        }
-        writes.sort_unstable_by(|a, b| b.cmp(a));
-        reuse.blocks_written = writes.len() as u64;
-        reuse.block_writes = writes.iter().sum();
-        reuse.rewrites = reuse.block_writes - reuse.blocks_written;
-        reuse.hottest_pct = (reuse.block_writes > 0).then(|| {
-            HOTTEST.map(|percent| {
-                let hottest = (writes.len() as u64 * percent).div_ceil(100) as usize;
-                let hot: u64 = writes[..hottest].iter().sum();
-                100.0 * hot as f64 / reuse.block_writes as f64
-            })
-        });
-        for count in [
-            &mut reuse.blocks,
-            &mut reuse.blocks_read,
-            &mut reuse.blocks_written,
-            &mut reuse.block_writes,
-            &mut reuse.block_reads,
-            &mut reuse.rewrites,
-            &mut reuse.reads_back,
-        ] {
-            *count = count.saturating_mul(sampled_1_in);
-        }
-        Reuse {
-            sampled_1_in,
-            ..reuse
         }
     }
 }
 
-/// Whether a block is looked at after so many halvings. The hash is the finaliser of SplitMix64.
-fn sampled(block: u64, halvings: u32) -> bool {
-    if halvings == 0 {
-        return true;
+/// As many of the blocks of `runs` as may be kept.
+#[cold]
+fn sample(runs: &Runs, kept_max: usize) -> Kept {
+    let blocks = || {
+        let runs = runs.ranges();
+        runs.flat_map(|(range, counts)| range.map(move |block| (block, counts)))
+    };
+    // Blocks by zero bits of their hash.
+    let mut by_bits = [0_usize; 65];
+    for (block, _) in blocks() {
+        by_bits[hash(block).trailing_zeros() as usize] += 1;
     }
+    let kept = |halvings: u32| by_bits[halvings as usize..].iter().sum::<usize>();
+    let halvings = (1..64).find(|&halvings| kept(halvings) <= kept_max);
+    let halvings = halvings.unwrap_or(64);
+    let kept = blocks().filter(|(block, _)| sampled(*block, halvings));
+    Kept::Some(kept.collect(), halvings)
+}
+
+/// What so many blocks with the same counts say together. The order of a hash map does not show in
+/// sums, nor after sorting.
+fn reuse(counted: impl Iterator<Item = (u64, Counts)>, halvings: u32) -> Reuse {
+    let sampled_1_in = 1u64 << halvings.min(63);
+    let mut writes: Vec<(u64, u64)> = Vec::new();
+    let mut reuse = Reuse::default();
+    let times = |blocks: u64, count: u32| blocks.saturating_mul(u64::from(count));
+    for (blocks, counts) in counted {
+        reuse.blocks += blocks;
+        reuse.blocks_read += if counts.reads > 0 { blocks } else { 0 };
+        add(&mut reuse.block_reads, times(blocks, counts.reads));
+        add(&mut reuse.reads_back, times(blocks, counts.reads_back));
+        if counts.writes > 0 {
+            writes.push((u64::from(counts.writes), blocks));
+            reuse.blocks_written += blocks;
+            add(&mut reuse.block_writes, times(blocks, counts.writes));
+        }
+    }
+    writes.sort_unstable_by(|a, b| b.cmp(a));
+    reuse.rewrites = reuse.block_writes - reuse.blocks_written;
+    reuse.hottest_pct = (reuse.block_writes > 0).then(|| {
+        HOTTEST.map(|percent| {
+            let hottest = u128::from(reuse.blocks_written) * u128::from(percent);
+            let hot = written(&writes, hottest.div_ceil(100));
+            100.0 * hot as f64 / reuse.block_writes as f64
+        })
+    });
+    for count in [
+        &mut reuse.blocks,
+        &mut reuse.blocks_read,
+        &mut reuse.blocks_written,
+        &mut reuse.block_writes,
+        &mut reuse.block_reads,
+        &mut reuse.rewrites,
+        &mut reuse.reads_back,
+    ] {
+        *count = count.saturating_mul(sampled_1_in);
+    }
+    Reuse {
+        sampled_1_in,
+        ..reuse
+    }
+}
+
+fn add(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
+}
+
+/// Writes of the first `blocks` of (writes of each, blocks).
+fn written(most_first: &[(u64, u64)], mut blocks: u128) -> u64 {
+    let mut sum: u64 = 0;
+    for &(writes, alike) in most_first {
+        let taken = blocks.min(u128::from(alike));
+        blocks -= taken;
+        add(&mut sum, writes.saturating_mul(taken as u64));
+    }
+    sum
+}
+
+/// Whether a block is looked at after so many halvings.
+fn sampled(block: u64, halvings: u32) -> bool {
+    halvings == 0 || hash(block).trailing_zeros() >= halvings
+}
+
+/// The finaliser of SplitMix64.
+fn hash(block: u64) -> u64 {
     let mut x = block.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (x ^ (x >> 31)).trailing_zeros() >= halvings
+    x ^ (x >> 31)
 }
 
 #[cfg(test)]
@@ -216,5 +283,69 @@ mod tests {
         assert!(near(few.block_writes, all.block_writes), "{few:?}");
         let (all, few) = (all.hottest_pct.unwrap(), few.hottest_pct.unwrap());
         assert!((all[1] - few[1]).abs() < 3.0, "{few:?} for {all:?}");
+    }
+
+    /// Block by block, as it was once counted.
+    fn one_by_one(commands: &[(bool, u64, u64)]) -> Reuse {
+        let mut blocks: HashMap<u64, Counts> = HashMap::new();
+        for &(write, offset, len) in commands {
+            for block in offset / BLOCK..=(offset + len - 1) / BLOCK {
+                let counts = blocks.entry(block).or_default();
+                if write {
+                    counts.write();
+                } else {
+                    counts.read();
+                }
+            }
+        }
+        reuse(blocks.values().map(|counts| (1, *counts)), 0)
+    }
+
+    /// Commands of all lengths on few blocks, so that runs are split, filled and joined.
+    #[test]
+    fn runs_say_what_single_blocks_say() {
+        let mut rng = Rng::new(7);
+        for round in 0..200 {
+            let span = 1 + rng.below(60);
+            let (mut blocks, mut commands) = (Blocks::default(), Vec::new());
+            for _ in 0..rng.below(80) {
+                let offset = rng.below(span * BLOCK);
+                let most = 1 + rng.below(span * BLOCK);
+                let len = 1 + rng.below(most);
+                let write = rng.below(2) == 0;
+                commands.push((write, offset, len));
+                match write {
+                    true => blocks.write(offset, len),
+                    false => blocks.read(offset, len),
+                }
+            }
+            assert_eq!(blocks.reuse(), one_by_one(&commands), "round {round}");
+            let Kept::All(runs) = &mut blocks.kept else {
+                panic!("few enough");
+            };
+            runs.check();
+        }
+    }
+
+    /// A hundred commands of 4 GiB took more than a minute, and were sampled.
+    #[test]
+    fn the_longest_commands_are_counted_by_their_ends() {
+        let mut blocks = Blocks::default();
+        let len = (4 << 30) - BLOCK;
+        for command in 0..100_000 {
+            blocks.write(command % 7 * (3 << 30), len);
+        }
+        let reuse = blocks.reuse();
+        assert_eq!((reuse.sampled_1_in, reuse.blocks), (1, (22 << 18) - 1));
+        assert_eq!(reuse.block_writes, 100_000 * (len / BLOCK));
+        // One block after another is one run, however many there are.
+        let mut blocks = Blocks::new(1);
+        for block in 0..100_000 {
+            blocks.read(block * BLOCK, BLOCK);
+        }
+        assert_eq!(
+            (blocks.reuse().sampled_1_in, blocks.reuse().blocks),
+            (1, 100_000)
+        );
     }
 }

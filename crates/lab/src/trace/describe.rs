@@ -103,8 +103,9 @@ pub struct Row {
 pub struct Description {
     /// Commands.
     pub commands: u64,
-    /// From the first issue to the last issue or completion, whichever is later, in ns.
-    pub span_ns: u64,
+    /// From the first issue to the last issue or completion, whichever is later, in ns. `None`
+    /// when all commands have the same time: none was recorded.
+    pub span_ns: Option<u64>,
     /// By kind, in the order of [`Op::ALL`]; kinds that do not occur are left out.
     pub ops: Vec<OpShare>,
     /// Writes with FUA.
@@ -117,11 +118,11 @@ pub struct Description {
     pub mean_depth: Option<f64>,
     /// Most commands outstanding at once; `None` when completions are not known.
     pub max_depth: Option<u64>,
-    /// Times between issues, in ns.
-    pub gaps_ns: Vec<Bucket>,
+    /// Times between issues, in ns; `None` when no times are known.
+    pub gaps_ns: Option<Vec<Bucket>>,
     /// Length of the pattern's intervals in ns.
     pub interval_ns: u64,
-    /// The pattern by interval, as `iopattern` prints it.
+    /// The pattern by interval, as `iopattern` prints it; none when no times are known.
     pub rows: Vec<Row>,
     /// Rows beyond those kept.
     pub rows_left_out: u64,
@@ -171,6 +172,16 @@ struct Rows {
 }
 
 impl Rows {
+    fn new(kept_max: usize) -> Rows {
+        Rows {
+            kept: Vec::new(),
+            kept_max,
+            seen: 0,
+            random_pct_sum: 0,
+            random_pct: (u64::MAX, 0),
+        }
+    }
+
     fn add(&mut self, row: &PatternRow, interval_ns: u64) {
         let percent = row.random_pct();
         self.seen += 1;
@@ -207,13 +218,7 @@ impl Describer {
             order: CompletionOrder::default(),
             pattern: IoPattern::new(0, interval_ns),
             interval_ns,
-            rows: Rows {
-                kept: Vec::new(),
-                kept_max: rows_max,
-                seen: 0,
-                random_pct_sum: 0,
-                random_pct: (u64::MAX, 0),
-            },
+            rows: Rows::new(rows_max),
             seeks: SeekSize::new(),
             blocks: Blocks::default(),
             ops: Op::ALL.map(|op| OpShare {
@@ -231,14 +236,14 @@ impl Describer {
             ends: [None; 2],
             description: Description {
                 commands: 0,
-                span_ns: 0,
+                span_ns: None,
                 ops: Vec::new(),
                 fua_writes: 0,
                 preflush_writes: 0,
                 latencies: Vec::new(),
                 mean_depth: None,
                 max_depth: None,
-                gaps_ns: Vec::new(),
+                gaps_ns: None,
                 interval_ns,
                 rows: Vec::new(),
                 rows_left_out: 0,
@@ -315,8 +320,11 @@ impl Describer {
         let whole = self.pattern.total();
         let known = self.latencies.iter().any(|l| !l.is_empty());
         let latency_sum = self.latency_sums.iter().sum();
-        let span = self.end_ns;
-        let depth = |sum: u128| (span > 0).then(|| sum as f64 / span as f64);
+        let span = (self.end_ns > 0).then_some(self.end_ns);
+        if span.is_none() {
+            self.rows = Rows::new(0);
+        }
+        let depth = |sum: u128| span.map(|span| sum as f64 / span as f64);
         let seen = self.rows.seen;
         let latencies = latency_shares(&self.latencies, &self.latency_sums, &self.latency_max);
         let ops = self.ops.into_iter().zip(&self.sizes);
@@ -332,7 +340,7 @@ impl Describer {
             latencies,
             mean_depth: known.then(|| depth(latency_sum)).flatten(),
             max_depth: known.then_some(self.order.most() as u64),
-            gaps_ns: self.gaps.buckets(),
+            gaps_ns: span.map(|_| self.gaps.buckets()),
             rows_left_out: seen - self.rows.kept.len() as u64,
             row_random_pct: (seen > 0).then(|| {
                 let (low, high) = self.rows.random_pct;

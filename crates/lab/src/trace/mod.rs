@@ -18,6 +18,7 @@ pub mod order;
 pub mod pattern;
 pub mod read;
 pub mod replay;
+mod runs;
 pub mod show;
 pub mod write;
 

@@ -11,11 +11,14 @@ const BAR: usize = 40;
 
 /// Everything `ssdlab trace show` prints of one trace. `name` is the trace's own.
 pub fn text(name: &str, reading: &Reading, d: &Description) -> String {
+    let span = match d.span_ns {
+        Some(span) => format!(" in {}", units::time(span)),
+        None => ", no times recorded".into(),
+    };
     let mut out = format!(
-        "{name}: {}, {} commands in {}\n\n",
+        "{name}: {}, {} commands{span}\n\n",
         reading.format.name(),
         units::count(d.commands),
-        units::time(d.span_ns)
     );
     kinds(&mut out, d);
     durability(&mut out, d);
@@ -26,15 +29,19 @@ pub fn text(name: &str, reading: &Reading, d: &Description) -> String {
         let _ = writeln!(out, "\nSize of {}s, bytes", op.op);
         histogram(&mut out, &op.sizes, &units::bytes);
     }
-    out += "\nTime between issues\n";
-    histogram(&mut out, &d.gaps_ns, &|ns| units::time(ns));
+    if let Some(gaps) = &d.gaps_ns {
+        out += "\nTime between issues\n";
+        histogram(&mut out, gaps, &|ns| units::time(ns));
+    }
     sequentiality(&mut out, d);
     footprint(&mut out, d);
     out
 }
 
-fn seconds(d: &Description) -> f64 {
-    d.span_ns.max(1) as f64 / 1e9
+/// So many a second, where the trace has times.
+fn rate(count: u64, d: &Description) -> Option<String> {
+    let seconds = d.span_ns? as f64 / 1e9;
+    Some(units::rate(count as f64 / seconds))
 }
 
 fn percent(part: u64, whole: u64) -> f64 {
@@ -56,7 +63,7 @@ fn kinds(out: &mut String, d: &Description) {
             percent(op.count, d.commands),
             units::bytes(op.bytes),
             units::bytes(op.bytes / op.count.max(1)),
-            units::rate(op.count as f64 / seconds(d)),
+            rate(op.count, d).unwrap_or_else(|| "-".into()),
         );
     }
 }
@@ -72,10 +79,10 @@ fn durability(out: &mut String, d: &Description) {
         (0, _) => String::from("no writes"),
         (_, 0) => String::from("none"),
         _ => format!(
-            "{} ({:.3} for each write, {}/s)",
+            "{} ({:.3} for each write{})",
             units::count(flushes),
             flushes as f64 / writes as f64,
-            units::rate(flushes as f64 / seconds(d))
+            rate(flushes, d).map_or_else(String::new, |rate| format!(", {rate}/s"))
         ),
     };
     let _ = writeln!(out, "\nflushes        {per_write}");
@@ -135,20 +142,15 @@ fn row(out: &mut String, first: &str, row: &Row) {
 }
 
 fn pattern(out: &mut String, d: &Description) {
+    let by = match d.span_ns {
+        Some(_) => format!("by {} ", units::time(d.interval_ns)),
+        None => String::new(),
+    };
     let _ = writeln!(
         out,
-        "\nPattern by {} in order of completion, as iopattern prints it\n\
+        "\nPattern {by}in order of completion, as iopattern prints it\n\
          {:>9} {:>4} {:>4} {:>9} {:>7} {:>8} {:>8} {:>10} {:>10}",
-        units::time(d.interval_ns),
-        "START(s)",
-        "%RAN",
-        "%SEQ",
-        "COUNT",
-        "MIN",
-        "MAX",
-        "AVG",
-        "KR",
-        "KW"
+        "START(s)", "%RAN", "%SEQ", "COUNT", "MIN", "MAX", "AVG", "KR", "KW"
     );
     for kept in &d.rows {
         let start = kept.start_ns as f64 / 1e9;

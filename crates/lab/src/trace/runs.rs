@@ -1,0 +1,143 @@
+//! Counts of blocks, kept as runs of neighbours with the same counts.
+//!
+//! ```text
+//! block         0     8     10    13    20    22    25
+//! counts        | 2   | 1         |  -  | 3         |     - has never been touched
+//! touch 10..22  | 2   | 1   | 2   | 1   | 4   | 3   |     ends split runs, gaps are filled
+//! ```
+//! Neighbours that have become alike are joined when runs are many, not at once: a command that
+//! meets one run, as those of a random load do, then costs one look-up.
+
+use super::blocks::Counts;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Joining fewer is not worth while.
+const JOIN_AT: usize = 1 << 16;
+
+/// Runs by their first block.
+#[derive(Debug)]
+pub struct Runs {
+    runs: BTreeMap<u64, Run>,
+    /// Beyond so many they are joined.
+    join_at: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// The block after the last.
+    end: u64,
+    counts: Counts,
+}
+
+impl Default for Runs {
+    fn default() -> Runs {
+        Runs {
+            runs: BTreeMap::new(),
+            join_at: JOIN_AT,
+        }
+    }
+}
+
+impl Runs {
+    /// Whether there are more than `most`, when all that are alike are joined. A few more are let
+    /// pass, so that not every command near the bound has to look.
+    pub fn exceed(&mut self, most: usize) -> bool {
+        let bound = most.saturating_add((most / 8).max(1));
+        if self.runs.len() > self.join_at.min(bound) {
+            self.join();
+            self.join_at = JOIN_AT.max(2 * self.runs.len());
+            return self.runs.len() > most;
+        }
+        false
+    }
+
+    /// Number of blocks and counts of each, by address.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, Counts)> + '_ {
+        let runs = self.runs.iter();
+        runs.map(|(first, run)| (run.end - first, run.counts))
+    }
+
+    /// Blocks and counts of each, by address.
+    pub fn ranges(&self) -> impl Iterator<Item = (Range<u64>, Counts)> + '_ {
+        let runs = self.runs.iter();
+        runs.map(|(first, run)| (*first..run.end, run.counts))
+    }
+
+    /// Applies `count` to the blocks from `first` to before `end`.
+    pub fn touch(&mut self, first: u64, end: u64, count: impl Fn(&mut Counts)) {
+        if let Some(run) = self.runs.get_mut(&first)
+            && run.end == end
+        {
+            return count(&mut run.counts);
+        }
+        let mut counts = Counts::default();
+        count(&mut counts);
+        let before = self.runs.range(..end).next_back();
+        if before.is_none_or(|(_, run)| run.end <= first) {
+            self.runs.insert(first, Run { end, counts });
+            return;
+        }
+        self.split(first);
+        self.split(end);
+        let mut gaps = Vec::new();
+        let mut at = first;
+        for (from, run) in self.runs.range_mut(first..end) {
+            if at < *from {
+                gaps.push(at..*from);
+            }
+            count(&mut run.counts);
+            at = run.end;
+        }
+        if at < end {
+            gaps.push(at..end);
+        }
+        for gap in gaps {
+            let run = Run {
+                end: gap.end,
+                counts,
+            };
+            self.runs.insert(gap.start, run);
+        }
+    }
+
+    /// Makes `at` the first block of a run, if it lies inside one.
+    fn split(&mut self, at: u64) {
+        let Some((_, run)) = self.runs.range_mut(..at).next_back() else {
+            return;
+        };
+        if at < run.end {
+            let rest = *run;
+            run.end = at;
+            self.runs.insert(at, rest);
+        }
+    }
+
+    /// Joins neighbours with the same counts.
+    #[cold]
+    fn join(&mut self) {
+        let mut joined: Vec<(u64, Run)> = Vec::new();
+        while let Some((first, run)) = self.runs.pop_first() {
+            match joined.last_mut() {
+                Some((_, left)) if left.end == first && left.counts == run.counts => {
+                    left.end = run.end;
+                }
+                _ => joined.push((first, run)),
+            }
+        }
+        self.runs = joined.into_iter().collect();
+    }
+
+    /// Once joined, runs are apart or different, and none is empty.
+    #[cfg(test)]
+    pub fn check(&mut self) {
+        self.join();
+        let runs: Vec<_> = self.ranges().collect();
+        assert!(runs.iter().all(|(range, _)| !range.is_empty()), "{runs:?}");
+        for pair in runs.windows(2) {
+            let ((left, a), (right, b)) = (&pair[0], &pair[1]);
+            let apart = left.end < right.start || left.end == right.start && a != b;
+            assert!(apart, "{runs:?}");
+        }
+    }
+}
