@@ -1,5 +1,6 @@
-//! Writes the pages of made-up results, to look at: `report.html`, `run.html`, `compare.html` in
-//! the directory given (default: the current one), and the terminal's tables to stdout.
+//! Writes the pages of made-up results, to look at: `report.html`, `run.html`, `phases.html`,
+//! `compare.html` in the directory given (default: the current one), and the terminal's tables to
+//! stdout.
 
 #[path = "../tests/sample/mod.rs"]
 mod sample;
@@ -12,10 +13,16 @@ fn main() -> std::io::Result<()> {
     let (q, runs) = (sample::qualification(), sample::runs());
     std::fs::write(directory.join("report.html"), html::qualification_page(&q))?;
     std::fs::write(directory.join("run.html"), html::run_page(&runs[..1]))?;
+    let phases = sample::phases();
+    std::fs::write(
+        directory.join("phases.html"),
+        html::run_page(std::slice::from_ref(&phases)),
+    )?;
     std::fs::write(directory.join("compare.html"), html::run_page(&runs))?;
     println!("{}", terminal::verdict_summary(&q));
     println!("{}", terminal::comparison_table(&q));
     println!("{}", terminal::run_summary(&runs[0]));
+    println!("{}", terminal::run_summary(&phases));
     println!("{}", terminal::run_comparison(&runs));
     Ok(())
 }

@@ -33,6 +33,20 @@ fn text_reports_are_as_agreed() {
     golden("drives.txt", &terminal::comparison_table(&q));
     golden("run.txt", &terminal::run_summary(&runs[0]));
     golden("runs.txt", &terminal::run_comparison(&runs));
+    let phases = [sample::phases(), sample::phases()];
+    golden("phases.txt", &terminal::run_summary(&phases[0]));
+    golden("runs-phases.txt", &terminal::run_comparison(&phases));
+}
+
+/// Of 58 phases nobody could say which was which; and a figure was broken from its unit.
+#[test]
+fn the_page_tells_a_phases_name_and_breaks_no_figure() {
+    let page = html::run_page(&[sample::phases()]);
+    for text in ["2 r65-8k", "randrw 65/35 8 KiB, depth 32 x 4", "540 us"] {
+        let joined = text.replace(' ', "\u{a0}");
+        assert!(page.contains(&joined), "{text}");
+        assert!(!page.contains(text), "{text} can be broken");
+    }
 }
 
 /// The sample with every text replaced and numbers at their extremes.
@@ -71,7 +85,11 @@ fn hostile() -> (Qualification, Vec<RunReport>) {
     q.incomplete = vec![HOSTILE.into()];
     let mut runs = sample::runs();
     runs.extend(sample::runs());
+    runs.extend([sample::phases(), sample::phases()]);
     for run in &mut runs {
+        for phase in &mut run.phase_names {
+            (phase.name, phase.what) = (HOSTILE.repeat(5), HOSTILE.repeat(5));
+        }
         run.title = HOSTILE.into();
         run.label = HOSTILE.into();
         run.command = HOSTILE.into();
@@ -109,6 +127,10 @@ fn no_line_exceeds_80_columns_or_holds_control_characters() {
         texts.extend([terminal::verdict_summary(q), terminal::comparison_table(q)]);
     }
     texts.extend(runs.iter().chain(&fair_runs).map(terminal::run_summary));
+    let mut phases = sample::phases();
+    texts.push(terminal::run_summary(&phases));
+    phases.phase_names[0].what = HOSTILE.repeat(5);
+    texts.push(terminal::run_summary(&phases));
     for line in texts.iter().flat_map(|text| text.lines()) {
         assert!(
             columns(line) <= terminal::WIDTH,

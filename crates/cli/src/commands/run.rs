@@ -10,9 +10,10 @@ use crate::progress::{Bar, Watch, stop_on_signal};
 use crate::target::{Name, Open, TARGET_HINT};
 use ssdlab_lab::LabError;
 use ssdlab_lab::export::{Machine, diskspd_text, diskspd_xml, fio_json};
-use ssdlab_lab::record::RunRecord;
 use ssdlab_lab::record::run_dir::{RunHeader, RunResult, RunWriter};
-use ssdlab_lab::report::{RunReport, html, terminal};
+use ssdlab_lab::record::{PhaseCounters, RunRecord};
+use ssdlab_lab::report::{RunReport, html, phase_names, terminal};
+use ssdlab_lab::target::TargetKind;
 use ssdlab_lab::target::open::Needs;
 use ssdlab_lab::workload::quantity::parse_duration;
 use ssdlab_lab::workload::{Language, Plan, fio};
@@ -157,7 +158,11 @@ fn prepare(args: &Run, target: &mut Open, stop: &AtomicBool) -> Result<(), Failu
 fn report(args: &Run, words: &[String], record: &RunRecord, result: &RunResult) -> RunReport {
     let label = format!("{} on {}", label(args), record.facts.name);
     let mut report = RunReport::new(record, &label, &title(args), &words.join(" "));
-    if let Some(phase) = result.phases.last() {
+    report.phase_names = phase_names(&result.jobs);
+    report
+        .notes
+        .extend(read_before_written(record.facts.kind, &record.counters));
+    if let Some(phase) = result.last_phase() {
         report.analysed_phase = phase.phase;
         report.steady.clone_from(&phase.steady_state);
         report.steady_round_s = phase.round_s as f64;
@@ -192,6 +197,18 @@ fn write_exports(
         }
         Language::Ssdlab => Ok(()),
     }
+}
+
+/// Most fresh drives need not look at their flash for addresses that were never written.
+fn read_before_written(kind: TargetKind, counters: &[PhaseCounters]) -> Option<String> {
+    let fresh = |phase: &PhaseCounters| {
+        phase.before.host_bytes_written == Some(0) && phase.after.reads > phase.before.reads
+    };
+    (kind == TargetKind::Modelled && counters.iter().any(fresh)).then(|| {
+        "reads began on a fresh drive: most answer for addresses never written without their \
+         flash. --fill 100 writes the drive first."
+            .to_owned()
+    })
 }
 
 /// In a terminal: the calibrated values by name, the assumed ones by number.
@@ -235,6 +252,26 @@ fn unix_ms() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ssdlab_lab::target::Counters;
+
+    /// A fresh drive's reads looked like those of a drive with data.
+    #[test]
+    fn reads_of_a_fresh_drive_are_told() {
+        let phase = |written, reads: [u64; 2]| {
+            let [before, after] = reads.map(|reads| Counters {
+                reads: Some(reads),
+                host_bytes_written: Some(written),
+                ..Counters::default()
+            });
+            PhaseCounters { before, after }
+        };
+        let told = |kind, phases: &[_]| read_before_written(kind, phases).is_some();
+        let written_first = [phase(0, [0, 0]), phase(4096, [0, 5])];
+        let fresh = [phase(0, [0, 5]), phase(4096, [5, 5])];
+        assert!(told(TargetKind::Modelled, &fresh));
+        assert!(!told(TargetKind::Modelled, &written_first));
+        assert!(!told(TargetKind::File, &fresh));
+    }
 
     /// A drive without calibrated values was said to rest on "; 21 further values".
     #[test]

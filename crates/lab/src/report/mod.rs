@@ -14,6 +14,7 @@ mod series;
 mod spark;
 
 use crate::analysis::{SteadyState, WriteCliff};
+use crate::record::run_dir::JobResult;
 use crate::record::{Ending, JobRecord, OpStats, PhaseCounters, RunRecord, Second};
 use crate::target::TargetFacts;
 use ssdlab_ssd::{Nanos, Op};
@@ -33,6 +34,8 @@ pub struct RunReport {
     pub seconds: Vec<Second>,
     /// Per phase and kind of command; kinds that did not occur are left out.
     pub totals: Vec<OpTotals>,
+    /// What the phases are called and do; empty of a run of one phase.
+    pub phase_names: Vec<PhaseName>,
     /// What reached the device, per phase.
     pub counters: Vec<PhaseCounters>,
     /// The phase that `steady` and `cliff` speak of.
@@ -81,10 +84,6 @@ pub struct OpTotals {
 impl OpTotals {
     /// Totals of `stats`, which were counted for `length`.
     pub fn new(phase: usize, op: Op, stats: &OpStats, length: Nanos) -> OpTotals {
-        let percentile = |share| match stats.count {
-            0 => 0,
-            _ => stats.latencies.value_at_quantile(share),
-        };
         OpTotals {
             phase,
             op,
@@ -93,9 +92,9 @@ impl OpTotals {
             errors: stats.errors,
             length_s: length.as_secs_f64(),
             mean_ns: stats.mean_ns(),
-            p50_ns: percentile(0.5),
-            p99_ns: percentile(0.99),
-            p999_ns: percentile(0.999),
+            p50_ns: stats.quantile_ns(0.5),
+            p99_ns: stats.quantile_ns(0.99),
+            p999_ns: stats.quantile_ns(0.999),
             max_ns: stats.latency_ns_max,
         }
     }
@@ -120,6 +119,14 @@ fn per_second(count: u64, length_s: f64) -> f64 {
 }
 
 impl RunReport {
+    /// The phase's number, counted from 1, and its name if it has one.
+    pub fn phase_label(&self, phase: usize) -> String {
+        match self.phase_names.get(phase) {
+            Some(PhaseName { name, .. }) if !name.is_empty() => format!("{} {name}", phase + 1),
+            _ => (phase + 1).to_string(),
+        }
+    }
+
     /// A report of `record` without analysis: `steady` and `cliff` are for the caller to add.
     pub fn new(record: &RunRecord, label: &str, title: &str, command: &str) -> RunReport {
         RunReport {
@@ -129,6 +136,7 @@ impl RunReport {
             facts: record.facts.clone(),
             seconds: record.seconds.clone(),
             totals: totals(&record.jobs),
+            phase_names: Vec::new(),
             counters: record.counters.clone(),
             analysed_phase: 0,
             steady: None,
@@ -139,6 +147,46 @@ impl RunReport {
             notes: Vec::new(),
         }
     }
+}
+
+/// A phase, for people: of 58 phases a number says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PhaseName {
+    /// Its jobs' names; empty when not known.
+    pub name: String,
+    /// What its jobs do; empty when not known.
+    pub what: String,
+}
+
+/// So many jobs of a phase are named; of more, the number is given.
+const JOBS_NAMED: usize = 2;
+
+/// What the phases of a run of several are called. A phase that was not reached has no jobs here,
+/// and no name if it is followed by one that was.
+pub fn phase_names(jobs: &[JobResult]) -> Vec<PhaseName> {
+    let phases = jobs.iter().map(|job| job.phase + 1).max().unwrap_or(0);
+    if phases < 2 {
+        return Vec::new();
+    }
+    let of = |phase: usize, text: fn(&JobResult) -> &str| {
+        let mut texts: Vec<&str> = Vec::new();
+        for job in jobs.iter().filter(|job| job.phase == phase) {
+            if !text(job).is_empty() && !texts.contains(&text(job)) {
+                texts.push(text(job));
+            }
+        }
+        let mut joined = texts[..texts.len().min(JOBS_NAMED)].join(" + ");
+        if texts.len() > JOBS_NAMED {
+            joined += &format!(" + {} more", texts.len() - JOBS_NAMED);
+        }
+        joined
+    };
+    (0..phases)
+        .map(|phase| PhaseName {
+            name: of(phase, |job| &job.name),
+            what: of(phase, |job| &job.what),
+        })
+        .collect()
 }
 
 /// The jobs of a phase together, kinds that did not occur left out. Rates are over the longest
@@ -173,6 +221,7 @@ mod tests {
         writes.count = count;
         writes.bytes = count * 4096;
         writes.latency_ns_sum = u128::from(latency_ns * count);
+        writes.latency_ns_min = latency_ns;
         writes.latency_ns_max = latency_ns;
         writes.latencies.record_n(latency_ns, count).unwrap();
         JobRecord {
@@ -198,6 +247,46 @@ mod tests {
         assert_eq!(all[0].mean_ns, 1_080.0);
         assert!(all[0].p50_ns.abs_diff(1_000) <= 10);
         assert_eq!((all[1].phase, all[1].iops()), (1, 5.0));
+        // A p99 of 298 ms was shown beside a longest of 296 ms.
+        assert_eq!([all[1].p50_ns, all[1].p99_ns, all[1].p999_ns], [500; 3]);
+    }
+
+    fn named(names: &[(usize, &str, &str)]) -> Vec<(String, String)> {
+        let jobs: Vec<JobResult> = names
+            .iter()
+            .map(|&(phase, name, what)| JobResult {
+                phase,
+                job: 0,
+                name: name.to_owned(),
+                what: what.to_owned(),
+                start_ns: 0,
+                length_ns: 0,
+                ops: Vec::new(),
+            })
+            .collect();
+        let names = phase_names(&jobs).into_iter();
+        names.map(|phase| (phase.name, phase.what)).collect()
+    }
+
+    /// The 58 phases of `pts-iops` were numbered, and nobody could say which was which.
+    #[test]
+    fn phases_go_by_their_jobs_names() {
+        let pair = |name: &str, what: &str| (name.to_owned(), what.to_owned());
+        let own = named(&[(0, "fill", "write"), (1, "r65-4k", "randrw")]);
+        assert_eq!(own, [pair("fill", "write"), pair("r65-4k", "randrw")]);
+        let alike = named(&[(0, "a", "read"), (1, "a", "read"), (1, "b", "read")]);
+        assert_eq!(alike, [pair("a", "read"), pair("a + b", "read")]);
+        let many = [
+            (0, "a", ""),
+            (1, "a", ""),
+            (1, "b", ""),
+            (1, "c", ""),
+            (1, "d", ""),
+        ];
+        assert_eq!(named(&many)[1].0, "a + b + 2 more");
+        assert_eq!(named(&[(0, "only", "write")]), []);
+        assert_eq!(named(&[]), []);
+        assert_eq!(named(&[(1, "b", "")]), [pair("", ""), pair("b", "")]);
     }
 
     #[test]

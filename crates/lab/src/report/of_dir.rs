@@ -15,6 +15,7 @@ impl RunReport {
             facts: dir.header.target.clone(),
             seconds: dir.seconds.clone(),
             totals: Vec::new(),
+            phase_names: Vec::new(),
             counters: Vec::new(),
             analysed_phase: 0,
             steady: None,
@@ -48,7 +49,8 @@ impl RunReport {
             .iter()
             .filter_map(|p| p.counters.clone())
             .collect();
-        if let Some(phase) = result.phases.last() {
+        self.phase_names = super::phase_names(&result.jobs);
+        if let Some(phase) = result.last_phase() {
             self.analysed_phase = phase.phase;
             self.steady.clone_from(&phase.steady_state);
             self.steady_round_s = phase.round_s as f64;

@@ -137,7 +137,7 @@ fn with_label(label: &str, cells: impl Iterator<Item = String>) -> Vec<String> {
 pub fn run_summary(run: &RunReport) -> String {
     let mut out = paragraph("", &format!("{} on {}", run.title, run.facts.name));
     out += &ending(&run.ending);
-    out += &totals(&run.totals);
+    out += &totals(run);
     let timeline = series::Timeline::new(&run.seconds);
     let rates = timeline.line(series::iops_all).y;
     let rates: Vec<f64> = rates.into_iter().flatten().collect();
@@ -177,15 +177,30 @@ fn ending(ending: &Ending) -> String {
     }
 }
 
-fn totals(totals: &[OpTotals]) -> String {
-    let phases = totals.iter().any(|t| t.phase > 0);
+/// A line for each kind of command. A phase with a name has it on a line of its own above.
+fn totals(run: &RunReport) -> String {
+    let mut table = totals_table(run, run.phase_names.is_empty());
+    // No cell is broken, so that a figure stays with its unit.
+    for column in table.column_iter_mut() {
+        column.set_constraint(comfy_table::ColumnConstraint::ContentWidth);
+    }
+    let text = finish(&table);
+    if text.lines().all(|line| line.chars().count() <= WIDTH) {
+        under_phases(run, &text)
+    } else {
+        // Only figures beyond all measure are too long for that.
+        finish(&totals_table(run, true))
+    }
+}
+
+fn totals_table(run: &RunReport, numbered: bool) -> Table {
+    let numbered = numbered && run.totals.iter().any(|t| t.phase > 0);
     let mut table = new_table(PLAIN);
     table.set_header(["", "IOPS", "MB/s", "mean", "p50", "p99", "max", "errors"]);
-    for t in totals {
-        let name = if phases {
-            format!("{} {}", t.phase + 1, t.op.name())
-        } else {
-            t.op.name().to_owned()
+    for t in &run.totals {
+        let name = match numbered {
+            true => format!("{} {}", t.phase + 1, t.op.name()),
+            false => t.op.name().to_owned(),
         };
         let megabytes = units::throughput(t.bytes_per_second());
         table.add_row([
@@ -202,7 +217,28 @@ fn totals(totals: &[OpTotals]) -> String {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    finish(&table)
+    table
+}
+
+/// Lines of [`totals_table`], where none is broken: two of head, and one for each kind.
+fn under_phases(run: &RunReport, table: &str) -> String {
+    let mut lines = table.lines().map(|line| format!("{line}\n"));
+    let mut out: String = lines.by_ref().take(2).collect();
+    let mut before = None;
+    for (total, line) in run.totals.iter().zip(lines) {
+        let phase = Some(total.phase);
+        let name = run.phase_names.get(total.phase);
+        if let Some(name) = name.filter(|_| phase != before) {
+            let mut text = run.phase_label(total.phase);
+            if !name.what.is_empty() {
+                text += &format!(": {}", name.what);
+            }
+            out += &paragraph("", &text);
+        }
+        before = phase;
+        out += &line;
+    }
+    out
 }
 
 /// Runs beside each other: every figure with its ratio to the first run's.
@@ -271,7 +307,7 @@ pub(crate) fn ratio_rows(runs: &[&RunReport]) -> Vec<compare::Row> {
                 Some(format!("{}{ratio}", show(v)))
             };
             let phase = match phases {
-                true => format!("phase {}, ", phase + 1),
+                true => format!("phase {}, ", shared_label(runs, phase)),
                 false => String::new(),
             };
             rows.push(compare::Row {
@@ -281,6 +317,16 @@ pub(crate) fn ratio_rows(runs: &[&RunReport]) -> Vec<compare::Row> {
         }
     }
     rows
+}
+
+/// A phase's number, and its name if it has the same in all runs.
+fn shared_label(runs: &[&RunReport], phase: usize) -> String {
+    let mut labels = runs.iter().map(|run| run.phase_label(phase));
+    let first = labels.next().unwrap_or_default();
+    match labels.all(|label| label == first) {
+        true => first,
+        false => (phase + 1).to_string(),
+    }
 }
 
 fn list(head: &str, lines: &[String]) -> String {

@@ -8,6 +8,7 @@
 // Errors are made once per run, before it starts: their size costs nothing.
 #![allow(clippy::result_large_err)]
 
+mod describe;
 pub mod diskspd;
 pub mod distribution;
 pub mod fio;

@@ -207,23 +207,49 @@ fn host_idle_recovery_works_five_seconds_and_waits_ever_longer() {
     }
 }
 
+/// `pts-demand-intensity` went through the depths of each number of threads: the standard goes
+/// from the most commands outstanding to the fewest.
 #[test]
-fn demand_intensity_is_every_pair_of_threads_and_depth() {
-    let plan = Profile::named("pts-demand-intensity").unwrap();
-    let plan = plan.plan(None, None).unwrap();
-    let mut pairs: Vec<(u32, u32)> = plan.phases[2..]
-        .iter()
-        .map(|phase| (phase.jobs[0].copies, phase.jobs[0].depth))
-        .collect();
-    pairs.sort_unstable();
-    pairs.dedup();
-    let all = [1, 2, 4, 6, 8, 16, 32];
-    assert_eq!(pairs.len(), all.len() * all.len(), "{pairs:?}");
-    assert!(
-        pairs
+fn demands_are_every_pair_of_threads_and_depth_from_high_to_low() {
+    for (name, before) in [("pts-demand-intensity", 2), ("pts-composite", 1)] {
+        let plan = Profile::named(name).unwrap().plan(None, None).unwrap();
+        let mut pairs: Vec<(u32, u32)> = plan.phases[before..]
             .iter()
-            .all(|(t, d)| all.contains(t) && all.contains(d))
-    );
+            .map(|phase| (phase.jobs[0].copies, phase.jobs[0].depth))
+            .collect();
+        let falls = |pair: &[(u32, u32)]| pair[0].0 * pair[0].1 >= pair[1].0 * pair[1].1;
+        assert!(pairs.windows(2).all(falls), "{name}: {pairs:?}");
+        pairs.sort_unstable();
+        let all = [1, 2, 4, 6, 8, 16, 32];
+        let wanted = all.iter().flat_map(|t| all.iter().map(|d| (*t, *d)));
+        assert!(pairs.iter().copied().eq(wanted), "{name}: {pairs:?}");
+    }
+}
+
+/// The profiles read addresses that a fresh drive had never been given; the tool reads its file.
+#[test]
+fn crystaldiskmark_reads_only_what_it_has_written() {
+    let mine = |p: &&Profile| p.name.starts_with("crystaldiskmark");
+    assert_eq!(PROFILES.iter().filter(mine).count(), 4);
+    for profile in PROFILES.iter().filter(mine) {
+        let plan = profile.plan(None, None).unwrap();
+        let (file, tests) = plan.phases.split_first().unwrap();
+        let mut stream = Stream::new(&file.jobs[0], 0, 64 * GIB).unwrap();
+        let mut written = 0;
+        while let Some(c) = stream.next_command() {
+            assert_eq!((c.op, c.offset), (Op::Write, written), "{}", profile.name);
+            written += u64::from(c.len);
+        }
+        assert_eq!(written, GIB, "{}", profile.name);
+        for job in tests.iter().flat_map(|phase| &phase.jobs) {
+            assert!(job.time.time_based, "{} {}", profile.name, job.name);
+            let mut stream = Stream::new(job, 0, 64 * GIB).unwrap();
+            let sent: Vec<Command> = (0..3000).map_while(|_| stream.next_command()).collect();
+            assert_eq!(sent.len(), 3000, "{} {}", profile.name, job.name);
+            let inside = |c: &Command| c.offset + u64::from(c.len) <= written;
+            assert!(sent.iter().all(inside), "{} {}", profile.name, job.name);
+        }
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use ssdlab_lab::analysis::{SteadyState, WriteCliff};
 use ssdlab_lab::qualify::Qualification;
 use ssdlab_lab::record::{Ending, OpSecond, PhaseCounters, Second};
-use ssdlab_lab::report::{OpTotals, RunReport};
+use ssdlab_lab::report::{OpTotals, PhaseName, RunReport};
 use ssdlab_lab::target::{Counters, TargetFacts};
 use ssdlab_ssd::Op;
 
@@ -390,6 +390,36 @@ pub fn runs() -> Vec<RunReport> {
     ]
 }
 
+/// A run of three phases.
+pub fn phases() -> RunReport {
+    let mut run = runs().swap_remove(0);
+    let name = |name: &str, what: &str| PhaseName {
+        name: name.into(),
+        what: what.into(),
+    };
+    run.phase_names = vec![
+        name("precondition", "write 128 KiB, depth 32"),
+        name("r65-8k", "randrw 65/35 8 KiB, depth 32 x 4"),
+        name(
+            "reader + writer",
+            "randread 4 KiB, depth 1 + write 512 B to 64 KiB, depth 128 x 16",
+        ),
+    ];
+    let (read, write) = (run.totals[0].clone(), run.totals[1].clone());
+    let of = |total: &OpTotals, phase| OpTotals {
+        phase,
+        ..total.clone()
+    };
+    run.totals = vec![
+        of(&write, 0),
+        of(&read, 1),
+        of(&write, 1),
+        of(&read, 2),
+        of(&write, 2),
+    ];
+    run
+}
+
 fn run(label: &str, flag: &str, load: &Load) -> RunReport {
     let seconds = seconds(load, 7, RUN_S);
     let facts: TargetFacts = serde_json::from_value(facts(1)).expect("facts follow the format");
@@ -418,6 +448,7 @@ fn run(label: &str, flag: &str, load: &Load) -> RunReport {
         command: format!(
             "diskspd -t8 -b4k -r4k -o1 -w30 {flag} -D -L -d{RUN_S} -Rxml consumer-sata-1tb"
         ),
+        phase_names: Vec::new(),
         counters: vec![PhaseCounters {
             before: Counters {
                 writes: Some(100),

@@ -56,6 +56,9 @@ pub struct JobResult {
     pub job: usize,
     /// The section's name, or DISKSPD's target.
     pub name: String,
+    /// What it does, in a few words; empty where an older version wrote the result.
+    #[serde(default)]
+    pub what: String,
     /// When counting began, on the target's clock, ns.
     pub start_ns: u64,
     /// Length of the counted part, ns.
@@ -147,6 +150,15 @@ impl RunResult {
     }
 }
 
+impl RunResult {
+    /// The last phase that was reached: an interrupted run has nothing to say of the others.
+    pub fn last_phase(&self) -> Option<&PhaseResult> {
+        let reached = self.jobs.iter().map(|job| job.phase).max();
+        let mut phases = self.phases.iter().rev();
+        phases.find(|phase| reached.is_none_or(|last| phase.phase <= last))
+    }
+}
+
 fn phase_result(record: &RunRecord, phase: usize, round_s: usize) -> PhaseResult {
     let rates = series::iops(&record.seconds, phase, &[Op::Read, Op::Write, Op::Trim]);
     PhaseResult {
@@ -172,6 +184,7 @@ fn job_result(plan: &Plan, job: &JobRecord) -> JobResult {
         phase: job.phase,
         job: job.job,
         name: spec.map(|spec| spec.name.clone()).unwrap_or_default(),
+        what: spec.map(|spec| spec.what()).unwrap_or_default(),
         start_ns: job.start.0,
         length_ns: job.length.0,
         ops: ops

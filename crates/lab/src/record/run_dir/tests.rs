@@ -64,6 +64,10 @@ fn what_was_written_is_read_back() {
     assert_eq!(run.header.plan["phases"][1]["jobs"][0]["name"], "mix");
     let result = run.result.as_ref().unwrap();
     assert_eq!(result.jobs[1].name, "mix");
+    assert_eq!(result.last_phase().map(|phase| phase.phase), Some(1));
+    let mut stopped = result.clone();
+    stopped.jobs.truncate(1);
+    assert_eq!(stopped.last_phase().map(|phase| phase.phase), Some(0));
     let ops: Vec<&str> = result.jobs[1].ops.iter().map(|o| o.op.as_str()).collect();
     assert_eq!(ops, ["read", "write", "flush"]);
     assert_eq!(

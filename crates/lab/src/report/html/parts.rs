@@ -21,6 +21,16 @@ pub(super) fn cell(text: Option<&str>) -> Markup {
     }
 }
 
+/// Text that is never broken into lines: a number keeps its unit.
+pub(super) fn unbroken(text: &str) -> Markup {
+    html! { (joined(text)) }
+}
+
+/// The same as text.
+pub(super) fn joined(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
 /// What is known of a target.
 pub(super) fn facts(facts: &TargetFacts) -> Markup {
     html! {

@@ -95,7 +95,6 @@ fn totals(runs: &[RunReport]) -> Markup {
     for (i, run) in runs.iter().enumerate() {
         for t in &run.totals {
             let cells = [
-                (t.phase + 1).to_string(),
                 t.op.name().to_owned(),
                 units::rate(t.iops()),
                 units::throughput(t.bytes_per_second()),
@@ -108,8 +107,9 @@ fn totals(runs: &[RunReport]) -> Markup {
                 units::count(t.errors),
             ];
             let name = run_name(runs, i);
-            let cells = cells.into_iter().map(|text| html! { (text) });
-            rows.push(std::iter::once(name).chain(cells).collect());
+            let names = [name, phase_cell(run, t.phase)];
+            let cells = cells.iter().map(|text| parts::unbroken(text));
+            rows.push(names.into_iter().chain(cells).collect());
         }
     }
     html! {
@@ -118,6 +118,15 @@ fn totals(runs: &[RunReport]) -> Markup {
             @if rows.is_empty() { p .quiet { "Nothing completed." } }
             @else { (parts::table(&head, &rows)) }
         }
+    }
+}
+
+/// A phase's number and name, and below what it does.
+fn phase_cell(run: &RunReport, phase: usize) -> Markup {
+    let what = run.phase_names.get(phase).map(|name| name.what.as_str());
+    html! {
+        (parts::unbroken(&run.phase_label(phase)))
+        @if let Some(what) = what { br; span .quiet { (parts::unbroken(what)) } }
     }
 }
 
@@ -131,7 +140,8 @@ fn ratios(runs: &[RunReport]) -> Markup {
     );
     let mut rows = Vec::new();
     for row in terminal::ratio_rows(&all) {
-        let cells = row.cells.iter().map(|c| parts::cell(c.as_deref()));
+        let texts = row.cells.iter().map(|c| c.as_deref().map(parts::joined));
+        let cells = texts.map(|c| parts::cell(c.as_deref()));
         let label = html! { (row.label) };
         rows.push(std::iter::once(label).chain(cells).collect());
     }
@@ -323,8 +333,9 @@ fn device(runs: &[RunReport]) -> Markup {
     for (i, run) in runs.iter().enumerate() {
         for (phase, counters) in run.counters.iter().enumerate() {
             let cells = counter_cells(&counters.before, &counters.after);
-            let mut row = vec![run_name(runs, i), html! { (phase + 1) }];
-            row.extend(cells.iter().map(|c| parts::cell(c.as_deref())));
+            let mut row = vec![run_name(runs, i), phase_cell(run, phase)];
+            let texts = cells.iter().map(|c| c.as_deref().map(parts::joined));
+            row.extend(texts.map(|c| parts::cell(c.as_deref())));
             rows.push(row);
         }
     }
