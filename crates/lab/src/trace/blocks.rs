@@ -327,7 +327,7 @@ mod tests {
         }
     }
 
-    /// A hundred commands of 4 GiB took more than a minute, and were sampled.
+    /// A hundred commands of 4 GiB took seconds, and were sampled.
     #[test]
     fn the_longest_commands_are_counted_by_their_ends() {
         let mut blocks = Blocks::default();
