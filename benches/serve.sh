@@ -3,8 +3,8 @@
 # nbdkit's memory plugin: in memory (`drive:NAME`), where it keeps as little as nbdkit does, and in a
 # directory, which survives the process. fio's nbd engine on a unix socket, server on one core and
 # client on the other, rounds interleaved in one run; medians, and the server's CPU time for each
-# request. Writes of 128K are measured twice: on drives that were written in order only, and after
-# random writes, when a drive has to move what is still valid, which nbdkit's memory never has.
+# request. Writes of 128K are measured twice: on drives that were written in order only, and each
+# time after random writes, when a drive has to move what is still valid, which nbdkit never has.
 # Usage: bash benches/serve.sh [path of ssdlab] [rounds] [seconds of each]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -61,24 +61,31 @@ each() {
   one memory "${pids[2]}" "$@" drive
   one ssdlab "${pids[0]}" "$@" drive
 }
-# All begin with every byte written twice, so that memory is taken.
-for name in ssdlab nbdkit memory; do
-  fio --name=fill --ioengine=nbd --uri="nbd+unix:///?socket=$work/$name" --rw=write --bs=128k \
-    --iodepth=8 --size=1G --loops=2 >/dev/null
-done
+fill() { # fio's options
+  local name
+  for name in ssdlab nbdkit memory; do
+    fio --name=fill --ioengine=nbd --uri="nbd+unix:///?socket=$work/$name" --size=1G "$@" >/dev/null
+  done
+}
+# Every byte written twice, so that memory is taken.
+fill --rw=write --bs=128k --iodepth=8 --loops=2
 for _ in $(seq "$rounds"); do
   each write 128k 8
   each read 128k 8
 done
+# Then as much again at random, after which a drive has taken its spare blocks too, and reclaims.
+fill --rw=randwrite --norandommap --bs=4k --iodepth=32
 for _ in $(seq "$rounds"); do
   each randwrite 4k 1
   each randread 4k 1
   each randwrite 4k 32
   each randread 4k 32
-  state=-after-random
-  each write 128k 8
-  state=""
 done
+for _ in $(seq "$rounds"); do
+  state=-between each randwrite 4k 32
+  state=-after-random each write 128k 8
+done
+sed -i '/-between/d' "$work/all"
 python3 - "$work/all" <<'PY'
 import statistics, sys
 from collections import defaultdict
@@ -86,11 +93,11 @@ found = defaultdict(list)
 for line in open(sys.argv[1]):
     name, rw, bs, depth, *numbers = line.split()
     found[rw, bs, depth, name].append([float(n) for n in numbers])
-print(f"{'load':28}{'server':16}{'IOPS':>10}{'MB/s':>8}{'CPU us':>8}{'ratio':>7}")
+print(f"{'load':28}{'server':17}{'IOPS':>9}{'MB/s':>8}{'CPU us':>8}{'ratio':>7}")
 names = {"nbdkit": "nbdkit memory", "memory": "ours, memory", "ssdlab": "ours, directory"}
 for rw, bs, depth, name in found:
     row = [statistics.median(column) for column in zip(*found[rw, bs, depth, name])]
     peer = statistics.median(r[0] for r in found[rw, bs, depth, "nbdkit"])
     load = f"{rw} {bs} QD{depth}"
-    print(f"{load:22}{names[name]:16}{row[0]:10.0f}{row[1]:8.0f}{row[2]:8.1f}{row[0] / peer:7.2f}")
+    print(f"{load:28}{names[name]:17}{row[0]:9.0f}{row[1]:8.0f}{row[2]:8.1f}{row[0] / peer:7.2f}")
 PY

@@ -8,8 +8,8 @@
 //! (random, read and written), the old copy's valid bit and its superblock's count (random), the
 //! new owner and valid bit (in order); for a relocation, the owner (in order, read), the map entry
 //! (random, written), the new owner and valid bit (in order).
+use ssdlab_ssd::caches::prefetch;
 use ssdlab_ssd::config::FtlConfig;
-use ssdlab_ssd::prefetch::prefetch;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Bytes, Command, CountingDrive, DriveConfig};
 use std::time::Instant;

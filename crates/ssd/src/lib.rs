@@ -15,6 +15,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+pub mod caches;
 pub mod command;
 pub mod config;
 pub mod counters;
@@ -23,7 +24,6 @@ pub mod ftl;
 pub mod geometry;
 pub mod image;
 pub mod nand;
-pub mod prefetch;
 pub mod rng;
 pub mod units;
 

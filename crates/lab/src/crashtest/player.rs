@@ -4,7 +4,6 @@ use super::history::Reached;
 use super::stream::Stream;
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::drive::power::{Cut, PowerDrive, Recovery};
-use ssdlab_ssd::nand::media::Payload;
 use std::fmt;
 
 /// Where the power is cut.
@@ -112,12 +111,7 @@ impl<'a> Player<'a> {
         if let Some(ns) = point.inside {
             let until = Nanos(at.0.saturating_add(ns));
             if let Some(recorded) = self.stream.commands.get(self.next) {
-                drive.submit(
-                    0,
-                    &recorded.command,
-                    recorded.bytes.clone().map(Payload::from),
-                    at,
-                );
+                drive.submit(0, &recorded.command, recorded.payload(), at);
                 reached.submitted += 1;
             }
             while drive.pop_completion(until).is_some() {
@@ -147,12 +141,7 @@ impl<'a> Player<'a> {
         let start = fork.now();
         let is_last = self.next >= self.stream.commands.len();
         if let Some(recorded) = self.stream.commands.get(self.next) {
-            fork.submit(
-                0,
-                &recorded.command,
-                recorded.bytes.clone().map(Payload::from),
-                start,
-            );
+            fork.submit(0, &recorded.command, recorded.payload(), start);
         }
         let mut edges = vec![start.0];
         let last = loop {
@@ -194,12 +183,7 @@ fn inside(edges: &[u64], start: u64, end: u64) -> Vec<u64> {
 fn submit(stream: &Stream, drive: &mut PowerDrive, index: usize) -> Option<Span> {
     let recorded = stream.commands.get(index)?;
     let start = drive.now();
-    drive.submit(
-        0,
-        &recorded.command,
-        recorded.bytes.clone().map(Payload::from),
-        start,
-    );
+    drive.submit(0, &recorded.command, recorded.payload(), start);
     let end = drive.pop_completion(Nanos::MAX).map_or(start, |d| d.done);
     Some(Span { start, end })
 }

@@ -2,7 +2,7 @@
 
 use ssdlab_ssd::command::{Command, Op};
 use ssdlab_ssd::drive::power::DataError;
-use ssdlab_ssd::nand::media::SlotBytes;
+use ssdlab_ssd::nand::media::{Payload, SlotBytes};
 use ssdlab_ssd::{Bytes, DriveConfig};
 use std::collections::BTreeMap;
 use std::hash::Hasher;
@@ -56,6 +56,13 @@ pub struct Recorded {
     pub command: Command,
     /// What a write carries.
     pub bytes: Option<SlotBytes>,
+}
+
+impl Recorded {
+    /// What it carries, as a drive takes it.
+    pub fn payload(&self) -> Option<Payload> {
+        self.bytes.clone().map(Payload::from)
+    }
 }
 
 /// What the application took for acknowledged at a moment.

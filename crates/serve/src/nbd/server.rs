@@ -20,6 +20,9 @@ use std::time::Duration;
 
 /// Bytes asked of a socket at once.
 const INPUT: usize = 256 << 10;
+/// Room for what was received: what is left of a request is moved to its beginning when less than
+/// [`INPUT`] is behind it.
+const HELD: usize = 1 << 20;
 /// Replies are sent when so many bytes have gathered, though more requests wait: the client
 /// copies them meanwhile.
 const OUTPUT: usize = 64 << 10;
@@ -174,9 +177,9 @@ fn shake_hands(
 }
 
 /// Requests until the client goes, breaks the protocol or the connection ends.
-fn transmit<S: Read + Write>(
+fn transmit(
     executor: &mut Executor<'_>,
-    stream: &mut S,
+    stream: &mut Eager<'_>,
     input: &mut Input,
 ) -> io::Result<()> {
     let mut out = Vec::with_capacity(64 << 10);
@@ -184,8 +187,7 @@ fn transmit<S: Read + Write>(
     let mut answers = 0;
     loop {
         let Some(head) = input.ready().first_chunk::<REQUEST_BYTES>() else {
-            tell(executor, stream, &mut out)?;
-            if input.fill(stream)? == 0 {
+            if !receive(executor, stream, input, (&mut out, &mut answers))? {
                 return Ok(());
             }
             continue;
@@ -203,10 +205,10 @@ fn transmit<S: Read + Write>(
             executor.run(&request, from, &mut out);
             input.take(whole);
         } else if whole <= INPUT {
-            tell(executor, stream, &mut out)?;
-            if input.fill(stream)? == 0 {
+            if !receive(executor, stream, input, (&mut out, &mut answers))? {
                 return Ok(());
             }
+            continue;
         } else {
             input.take(REQUEST_BYTES);
             tell(executor, stream, &mut out)?;
@@ -227,6 +229,27 @@ fn transmit<S: Read + Write>(
             answers = 0;
         }
     }
+}
+
+/// Receives more; false when the client has gone. While a client that queues goes on sending,
+/// replies gather: to send each by itself costs more than to run its request.
+fn receive(
+    executor: &Executor<'_>,
+    stream: &mut Eager<'_>,
+    input: &mut Input,
+    (out, answers): (&mut Vec<u8>, &mut usize),
+) -> io::Result<bool> {
+    if !out.is_empty() && (*answers > 1 || !input.ready().is_empty()) {
+        if let Some(got) = stream.read_now(input.room())? {
+            input.end += got;
+            if got > 0 {
+                return Ok(true);
+            }
+        }
+    }
+    tell(executor, stream, out)?;
+    *answers = 0;
+    Ok(input.fill(stream)? > 0)
 }
 
 /// Sends replies, once what they tell is settled.
@@ -261,7 +284,7 @@ struct Input {
 impl Input {
     fn new() -> Self {
         Self {
-            bytes: vec![0; INPUT].into(),
+            bytes: vec![0; HELD].into(),
             start: 0,
             end: 0,
         }
@@ -278,13 +301,18 @@ impl Input {
         }
     }
 
-    /// Receives what there is; 0 when the client has gone.
-    fn fill<S: Read>(&mut self, stream: &mut S) -> io::Result<usize> {
-        if self.start > 0 {
+    /// Room for what comes next.
+    fn room(&mut self) -> &mut [u8] {
+        if HELD - self.end < INPUT {
             self.bytes.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
-        let got = read_some(stream, &mut self.bytes[self.end..])?;
+        &mut self.bytes[self.end..][..INPUT]
+    }
+
+    /// Receives what there is; 0 when the client has gone.
+    fn fill<S: Read>(&mut self, stream: &mut S) -> io::Result<usize> {
+        let got = read_some(stream, self.room())?;
         self.end += got;
         Ok(got)
     }

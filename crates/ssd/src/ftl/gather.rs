@@ -4,8 +4,8 @@
 //! (coalescing) and a read hit cost no search. The copy on media that the buffered data will
 //! replace stays valid until then: after a power cut it is what is left.
 
+use crate::caches::prefetch;
 use crate::image::image_of;
-use crate::prefetch::prefetch;
 use std::ops::Range;
 
 /// The logical slot of a dead entry.

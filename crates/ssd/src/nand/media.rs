@@ -33,7 +33,7 @@ pub use content::{Content, Numbers, SlotContent};
 
 use super::gear::Ticket;
 use super::{Mode, Purpose};
-use crate::prefetch::prefetch;
+use crate::caches::prefetch;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 

@@ -108,7 +108,7 @@ fn floats_and_unsafe_are_seen_where_they_may_not_be() {
         unsafe_where_allowed(&rs("crates/lab/src/a.rs", text)).len(),
         1
     );
-    assert!(unsafe_where_allowed(&rs("crates/ssd/src/prefetch.rs", text)).is_empty());
+    assert!(unsafe_where_allowed(&rs("crates/ssd/src/caches.rs", text)).is_empty());
     let said = "#![deny(unsafe_code)] // no unsafe\nconst A: &str = \"unsafe\";";
     assert!(unsafe_where_allowed(&rs("crates/lab/src/a.rs", said)).is_empty());
 }

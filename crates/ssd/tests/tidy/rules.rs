@@ -63,7 +63,7 @@ const WHOLE_NUMBERS: [&str; 5] = [
 
 /// The files that may use `unsafe`.
 const UNSAFE: [&str; 4] = [
-    "crates/ssd/src/prefetch.rs",
+    "crates/ssd/src/caches.rs",
     "crates/lab/src/huge_pages.rs",
     "crates/lab/src/target/slab.rs",
     "crates/lab/src/target/uring.rs",

@@ -22,10 +22,10 @@
 //! the request at which that falls is [`DataError::Off`], and was not acknowledged.
 
 use super::{Completion, Cut, Power, PowerDrive, Recovery, SECTOR_BYTES};
+use crate::caches::prefetch;
 use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig};
 use crate::nand::media::{Payload, SlotBytes};
-use crate::prefetch::prefetch;
 use crate::units::Nanos;
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! The translation layer checks itself: map, reverse map, valid slots and superblocks agree.
 
 use super::{BUFFERED, Gear, Layout, PageFtl, State, UNMAPPED};
-use crate::prefetch::prefetch;
+use crate::caches::prefetch;
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Walks everything and reports the first contradiction. Costs a pass over the map.

@@ -1,6 +1,7 @@
 //! The page-mapped layer as the drive sees it.
 
 use super::{BUFFERED, Gear, Layout, PageFtl, State, UNMAPPED};
+use crate::caches::prefetch;
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::ftl::frontier::Frontier;
@@ -8,7 +9,6 @@ use crate::ftl::policies::VictimPolicy;
 use crate::ftl::{Found, Hint, Launched, SuperblockView, Translation};
 use crate::nand::media::Media;
 use crate::nand::{EndOfLife, Mode, NandWork, Purpose, Reliability, Ticket, UsedArray};
-use crate::prefetch::prefetch;
 use std::ops::Range;
 
 /// Slots of one programming unit that a command reads together.

@@ -11,10 +11,10 @@
 use super::program::clear;
 use super::reclaim::{AHEAD as VICTIM_AHEAD, Which};
 use super::{BUFFERED, Entry, Gear, Layout, PageFtl};
+use crate::caches::prefetch;
 use crate::ftl::Hint;
 use crate::ftl::gather::Gather;
 use crate::nand::{Mode, Purpose, UnitPlace};
-use crate::prefetch::prefetch;
 use std::ops::Range;
 
 /// The frontiers of host data and of reclaim, where there is one stream.

@@ -10,9 +10,9 @@
 //! reserve never shrinks and reclaim can never be stuck. (Write credits: NVMeVirt, `conv_ftl.c`.)
 
 use super::{Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State};
+use crate::caches::prefetch;
 use crate::image::image_of;
 use crate::nand::{Erased, Mode, Purpose, UnitPlace};
-use crate::prefetch::prefetch;
 
 /// One emptying in progress.
 #[derive(Clone, Debug, Default)]

@@ -12,9 +12,9 @@
 //! on media, which is written in a circle.
 
 use super::{BUFFERED, UNMAPPED};
+use crate::caches::prefetch;
 use crate::config::{DriveConfig, MappingKind};
 use crate::image::image_of;
-use crate::prefetch::prefetch;
 use std::collections::VecDeque;
 
 /// A leaf of the map.

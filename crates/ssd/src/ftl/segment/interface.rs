@@ -2,13 +2,13 @@
 
 use super::rewrite::Run;
 use super::{BUFFERED, Core, Gear, Launched, NONE, Placement, Role, SegmentFtl, UNMAPPED};
+use crate::caches::prefetch;
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
 use crate::ftl::{Found, Hint, SuperblockView, Translation};
 use crate::nand::media::Media;
 use crate::nand::{NandWork, Purpose, Ticket, UsedArray};
-use crate::prefetch::prefetch;
 use std::ops::Range;
 
 impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {

@@ -5,7 +5,7 @@
 //! overwritten one by one, and memory would be taken afresh though half of it is free; a count
 //! for each slot is one more line to fetch when it is written, and again when it is erased.
 
-use crate::prefetch::prefetch;
+use crate::caches::{copy_past_caches, prefetch};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
@@ -60,7 +60,7 @@ fn buffer_of(bytes: &[u8]) -> Buffer {
     let Some(mut used) = used else {
         return bytes.into();
     };
-    used.copy_from_slice(bytes);
+    copy_past_caches(&mut used, bytes);
     used
 }
 

@@ -1,7 +1,7 @@
 //! What media keep for a short time, or to use again.
 
 use super::{Page, SlotContent};
-use crate::prefetch::prefetch;
+use crate::caches::prefetch;
 use std::sync::Arc;
 
 /// Things by address, taken out about as often as they are put in: a table in which each lies at
