@@ -98,6 +98,8 @@ fn writer() {
         return;
     };
     let mut dir = open(Path::new(&path));
+    // So that it is killed while checkpoints are written, too.
+    dir.set_log_bytes_max(200 << 10);
     let pages = dir.capacity() / PAGE;
     let mut out = std::io::stdout();
     let from: u64 = std::env::var("SSDLAB_TEST_FROM").map_or(1, |n| n.parse().expect("a number"));
@@ -445,22 +447,121 @@ fn what_a_killed_checkpoint_left_is_removed_and_nothing_else() {
     // Killed before the rename, and one before it after that.
     let left = [
         "checkpoint-0000000002.part",
-        "log-0000000002",
         "log-0000000000",
         "checkpoint-0000000000",
     ];
     let foreign = ["notes.part", "checkpoint-of-mine.part", "log-book", "log-7"];
-    for name in left.iter().chain(&foreign) {
+    let second = "log-0000000002";
+    for name in left.iter().chain(&foreign).chain(&[second]) {
         std::fs::write(path.join(name), "x").expect("written");
     }
     open(&path).close().expect("closed");
     for name in left {
         assert!(!path.join(name).exists(), "{name}");
     }
-    for name in foreign
-        .iter()
-        .chain(&["checkpoint-0000000001", "log-0000000001"])
-    {
+    let own = ["checkpoint-0000000001", "log-0000000001", second];
+    for name in foreign.iter().chain(&own) {
         assert!(path.join(name).exists(), "{name}");
+    }
+    // What follows a log that is cut short never was acknowledged.
+    let mut first = std::fs::read(path.join(own[1])).expect("there");
+    first.pop();
+    std::fs::write(path.join(own[1]), first).expect("written");
+    open(&path).close().expect("closed");
+    assert!(!path.join(second).exists());
+}
+
+/// Pages at random places, each with a number of its own; `all` is told of them.
+fn write_some(dir: &mut DriveDir, rng: &mut Rng, all: &mut [u64], count: u64) {
+    for _ in 0..count {
+        let (at, number) = (rng.below(all.len() as u64), rng.below(1 << 40));
+        dir.write(at * PAGE, &page(number), false).expect("written");
+        all[at as usize] = number;
+    }
+    dir.flush().expect("flushed");
+}
+
+fn assert_holds(dir: &mut DriveDir, all: &[u64]) {
+    dir.drive().check().expect("consistent");
+    let mut bytes = vec![0; PAGE as usize];
+    for (at, &number) in (0..).zip(all) {
+        dir.read(at * PAGE, &mut bytes).expect("read");
+        assert!(bytes == page(number), "page {at}");
+    }
+}
+
+fn files(path: &Path, kind: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(path).expect("there");
+    let names = entries.map(|entry| entry.expect("an entry").file_name());
+    let names = names.filter_map(|name| name.into_string().ok());
+    let mut found: Vec<String> = names.filter(|name| name.starts_with(kind)).collect();
+    found.sort_unstable();
+    found
+}
+
+/// A checkpoint took as long as all data took to be written, and nothing was done meanwhile.
+#[test]
+fn checkpoints_are_written_beside_the_work_and_take_the_logs_before_them_away() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (n, protected) in [false, true].into_iter().enumerate() {
+        let path = folder.path().join(format!("drive-{n}"));
+        DriveDir::create(&path, &config(protected), "tiny").expect("created");
+        let mut rng = Rng::named(n as u64, "beside");
+        let mut all = vec![0; (config(protected).user_bytes / PAGE) as usize];
+        for round in 0..30 {
+            let mut dir = open(&path);
+            assert_holds(&mut dir, &all);
+            // As soon as one is whole the next begins.
+            dir.set_log_bytes_max(0);
+            let count = rng.below(500);
+            write_some(&mut dir, &mut rng, &mut all, count);
+            if round % 3 == 0 {
+                dir.close().expect("closed");
+                assert_eq!(files(&path, "log-").len(), 1);
+                assert_eq!(files(&path, "checkpoint-").len(), 1);
+            }
+        }
+        let newest = files(&path, "checkpoint-").pop().expect("one");
+        assert!(newest.as_str() > "checkpoint-0000000010", "{newest}");
+    }
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_written_is_told_and_nothing_is_lost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for protected in [false, true] {
+        let path = folder.path().join(format!("drive-{protected}"));
+        DriveDir::create(&path, &config(protected), "tiny").expect("created");
+        let mut dir = open(&path);
+        let mut rng = Rng::named(3, "no checkpoint");
+        let mut all = vec![0; (dir.capacity() / PAGE) as usize];
+        write_some(&mut dir, &mut rng, &mut all, 100);
+        // Where it would be written there is something else.
+        let part = path.join("checkpoint-0000000002.part");
+        std::fs::create_dir(&part).expect("made");
+        dir.set_log_bytes_max(0);
+        let mut n = 0;
+        let error = loop {
+            // Numbers of their own, as the last may be there or not.
+            match dir.write(0, &page(n), true) {
+                Ok(_) => all[0] = n,
+                Err(error) => break error.to_string(),
+            }
+            n += 1;
+        };
+        assert!(error.contains("checkpoint-0000000002.part"), "{error}");
+        let again = dir.write(0, &page(n), true);
+        let again = again.expect_err("given up").to_string();
+        assert!(again.contains("checkpoint-0000000002.part"), "{again}");
+        drop(dir);
+        assert_eq!(files(&path, "log-").len(), 2);
+        std::fs::remove_dir(&part).expect("removed");
+        let mut dir = open(&path);
+        let mut bytes = vec![0; PAGE as usize];
+        dir.read(0, &mut bytes).expect("read");
+        if bytes == page(n) {
+            all[0] = n;
+        }
+        assert_holds(&mut dir, &all);
     }
 }

@@ -99,6 +99,11 @@ impl Frames {
         Ok(())
     }
 
+    /// Nothing is appended any more.
+    pub fn give_up(&mut self, why: String) {
+        self.broken = Some(why);
+    }
+
     /// Everything is on disk.
     pub fn sync(&mut self) -> Result<(), LabError> {
         let synced = self.file.sync_data();

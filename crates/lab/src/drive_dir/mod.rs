@@ -3,7 +3,7 @@
 //! ```text
 //! DIR/about.json       what it is, for people
 //! DIR/checkpoint-N     everything at one moment: configuration, SMART, media, saved buffer
-//! DIR/log-N            what has happened since, append-only
+//! DIR/log-N            what has happened since, append-only; then log-(N+1) and so on
 //! DIR/lock             held by who has it open
 //!
 //! frame = length u32 | XXH3-64 u64 | payload           (little-endian; see `frames`)
@@ -18,15 +18,21 @@
 //! and when a block is retired; erases since then are counted again from the log. So a kill loses
 //! the counters of reads, writes and work since, and which blocks were read how often.
 //!
+//! A long log makes way for a checkpoint: log N+1 begins, and checkpoint N+1, of that moment, is
+//! written beside the work. When it is whole it gets its name, and what came before it is removed;
+//! until then the directory is checkpoint N and both logs.
+//!
 //! [`Safety::Process`] survives the process; [`Safety::Host`] also syncs to disk on FLUSH and FUA
 //! and at checkpoints, and survives the machine.
 
+mod background;
 mod frames;
 mod records;
 mod size;
 mod stored;
 
 use crate::LabError;
+use background::Background;
 use frames::Frames;
 use records::Record;
 pub use size::sized;
@@ -37,15 +43,22 @@ use ssdlab_ssd::{Drive, DriveConfig};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use stored::{
-    checkpoint_path, file_bytes, forget_saved, log_path, newest, read, remove_others,
-    write_checkpoint,
+    Snapshot, checkpoint_path, file_bytes, forget_saved, log_path, newest, read, remove_others,
+    sync_folder, write_checkpoint,
 };
 
 /// Version of the directory's format.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
+/// The oldest that is read: it had one log.
+const VERSION_MIN: u32 = 3;
 /// A log shorter than this is not worth a new checkpoint.
 const LOG_BYTES_MIN: u64 = 64 << 20;
+
+/// How often the lock is asked for, every 10 ms.
+const LOCK_TRIES: u32 = 20;
 
 /// What a drive directory survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,9 +76,16 @@ pub struct DriveDir {
     path: PathBuf,
     data: DataDrive,
     safety: Safety,
-    number: u64,
-    log: Frames,
+    /// Bytes of the newest whole checkpoint.
     checkpoint_bytes: u64,
+    /// The checkpoint that is being written.
+    background: Option<Background>,
+    /// The log that is written, and its number.
+    log: Frames,
+    log_number: u64,
+    /// Bytes of the logs between the checkpoint and that one.
+    bytes_before: u64,
+    log_bytes_max: Option<u64>,
     /// On a protected drive: acknowledged and not yet on media.
     saved: BTreeMap<u32, Content>,
     /// Changes of that which are not logged yet.
@@ -106,8 +126,8 @@ impl DriveDir {
     pub fn open(path: &Path, power: Power, safety: Safety) -> Result<(Self, Recovery), LabError> {
         let lock = lock(path)?;
         let number = newest(path)?;
-        let (stored, log) = read(path, number)?;
-        remove_others(path, number)?;
+        let (stored, logs) = read(path, number)?;
+        remove_others(path, number, number..=logs.last)?;
         let mut smart = stored.smart;
         if !stored.closed {
             smart.power.unsafe_shutdowns += 1;
@@ -125,9 +145,12 @@ impl DriveDir {
             path: path.to_owned(),
             data,
             safety,
-            number,
             checkpoint_bytes: file_bytes(&checkpoint_path(path, number)),
-            log,
+            background: None,
+            log: logs.frames,
+            log_number: logs.last,
+            bytes_before: logs.bytes_before,
+            log_bytes_max: None,
             saved: stored.saved,
             unlogged: Vec::new(),
             worn_out: (0, 0, false),
@@ -135,6 +158,12 @@ impl DriveDir {
         };
         dir.log_on()?;
         Ok((dir, recovery))
+    }
+
+    /// Logs of more than so many bytes make way for a checkpoint, instead of more than 64 MiB and
+    /// twice the last checkpoint.
+    pub fn set_log_bytes_max(&mut self, bytes: u64) {
+        self.log_bytes_max = Some(bytes);
     }
 
     /// The drive, to look at.
@@ -224,7 +253,11 @@ impl DriveDir {
             self.log_events(false)?;
             self.log_off()?;
         }
-        self.log.sync()
+        self.log.sync()?;
+        match self.background.take() {
+            Some(checkpoint) => self.take_up(checkpoint),
+            None => Ok(()),
+        }
     }
 
     /// A command changed bytes. On a protected drive what it left in the buffer will be logged
@@ -275,8 +308,16 @@ impl DriveDir {
         if self.data.drive().worn_out() != self.worn_out {
             self.log_smart()?;
         }
-        if self.log.bytes() > LOG_BYTES_MIN.max(2 * self.checkpoint_bytes) {
-            self.checkpoint(false)?;
+        match self.background.take() {
+            Some(checkpoint) if checkpoint.has_ended() => self.take_up(checkpoint)?,
+            going_on => self.background = going_on,
+        }
+        let most = LOG_BYTES_MIN.max(2 * self.checkpoint_bytes);
+        let most = self.log_bytes_max.unwrap_or(most);
+        if self.bytes_before + self.log.bytes() > most && self.background.is_none() {
+            let before = self.begin_log(false)?;
+            let (path, sync) = (&self.path, self.safety == Safety::Host);
+            self.background = Some(Background::begin(path, self.log_number, before, sync)?);
         }
         Ok(())
     }
@@ -302,7 +343,7 @@ impl DriveDir {
             // Faults change what is on media, and tell nobody.
             self.data.drive_mut().take_events();
             self.saved = dump;
-            return self.checkpoint(true);
+            return self.checkpoint_off();
         }
         self.log_events(false)?;
         let gone = self.saved.keys().filter(|lpn| !dump.contains_key(lpn));
@@ -365,21 +406,44 @@ impl DriveDir {
         self.log.append(&Record::Events(events))
     }
 
-    fn checkpoint(&mut self, closed: bool) -> Result<(), LabError> {
-        let next = self.number + 1;
-        let drive = self.data.drive_mut();
-        let sync = self.safety == Safety::Host;
-        // Before the checkpoint, whose sync of the folder then covers it too.
+    /// Begins the next log; returns all that came before it, and the log that ended.
+    fn begin_log(&mut self, closed: bool) -> Result<(Snapshot, Frames), LabError> {
+        let next = self.log_number + 1;
         let log = Frames::create(&log_path(&self.path, next))?;
-        let written = write_checkpoint(&self.path, next, drive, &self.saved, (closed, sync));
-        self.checkpoint_bytes = written?;
-        self.log = log;
-        let old = [checkpoint_path, log_path].map(|path| path(&self.path, self.number));
-        self.number = next;
-        for file in old {
-            std::fs::remove_file(&file).map_err(|e| LabError::file("removing", &file, e))?;
+        if self.safety == Safety::Host {
+            self.log.sync()?;
+            sync_folder(&self.path)?;
         }
-        Ok(())
+        let ended = std::mem::replace(&mut self.log, log);
+        self.log_number = next;
+        self.bytes_before += ended.bytes();
+        let drive = self.data.drive_mut();
+        Ok((Snapshot::of(drive, &self.saved, closed), ended))
+    }
+
+    /// A checkpoint of a drive without power: nothing goes on beside it.
+    fn checkpoint_off(&mut self) -> Result<(), LabError> {
+        self.background = None;
+        let (snapshot, _) = self.begin_log(true)?;
+        let (number, sync) = (self.log_number, self.safety == Safety::Host);
+        let go_on = AtomicBool::new(false);
+        self.checkpoint_bytes = write_checkpoint(&self.path, number, snapshot, (sync, &go_on))?;
+        self.bytes_before = 0;
+        remove_others(&self.path, number, number..=number)
+    }
+
+    /// A checkpoint has ended, or is waited for: the directory begins with it.
+    fn take_up(&mut self, checkpoint: Background) -> Result<(), LabError> {
+        match checkpoint.wait() {
+            Ok(bytes) => {
+                (self.checkpoint_bytes, self.bytes_before) = (bytes, 0);
+                Ok(())
+            }
+            Err(error) => {
+                self.log.give_up(error.to_string());
+                Err(error)
+            }
+        }
     }
 }
 
@@ -404,7 +468,8 @@ fn create_with(path: &Path, mut drive: PowerDrive, title: &str) -> Result<(), La
         .map_err(|e| LabError::file("writing", &file, e))?;
     let _lock = lock(path)?;
     drive.shut_down();
-    write_checkpoint(path, 1, &mut drive, &BTreeMap::new(), (true, true))?;
+    let snapshot = Snapshot::of(&mut drive, &BTreeMap::new(), true);
+    write_checkpoint(path, 1, snapshot, (true, &AtomicBool::new(false)))?;
     Ok(())
 }
 
@@ -421,11 +486,15 @@ fn lock(path: &Path) -> Result<File, LabError> {
         .open(&file);
     let lock = opened.map_err(|e| LabError::file("opening", &file, e))?;
     let how = rustix::fs::FlockOperation::NonBlockingLockExclusive;
-    rustix::fs::flock(&lock, how).map_err(|_| {
-        LabError::refused(
-            format!("{} is open elsewhere", path.display()),
-            "one process at a time has a drive directory open",
-        )
-    })?;
-    Ok(lock)
+    // A child that another thread of ours starts has it for a moment, until its program begins.
+    for _ in 0..LOCK_TRIES {
+        if rustix::fs::flock(&lock, how).is_ok() {
+            return Ok(lock);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Err(LabError::refused(
+        format!("{} is open elsewhere", path.display()),
+        "one process at a time has a drive directory open",
+    ))
 }

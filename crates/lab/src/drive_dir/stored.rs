@@ -1,15 +1,17 @@
 //! A directory's files: checkpoints and their logs, written, found and read.
 
-use super::VERSION;
 use super::frames::{self, Frames};
 use super::records::{Record, Said};
+use super::{VERSION, VERSION_MIN};
 use crate::LabError;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::{PowerDrive, Smart};
 use ssdlab_ssd::nand::media::{Content, Event};
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a directory holds.
 pub(super) struct Stored {
@@ -44,19 +46,28 @@ pub(super) fn file_bytes(path: &Path) -> u64 {
     path.metadata().map_or(0, |found| found.len())
 }
 
-/// Removes what the end of a process left behind: checkpoints and logs that are not, or not any
-/// more, those of `number`. Files of other names are not ours.
-pub(super) fn remove_others(path: &Path, number: u64) -> Result<(), LabError> {
+/// Removes what is not used any more, and what the end of a process left behind: of checkpoints and
+/// logs all but a checkpoint and its logs. Files of other names are not ours.
+pub(super) fn remove_others(
+    path: &Path,
+    checkpoint: u64,
+    logs: RangeInclusive<u64>,
+) -> Result<(), LabError> {
     let entries = std::fs::read_dir(path).map_err(|e| LabError::file("reading", path, e))?;
     for entry in entries {
         let name = entry.map_err(|e| LabError::file("reading", path, e))?;
         let name = name.file_name();
-        if name
-            .to_str()
-            .and_then(number_of)
-            .is_some_and(|of| of != number)
-            || name.to_str().is_some_and(is_part)
-        {
+        let Some(text) = name.to_str() else {
+            continue;
+        };
+        let whole = text.strip_suffix(".part").unwrap_or(text);
+        let of_checkpoint = number_of(whole, "checkpoint-");
+        let stays = match (of_checkpoint, number_of(text, "log-")) {
+            (Some(number), _) => number == checkpoint && whole == text,
+            (_, Some(number)) => logs.contains(&number),
+            (None, None) => true,
+        };
+        if !stays {
             let file = path.join(name);
             std::fs::remove_file(&file).map_err(|e| LabError::file("removing", &file, e))?;
         }
@@ -64,18 +75,11 @@ pub(super) fn remove_others(path: &Path, number: u64) -> Result<(), LabError> {
     Ok(())
 }
 
-/// The number of a checkpoint or log of this name.
-fn number_of(name: &str) -> Option<u64> {
-    let number = name.strip_prefix("checkpoint-");
-    let number = number.or_else(|| name.strip_prefix("log-"))?;
+/// The number in the name of a checkpoint or log.
+fn number_of(name: &str, kind: &str) -> Option<u64> {
+    let number = name.strip_prefix(kind)?;
     let ours = number.len() >= 10 && number.bytes().all(|byte| byte.is_ascii_digit());
     ours.then(|| number.parse().ok()).flatten()
-}
-
-/// Whether a file of this name is a checkpoint that was never finished.
-fn is_part(name: &str) -> bool {
-    let name = name.strip_suffix(".part").unwrap_or_default();
-    name.starts_with("checkpoint-") && number_of(name).is_some()
 }
 
 /// The number of the newest whole checkpoint.
@@ -91,44 +95,100 @@ pub(super) fn newest(path: &Path) -> Result<u64, LabError> {
     })
 }
 
+/// Everything at one moment, to be written while the drive goes on.
+pub(super) struct Snapshot {
+    config: DriveConfig,
+    smart: Smart,
+    events: Vec<Event>,
+    saved: BTreeMap<u32, Content>,
+    /// Power is off.
+    closed: bool,
+}
+
+impl Snapshot {
+    pub fn of(drive: &mut PowerDrive, saved: &BTreeMap<u32, Content>, closed: bool) -> Snapshot {
+        Snapshot {
+            config: drive.config().clone(),
+            events: drive.all_events(),
+            smart: drive.smart(),
+            saved: saved.clone(),
+            closed,
+        }
+    }
+}
+
+/// Writes a checkpoint; returns its bytes. One that fails, or that is told to `stop`, leaves
+/// nothing.
 pub(super) fn write_checkpoint(
     path: &Path,
     number: u64,
-    drive: &mut PowerDrive,
-    saved: &BTreeMap<u32, Content>,
-    (closed, sync): (bool, bool),
+    snapshot: Snapshot,
+    (sync, stop): (bool, &AtomicBool),
 ) -> Result<u64, LabError> {
     let file = checkpoint_path(path, number);
     let part = file.with_extension("part");
-    let mut frames = Frames::create(&part)?;
-    frames.append(&Record::Header(VERSION, Box::new(drive.config().clone())))?;
-    frames.append(&Record::Smart(Box::new(drive.smart())))?;
-    for events in drive.all_events().chunks(256) {
-        frames.append(&Record::Events(events.to_vec()))?;
+    let written = write_part(&part, snapshot, (sync, stop));
+    let bytes = written.inspect_err(|_| drop(std::fs::remove_file(&part)))?;
+    let renamed = std::fs::rename(&part, &file);
+    renamed.map_err(|e| LabError::file("writing", &file, e))?;
+    if sync {
+        sync_folder(path)?;
     }
-    let all: Vec<(u32, Content)> = saved.iter().map(|(&lpn, c)| (lpn, c.clone())).collect();
+    Ok(bytes)
+}
+
+fn write_part(
+    part: &Path,
+    snapshot: Snapshot,
+    (sync, stop): (bool, &AtomicBool),
+) -> Result<u64, LabError> {
+    let mut frames = Frames::create(part)?;
+    let header = Record::Header(VERSION, Box::new(snapshot.config));
+    frames.append(&header)?;
+    frames.append(&Record::Smart(Box::new(snapshot.smart)))?;
+    let mut append = |record| {
+        if stop.load(Ordering::Relaxed) {
+            return Err(LabError::refused("the checkpoint was given up", ""));
+        }
+        frames.append(&record)
+    };
+    for events in snapshot.events.chunks(256) {
+        append(Record::Events(events.to_vec()))?;
+    }
+    let all: Vec<(u32, Content)> = snapshot.saved.into_iter().collect();
     for saved in all.chunks(256) {
-        frames.append(&Record::Saved(saved.to_vec()))?;
+        append(Record::Saved(saved.to_vec()))?;
     }
-    frames.append(if closed {
-        &Record::Closed
+    append(if snapshot.closed {
+        Record::Closed
     } else {
-        &Record::End
+        Record::End
     })?;
     if sync {
         frames.sync()?;
     }
-    let renamed = std::fs::rename(&part, &file);
-    renamed.map_err(|e| LabError::file("writing", &file, e))?;
-    if sync {
-        let synced = File::open(path).and_then(|folder| folder.sync_all());
-        synced.map_err(|e| LabError::file("syncing", path, e))?;
-    }
     Ok(frames.bytes())
 }
 
-/// Reads a checkpoint and its log; returns what they hold and the log, to go on with.
-pub(super) fn read(path: &Path, number: u64) -> Result<(Stored, Frames), LabError> {
+/// The names in a folder are on disk.
+pub(super) fn sync_folder(path: &Path) -> Result<(), LabError> {
+    let synced = File::open(path).and_then(|folder| folder.sync_all());
+    synced.map_err(|e| LabError::file("syncing", path, e))
+}
+
+/// The logs since a checkpoint.
+pub(super) struct Logs {
+    /// The number of the last one.
+    pub last: u64,
+    /// That one, to go on with.
+    pub frames: Frames,
+    /// Bytes of those before it.
+    pub bytes_before: u64,
+}
+
+/// Reads a checkpoint and the logs since: more than one where a checkpoint after it was not
+/// finished.
+pub(super) fn read(path: &Path, number: u64) -> Result<(Stored, Logs), LabError> {
     let file = checkpoint_path(path, number);
     let mut records = Vec::new();
     let (whole, _) = frames::read(&file, |record| records.push(record))?;
@@ -141,10 +201,10 @@ pub(super) fn read(path: &Path, number: u64) -> Result<(Stored, Frames), LabErro
         return Err(damaged("it is cut short, or a checksum is wrong"));
     }
     let config = match records.first() {
-        Some(Record::Header(VERSION, config)) => (**config).clone(),
+        Some(Record::Header(VERSION_MIN..=VERSION, config)) => (**config).clone(),
         Some(Record::Header(other, _)) => {
             return Err(damaged(&format!(
-                "format {other}, this build knows {VERSION}"
+                "format {other}, this build knows {VERSION_MIN} to {VERSION}"
             )));
         }
         _ => return Err(damaged("it has no header")),
@@ -156,14 +216,27 @@ pub(super) fn read(path: &Path, number: u64) -> Result<(Stored, Frames), LabErro
         saved: BTreeMap::new(),
         closed: false,
     };
-    let log = log_path(path, number);
-    let (mut bytes, mut said) = (0, Said::default());
     records.into_iter().for_each(|record| stored.take(record));
-    if log.exists() {
-        (bytes, said) = frames::read(&log, |record| stored.take(record))?;
+    let (mut last, mut bytes_before) = (number, 0);
+    loop {
+        let log = log_path(path, last);
+        let (mut bytes, mut said) = (0, Said::default());
+        if log.exists() {
+            (bytes, said) = frames::read(&log, |record| stored.take(record))?;
+        }
+        // Behind a frame cut short nothing has happened.
+        if bytes < file_bytes(&log) || !log_path(path, last + 1).exists() {
+            let frames = Frames::open(&log, bytes, said)?;
+            let logs = Logs {
+                last,
+                frames,
+                bytes_before,
+            };
+            return Ok((stored, logs));
+        }
+        bytes_before += bytes;
+        last += 1;
     }
-    let log = Frames::open(&log, bytes, said)?;
-    Ok((stored, log))
 }
 
 impl Stored {
