@@ -239,13 +239,13 @@ fn receive(
     input: &mut Input,
     (out, answers): (&mut Vec<u8>, &mut usize),
 ) -> io::Result<bool> {
-    if !out.is_empty() && (*answers > 1 || !input.ready().is_empty()) {
-        if let Some(got) = stream.read_now(input.room())? {
-            input.end += got;
-            if got > 0 {
-                return Ok(true);
-            }
-        }
+    let queues = *answers > 1 || !input.ready().is_empty();
+    if !out.is_empty()
+        && queues
+        && let Some(got @ 1..) = stream.read_now(input.room())?
+    {
+        input.end += got;
+        return Ok(true);
     }
     tell(executor, stream, out)?;
     *answers = 0;

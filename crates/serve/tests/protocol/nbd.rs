@@ -3,8 +3,8 @@
 use crate::client::Client;
 use ssdlab_serve::nbd::wire::*;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
-use ssdlab_serve::{Address, Lint, MemoryStore, Sectors};
-use std::io::Write;
+use ssdlab_serve::{Address, Lint, MemoryStore, Sectors, Stream};
+use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -49,6 +49,59 @@ fn what_is_written_is_read_with_and_without_structure() {
         let mut want = bytes;
         want[..100_000].fill(0);
         assert_eq!(client.read(0, 1000, 300_000), Ok(want));
+    }
+}
+
+/// A write of so many bytes of its own, as the client sends it.
+fn write_request(cookie: u64, length: u32) -> Vec<u8> {
+    let request = Request {
+        flags: 0,
+        command: CMD_WRITE,
+        cookie,
+        offset: cookie << 19,
+        length,
+    };
+    let mut bytes = request.encode().to_vec();
+    bytes.extend(vec![cookie as u8; length as usize]);
+    bytes
+}
+
+/// A client may send a part of its next request and wait for what it asked before: replies that
+/// gather must not wait for the rest. Requests of many sizes go by, several MiB of them.
+#[test]
+fn whole_requests_are_answered_though_the_next_is_there_in_part() {
+    let bench = bench();
+    let mut client = Client::go(bench.server.address(), false);
+    let patience = Some(Duration::from_secs(20));
+    client.stream.set_read_timeout(patience).unwrap();
+    let mut written = Vec::new();
+    for part in [0, 1, 27, 28, 29, 600, 4000, 90_000, 250_000] {
+        let first = written.len() as u64;
+        written.extend([
+            512, 4096, 100_000, 4096, 200_000, 4096, 300_000, 512, 300_000,
+        ]);
+        let mut requests = Vec::new();
+        for (cookie, &length) in (first..).zip(&written[first as usize..]) {
+            requests.push(write_request(cookie, length));
+        }
+        let last = requests.pop().unwrap();
+        let (now, later) = last.split_at(part);
+        requests.push(now.to_vec());
+        client.stream.write_all(&requests.concat()).unwrap();
+        let answered = |stream: &mut Stream, cookie: u64| {
+            let mut reply = [0; 16];
+            stream.read_exact(&mut reply).unwrap();
+            assert_eq!(reply[4..8], [0; 4], "{part} bytes: request {cookie} failed");
+            assert_eq!(reply[8..], cookie.to_be_bytes(), "{part} bytes");
+        };
+        let stream = &mut client.stream;
+        (first..first + 8).for_each(|cookie| answered(stream, cookie));
+        stream.write_all(later).unwrap();
+        answered(stream, first + 8);
+    }
+    for (cookie, length) in (0_u64..).zip(written) {
+        let bytes = client.read(0, cookie << 19, length).unwrap();
+        assert!(bytes.iter().all(|&byte| byte == cookie as u8), "{cookie}");
     }
 }
 
