@@ -38,13 +38,6 @@ impl<'a> Eager<'a> {
         }
     }
 
-    /// Reads what there is now; `None` when there is nothing yet.
-    pub fn read_now(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
-        let got = self.stream.read_now(into)?;
-        self.moved += got.unwrap_or(0);
-        Ok(got)
-    }
-
     /// Looks for a while.
     fn look(&mut self, into: &mut [u8], begun: Instant) -> io::Result<Option<usize>> {
         loop {

@@ -177,9 +177,9 @@ fn shake_hands(
 }
 
 /// Requests until the client goes, breaks the protocol or the connection ends.
-fn transmit(
+fn transmit<S: Read + Write>(
     executor: &mut Executor<'_>,
-    stream: &mut Eager<'_>,
+    stream: &mut S,
     input: &mut Input,
 ) -> io::Result<()> {
     let mut out = Vec::with_capacity(64 << 10);
@@ -187,7 +187,8 @@ fn transmit(
     let mut answers = 0;
     loop {
         let Some(head) = input.ready().first_chunk::<REQUEST_BYTES>() else {
-            if !receive(executor, stream, input, (&mut out, &mut answers))? {
+            tell(executor, stream, &mut out)?;
+            if input.fill(stream)? == 0 {
                 return Ok(());
             }
             continue;
@@ -205,10 +206,10 @@ fn transmit(
             executor.run(&request, from, &mut out);
             input.take(whole);
         } else if whole <= INPUT {
-            if !receive(executor, stream, input, (&mut out, &mut answers))? {
+            tell(executor, stream, &mut out)?;
+            if input.fill(stream)? == 0 {
                 return Ok(());
             }
-            continue;
         } else {
             input.take(REQUEST_BYTES);
             tell(executor, stream, &mut out)?;
@@ -229,27 +230,6 @@ fn transmit(
             answers = 0;
         }
     }
-}
-
-/// Receives more; false when the client has gone. While a client that queues goes on sending,
-/// replies gather: to send each by itself costs more than to run its request.
-fn receive(
-    executor: &Executor<'_>,
-    stream: &mut Eager<'_>,
-    input: &mut Input,
-    (out, answers): (&mut Vec<u8>, &mut usize),
-) -> io::Result<bool> {
-    let queues = *answers > 1 || !input.ready().is_empty();
-    if !out.is_empty()
-        && queues
-        && let Some(got @ 1..) = stream.read_now(input.room())?
-    {
-        input.end += got;
-        return Ok(true);
-    }
-    tell(executor, stream, out)?;
-    *answers = 0;
-    Ok(input.fill(stream)? > 0)
 }
 
 /// Sends replies, once what they tell is settled.
