@@ -85,13 +85,14 @@ for _ in $(seq "$rounds"); do
   state=-between each randwrite 4k 32
   state=-after-random each write 128k 8
 done
-sed -i '/-between/d' "$work/all"
 python3 - "$work/all" <<'PY'
 import statistics, sys
 from collections import defaultdict
 found = defaultdict(list)
 for line in open(sys.argv[1]):
     name, rw, bs, depth, *numbers = line.split()
+    if rw.endswith("-between"):
+        continue
     found[rw, bs, depth, name].append([float(n) for n in numbers])
 print(f"{'load':28}{'server':17}{'IOPS':>9}{'MB/s':>8}{'CPU us':>8}{'ratio':>7}")
 names = {"nbdkit": "nbdkit memory", "memory": "ours, memory", "ssdlab": "ours, directory"}

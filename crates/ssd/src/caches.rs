@@ -40,7 +40,8 @@ fn stream(into: &mut [u8], from: &[u8]) {
         let to = into.as_mut_ptr().cast::<__m128i>();
         let of = from.as_ptr().cast::<__m128i>();
         // SAFETY: each of the four stores and loads lies in its chunk of LINE bytes, which no one
-        // else has; stores are aligned as the caller saw, loads need not be. SSE2 is part of x86_64.
+        // else has; stores are aligned as the caller saw, loads need not be. SSE2 is part of
+        // x86_64.
         unsafe {
             let line: [__m128i; LINE / AT_ONCE] =
                 std::array::from_fn(|part| _mm_loadu_si128(of.add(part)));

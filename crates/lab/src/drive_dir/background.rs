@@ -18,7 +18,8 @@ pub(super) struct Background {
 
 impl Background {
     /// Begins to write `snapshot` as checkpoint `number` of the directory, and with `sync` to disk;
-    /// then removes what came before it. The log of that number has begun; `ended` is the one before.
+    /// then removes what came before it. The log of that number has begun; `ended` is the one
+    /// before.
     pub fn begin(
         path: &Path,
         number: u64,
