@@ -106,6 +106,7 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
+    /// Of a drive whose events were logged; `closed`: it has no power.
     pub fn of(drive: &mut PowerDrive, saved: &BTreeMap<u32, Content>, closed: bool) -> Snapshot {
         Snapshot {
             config: drive.config().clone(),
@@ -117,8 +118,8 @@ impl Snapshot {
     }
 }
 
-/// Writes a checkpoint; returns its bytes. One that fails, or that is told to `stop`, leaves
-/// nothing.
+/// Writes a checkpoint; returns its bytes. One that cannot be written whole, or that is told to
+/// `stop`, leaves nothing.
 pub(super) fn write_checkpoint(
     path: &Path,
     number: u64,
