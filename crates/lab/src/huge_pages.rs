@@ -6,10 +6,10 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator, with `MADV_HUGEPAGE` on allocations of 8 MiB and more.
+/// The system's allocator, with `MADV_HUGEPAGE` on allocations of 2 MiB and more.
 pub struct HugePages;
 
-const LARGE: usize = 8 << 20;
+const LARGE: usize = 2 << 20;
 const PAGE: usize = 4096;
 
 fn advise(start: *mut u8, size: usize) {

@@ -37,8 +37,8 @@ pub fn run(drive: &str, setup: &Setup<'_>) -> Result<Outcome, LabError> {
     keep_checks(&mut outcome, "fill", &record)?;
     let ready = fresh.now() + IDLE;
     fresh.reap(Some(ready), &mut Vec::new())?;
-    for (name, cache) in [("buffered", "-Su"), ("through", "-Suw")] {
-        let mut target = fresh.clone();
+    let again = fresh.clone();
+    for (name, cache, mut target) in [("buffered", "-Su", again), ("through", "-Suw", fresh)] {
         let plan = plan(cache, setup.seed)?;
         let record = host::run(&plan, &mut target, &mut Unobserved, setup.stop)?;
         keep_checks(&mut outcome, name, &record)?;

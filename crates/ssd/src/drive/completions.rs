@@ -1,24 +1,70 @@
 //! Commands on their way, earliest completion first.
 
-/// A small binary heap of (time, sequence, tag); ties go to the command submitted first.
+use std::collections::VecDeque;
+
+/// Commands by (time, sequence); ties go to the command submitted first.
+///
+/// Most complete in the order in which they were submitted: those wait in a line, only one that
+/// overtakes goes into a heap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Completions {
-    heap: Vec<(u64, u64)>,
+    line: VecDeque<Item>,
+    heap: Vec<Item>,
     sequence: u64,
 }
 
+/// Time in the upper half, below it the sequence number and the tag: one number to compare.
+type Item = u128;
+
+#[inline(always)]
+fn time_of(item: Item) -> u64 {
+    (item >> 64) as u64
+}
+
+#[inline(always)]
+fn tag_of(item: Item) -> u32 {
+    item as u32 & 0x00FF_FFFF
+}
+
 impl Completions {
+    #[inline(always)]
+    fn first(&self) -> Item {
+        let line = self.line.front().copied().unwrap_or(Item::MAX);
+        line.min(self.heap.first().copied().unwrap_or(Item::MAX))
+    }
+
     /// When the next command completes; `u64::MAX` when none is under way.
     #[inline(always)]
     pub fn next_time(&self) -> u64 {
-        self.heap.first().map_or(u64::MAX, |first| first.0)
+        time_of(self.first())
     }
 
     /// Adds a command. Tags are below 2^24 and sequence numbers wrap after 2^40.
     #[inline]
     pub fn push(&mut self, time: u64, tag: u32) {
         self.sequence = (self.sequence + 1) & ((1 << 40) - 1);
-        let item = (time, self.sequence << 24 | u64::from(tag));
+        let item = Item::from(time) << 64 | Item::from(self.sequence << 24 | u64::from(tag));
+        if self.line.back().is_none_or(|last| *last <= item) {
+            self.line.push_back(item);
+        } else {
+            self.rise(item);
+        }
+    }
+
+    /// Takes the earliest command.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(u64, u32)> {
+        let first = self.first();
+        if self.heap.first() == Some(&first) {
+            self.sink();
+        } else {
+            self.line.pop_front()?;
+        }
+        Some((time_of(first), tag_of(first)))
+    }
+
+    /// Adds to the heap.
+    fn rise(&mut self, item: Item) {
         let mut hole = self.heap.len();
         self.heap.push(item);
         while hole > 0 {
@@ -32,23 +78,23 @@ impl Completions {
         self.heap[hole] = item;
     }
 
-    /// Takes the earliest command.
-    #[inline]
-    pub fn pop(&mut self) -> Option<(u64, u32)> {
-        let last = self.heap.pop()?;
-        let Some(&first) = self.heap.first() else {
-            return Some((last.0, last.1 as u32 & 0x00FF_FFFF));
+    /// Takes the first of the heap out.
+    fn sink(&mut self) {
+        let Some(last) = self.heap.pop() else {
+            return;
         };
         let len = self.heap.len();
+        if len == 0 {
+            return;
+        }
         let mut hole = 0;
         loop {
-            let mut child = 2 * hole + 1;
-            if child >= len {
+            let left = 2 * hole + 1;
+            if left >= len {
                 break;
             }
-            if child + 1 < len && self.heap[child + 1] < self.heap[child] {
-                child += 1;
-            }
+            let right = (left + 1).min(len - 1);
+            let child = left + usize::from(self.heap[right] < self.heap[left]);
             if self.heap[child] >= last {
                 break;
             }
@@ -56,7 +102,6 @@ impl Completions {
             hole = child;
         }
         self.heap[hole] = last;
-        Some((first.0, first.1 as u32 & 0x00FF_FFFF))
     }
 }
 

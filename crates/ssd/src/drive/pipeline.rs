@@ -15,7 +15,8 @@ use crate::ftl::{Hint, Translation};
 use crate::image::{Image, ImageError, Reader, Writer};
 use crate::nand::Ticket;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
+use std::collections::binary_heap::{BinaryHeap, PeekMut};
 use std::ops::Range;
 
 /// A change that has not yet happened in full.
@@ -304,18 +305,18 @@ impl<F: Translation> Engine<F> {
     }
 
     fn release(&mut self, until: u64) {
-        while let Some(&Reverse((ticket, slots))) = self.pipeline.in_flight.peek() {
+        while let Some(mut first) = self.pipeline.in_flight.peek_mut() {
+            let Reverse((ticket, slots)) = *first;
             if ticket.end > until {
                 break;
             }
-            self.pipeline.in_flight.pop();
             let end = self.ftl.end_of(ticket);
             if end > ticket.end {
                 // Reads have overtaken it since.
-                let later = Ticket { end, ..ticket };
-                self.pipeline.in_flight.push(Reverse((later, slots)));
+                *first = Reverse((Ticket { end, ..ticket }, slots));
                 continue;
             }
+            PeekMut::pop(first);
             self.pipeline.occupied -= slots;
             self.pipeline.in_flight_slots -= slots;
         }

@@ -29,7 +29,7 @@ impl Bus {
         self.busy_ns += length;
         let after = self.first_after(earliest);
         if after == self.spans.len() {
-            if after >= SPANS_MAX {
+            if after >= SPANS_MAX && after.is_power_of_two() {
                 self.forget(now);
             }
             return self.append(earliest, length);
@@ -66,7 +66,8 @@ impl Bus {
         self.spans.clear();
     }
 
-    /// Drops the spans that are over. A bus reserved far ahead may keep more than the maximum.
+    /// Drops the spans that are over. A bus reserved far ahead keeps more than the maximum, and
+    /// is looked through again only when they have doubled.
     #[cold]
     fn forget(&mut self, now: u64) {
         let past = self.spans.partition_point(|span| span.1 <= now);

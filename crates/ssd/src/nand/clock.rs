@@ -18,11 +18,11 @@
 
 use super::bus::Bus;
 use super::gear::{Gear, Program, Read, Ticket};
+use super::queue::{Booked, Queue};
 use super::reliability::UNITY;
 use super::{NandConfig, Purpose, SLC_KIND};
 use crate::geometry::Geometry;
 use crate::image::{image_of, image_of_choice};
-use std::collections::VecDeque;
 
 /// How reads and what they meet on their die go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,32 +38,6 @@ image_of_choice!(Reads {
     FirstSuspending
 });
 
-/// A booked program or erase.
-#[derive(Clone, Debug)]
-pub(super) struct Booked {
-    pub(super) start: u64,
-    pub(super) end: u64,
-    superblock: u32,
-    /// `u16::MAX`: an erase alone.
-    pub(super) row: u16,
-    firm: bool,
-    /// Begins with an erase of its block.
-    pub(super) erases: bool,
-    suspends: u8,
-    pub(super) id: u32,
-}
-
-image_of!(Booked {
-    start,
-    end,
-    superblock,
-    row,
-    firm,
-    erases,
-    suspends,
-    id
-});
-
 #[derive(Clone, Debug, Default)]
 pub(super) struct Die {
     /// When everything booked is over.
@@ -72,7 +46,7 @@ pub(super) struct Die {
     pub(super) reads_end: u64,
     busy_ns: u64,
     pub(super) next_id: u32,
-    pub(super) booked: VecDeque<Booked>,
+    pub(super) booked: Queue,
 }
 
 image_of!(Die {
@@ -121,36 +95,11 @@ image_of!(Clock {
 });
 
 impl Die {
-    #[inline(always)]
-    pub(super) fn forget(&mut self, now: u64) {
-        while self.booked.front().is_some_and(|op| op.end <= now) {
-            self.booked.pop_front();
-        }
-    }
-
-    pub(super) fn find(&self, id: u32) -> Option<usize> {
-        let first = self.booked.front()?.id;
-        let index = id.wrapping_sub(first) as usize;
-        (index < self.booked.len()).then_some(index)
-    }
-
     /// Moves the operations from `index` on back so that none begins before `at`.
     fn move_back(&mut self, index: usize, at: u64) {
-        let mut at = at;
-        for op in self.booked.range_mut(index..) {
-            if op.start >= at {
-                return;
-            }
-            let length = op.end - op.start;
-            op.start = at;
-            op.end = at + length;
-            at = op.end;
+        if let Some(last) = self.booked.move_back(index, at) {
+            self.free_at = self.free_at.max(last);
         }
-        self.free_at = self.free_at.max(at);
-    }
-
-    fn any_firm(&self, index: usize) -> bool {
-        self.booked.range(index..).any(|op| op.firm)
     }
 }
 
@@ -195,7 +144,7 @@ impl Clock {
 
     /// A read that overtakes; see the module's text.
     fn read_first(&mut self, from: u64, read: Sense) -> (u64, u64) {
-        self.dies[read.die].forget(self.now);
+        self.dies[read.die].booked.forget(self.now);
         let mut start = from.max(self.dies[read.die].reads_end);
         if self.dies[read.die]
             .booked
@@ -208,9 +157,7 @@ impl Clock {
         let mut next = 0;
         loop {
             let die = &self.dies[read.die];
-            while die.booked.get(next).is_some_and(|op| op.end <= start) {
-                next += 1;
-            }
+            next = die.booked.first_after(next, start);
             let Some(op) = die.booked.get(next) else {
                 return self.sense_at(start, read);
             };
@@ -218,11 +165,11 @@ impl Clock {
                 let may = self.reads == Reads::FirstSuspending
                     && op.suspends < self.suspends_max
                     && op.end - start > self.suspend_ns
-                    && !die.any_firm(next);
+                    && !die.booked.any_firm(next);
                 if may {
                     return self.suspend(next, start, read);
                 }
-            } else if !die.any_firm(next) || self.until_if(start, read) <= op.start {
+            } else if !die.booked.any_firm(next) || self.until_if(start, read) <= op.start {
                 let (end, until) = self.sense_at(start, read);
                 self.dies[read.die].move_back(next, until);
                 return (end, until);
@@ -234,10 +181,7 @@ impl Clock {
     fn suspend(&mut self, index: usize, at: u64, read: Sense) -> (u64, u64) {
         let (end, until) = self.sense_at(at + self.suspend_ns, read);
         let die = &mut self.dies[read.die];
-        let op = &mut die.booked[index];
-        op.suspends += 1;
-        op.end += until + self.resume_ns - at;
-        let moved = op.end;
+        let moved = die.booked.interrupt(index, until + self.resume_ns - at);
         die.free_at = die.free_at.max(moved);
         die.busy_ns += self.suspend_ns + self.resume_ns;
         die.move_back(index + 1, moved);
@@ -314,7 +258,7 @@ impl Gear for Clock {
     #[inline]
     fn program(&mut self, from: u64, channel: u32, op: &Program) -> Ticket {
         let die = &mut self.dies[op.die as usize];
-        die.forget(self.now);
+        die.booked.forget(self.now);
         let begin = die.free_at.max(from);
         let ready = if op.erase {
             begin + scaled(self.erase_ns, op.pace.1)
@@ -340,7 +284,7 @@ impl Gear for Clock {
         die.free_at = end;
         let id = die.next_id;
         die.next_id = id.wrapping_add(1);
-        die.booked.push_back(Booked {
+        die.booked.push(Booked {
             start,
             end,
             superblock: op.superblock,
@@ -360,7 +304,7 @@ impl Gear for Clock {
     fn erase(&mut self, from: u64, superblock: u32) -> u64 {
         let mut last = from;
         for die in &mut self.dies {
-            die.forget(self.now);
+            die.booked.forget(self.now);
             let start = die.free_at.max(from);
             let end = start + self.erase_ns;
             die.free_at = end;
@@ -368,7 +312,7 @@ impl Gear for Clock {
             self.busy_by[Purpose::Fold as usize] += self.erase_ns;
             let id = die.next_id;
             die.next_id = id.wrapping_add(1);
-            die.booked.push_back(Booked {
+            die.booked.push(Booked {
                 start,
                 end,
                 superblock,
@@ -398,21 +342,21 @@ impl Gear for Clock {
 
     #[inline]
     fn is_pending(&self, superblock: u32, row: u32, die: u32) -> bool {
-        self.dies[die as usize]
-            .booked
-            .iter()
-            .any(|op| op.superblock == superblock && u32::from(op.row) == row && op.end > self.now)
+        let booked = &self.dies[die as usize].booked;
+        booked.is_pending(superblock, row, self.now)
     }
 
     fn end_of(&self, ticket: Ticket) -> u64 {
         let die = &self.dies[ticket.die as usize];
-        die.find(ticket.id).map_or(0, |index| die.booked[index].end)
+        die.booked
+            .find(ticket.id)
+            .map_or(0, |index| die.booked[index].end)
     }
 
     fn make_firm(&mut self, ticket: Ticket) -> u64 {
         let die = &mut self.dies[ticket.die as usize];
-        die.find(ticket.id).map_or(0, |index| {
-            die.booked[index].firm = true;
+        die.booked.find(ticket.id).map_or(0, |index| {
+            die.booked.make_firm(index);
             die.booked[index].end
         })
     }

@@ -16,6 +16,7 @@ mod gear;
 mod leap;
 pub mod media;
 mod power;
+mod queue;
 mod recorder;
 pub mod reliability;
 mod used;

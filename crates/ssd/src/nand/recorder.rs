@@ -202,7 +202,7 @@ impl Clock {
     /// The first operation of a die that has not ended by `now`.
     fn first_after(&mut self, die: u32, now: u64) -> Option<u32> {
         let die = &mut self.dies[die as usize];
-        die.forget(now);
+        die.booked.forget(now);
         die.booked.front().map(|op| op.id)
     }
 
@@ -213,7 +213,7 @@ impl Clock {
     /// When a booked operation begins and ends: its erase, or what it programs. `None`: it is over.
     fn span_of(&self, ticket: Ticket, erase: bool) -> Option<(u64, u64)> {
         let die = &self.dies[ticket.die as usize];
-        let op = &die.booked[die.find(ticket.id)?];
+        let op = &die.booked[die.booked.find(ticket.id)?];
         let erased = if op.row == u16::MAX {
             op.end
         } else if op.erases {
@@ -231,7 +231,7 @@ impl Clock {
     /// How far an operation is at `now`, when what ends by `until` still ends.
     fn progress(&self, ticket: Ticket, now: u64, until: u64) -> Progress {
         let die = &self.dies[ticket.die as usize];
-        let Some(op) = die.find(ticket.id).map(|index| &die.booked[index]) else {
+        let Some(op) = die.booked.find(ticket.id).map(|index| &die.booked[index]) else {
             return Progress::Done;
         };
         let alone = op.row == u16::MAX;

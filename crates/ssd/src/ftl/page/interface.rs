@@ -314,6 +314,9 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
             }
             Some(&value) => prefetch(&self.valid, (value - 1) as usize / 64),
         }
+        if L::FULL {
+            self.prefetch_map_slot(lpn);
+        }
     }
 
     #[inline(always)]

@@ -20,6 +20,7 @@ mod plain;
 mod program;
 mod reclaim;
 mod recover;
+mod table;
 mod upkeep;
 mod wear;
 
@@ -38,6 +39,7 @@ use plain::Looked;
 use reclaim::Mover;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
+use table::Table;
 use upkeep::Upkeep;
 use wear::Wear;
 
@@ -177,11 +179,11 @@ image_of!(Lifespans { written_at, mean });
 pub struct PageFtl<G, L> {
     nand: Nand<G>,
     counters: DriveCounters,
-    map: Vec<u32>,
+    map: Table,
     /// One past the highest host slot ever written.
     written_end: u32,
     user_slots: u32,
-    owner: Vec<u32>,
+    owner: Table,
     valid: Vec<u64>,
     /// Slots that each entry takes; empty unless data is compressed.
     weight: Vec<u8>,
@@ -256,9 +258,9 @@ impl<G: Gear, L: Layout> Image for PageFtl<G, L> {
     }
 
     fn load(from: &mut Reader<'_>) -> Result<Self, ImageError> {
-        let (nand, counters, map) = (Nand::load(from)?, Image::load(from)?, Vec::load(from)?);
+        let (nand, counters, map) = (Nand::load(from)?, Image::load(from)?, Table::load(from)?);
         let (written_end, user_slots) = Image::load(from)?;
-        let (owner, valid, weight) = (Vec::load(from)?, Vec::load(from)?, Vec::load(from)?);
+        let (owner, valid, weight) = (Table::load(from)?, Vec::load(from)?, Vec::load(from)?);
         let (live, candidates) = (u64::load(from)?, Candidates::load(from)?);
         let (state, mode) = Image::load(from)?;
         let (stream_of, reads_since) = Image::load(from)?;
@@ -382,10 +384,10 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let lifespan = rules.separation == Separation::Lifespan;
         PageFtl {
             counters: DriveCounters::default(),
-            map: vec![UNMAPPED; config.mapped_slots() as usize],
+            map: Table::new(config.mapped_slots() as usize),
             written_end: 0,
             user_slots,
-            owner: vec![0; media],
+            owner: Table::new(media),
             valid: vec![0; media.div_ceil(64)],
             weight: if rules.pack > 1 {
                 vec![0; media]

@@ -1,6 +1,7 @@
 //! Placing: whole units at a frontier, and the map journal that goes with them.
 
 use super::{Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State, UNMAPPED};
+use crate::caches::prefetch;
 use crate::config::SlcFull;
 use crate::ftl::{Hint, Launched};
 use crate::nand::{Mode, Purpose, Ticket, UnitPlace};
@@ -408,6 +409,16 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 self.upkeep.brought(end);
                 end
             }
+        }
+    }
+
+    /// Fetches early where the map page of a slot lies, if it must be read.
+    #[inline(always)]
+    pub(super) fn prefetch_map_slot(&self, lpn: u32) {
+        if self.upkeep.is_on()
+            && let Some(missing) = self.upkeep.missing(lpn)
+        {
+            prefetch(&self.map, missing as usize);
         }
     }
 

@@ -338,6 +338,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             });
         });
         let found = if L::FULL {
+            for entry in &moving[before..] {
+                self.prefetch_map_slot(entry.lpn);
+            }
             moving[before..].iter().map(|entry| entry.weight).sum()
         } else {
             (moving.len() - before) as u32
@@ -357,6 +360,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         each_valid(&self.valid, first, last, |ppn| {
             if let Some(&lpn) = owner.get(ppn as usize) {
                 prefetch(map, lpn as usize);
+                if L::FULL {
+                    self.upkeep.prefetch(lpn);
+                }
             }
         });
     }

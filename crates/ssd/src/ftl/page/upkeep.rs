@@ -14,8 +14,11 @@
 use super::{BUFFERED, UNMAPPED};
 use crate::caches::prefetch;
 use crate::config::{DriveConfig, MappingKind};
-use crate::image::image_of;
+use crate::image::{Image, ImageError, Reader, Writer, image_of};
 use std::collections::VecDeque;
+
+/// Leaves looked at so many ahead of their turn to go: they lie anywhere in memory.
+const LEAVES_AHEAD: usize = 16;
 
 /// A leaf of the map.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +43,50 @@ image_of!(Leaf {
     changed
 });
 
+/// A number that is divided by often: two multiplications in place of a division (Lemire, Kaser and
+/// Kurz, "Faster remainder by direct computation", 2019).
+#[derive(Clone, Copy, Debug)]
+struct Divisor {
+    by: u32,
+    /// 2^64 / `by`, rounded up; 0 when that is 2^64.
+    reciprocal: u64,
+}
+
+impl Divisor {
+    fn new(by: u32) -> Divisor {
+        Divisor {
+            by,
+            reciprocal: (u64::MAX / u64::from(by)).wrapping_add(1),
+        }
+    }
+
+    #[inline(always)]
+    fn divide(self, number: u32) -> u32 {
+        if self.by == 1 {
+            return number;
+        }
+        ((u128::from(self.reciprocal) * u128::from(number)) >> 64) as u32
+    }
+
+    #[inline(always)]
+    fn divides(self, number: u32) -> bool {
+        self.reciprocal.wrapping_mul(u64::from(number)) <= self.reciprocal.wrapping_sub(1)
+    }
+}
+
+impl Image for Divisor {
+    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        self.by.save(out)
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Divisor, ImageError> {
+        match u32::load(from)? {
+            0 => Err(ImageError::Unknown("a leaf of no slots".into())),
+            by => Ok(Divisor::new(by)),
+        }
+    }
+}
+
 /// See the module's text.
 #[derive(Clone, Debug)]
 pub(super) struct Upkeep {
@@ -47,7 +94,7 @@ pub(super) struct Upkeep {
     tree: bool,
     entry_bytes: u32,
     slot_bytes: u32,
-    slots_per_leaf: u32,
+    slots_per_leaf: Divisor,
     /// Logical slots that the leaves lead to; the hidden ones beyond them have none.
     user_slots: u32,
     leaves: Vec<Leaf>,
@@ -116,7 +163,7 @@ impl Upkeep {
             tree: mapping.kind == MappingKind::Tree,
             entry_bytes: mapping.entry_bytes,
             slot_bytes,
-            slots_per_leaf,
+            slots_per_leaf: Divisor::new(slots_per_leaf),
             user_slots: config.user_slots() as u32,
             leaves: vec![Leaf::default(); if on { leaves } else { 0 }],
             cached: VecDeque::new(),
@@ -207,8 +254,18 @@ impl Upkeep {
         }
     }
 
+    /// Hidden address of the map slot that a mapping unit's leaf must be read from, when it is not
+    /// in DRAM.
+    #[inline(always)]
+    pub fn missing(&self, lpn: u32) -> Option<u32> {
+        let leaf = self.leaves.get(self.leaf_of(lpn))?;
+        let home = leaf.home.checked_sub(1).filter(|_| !leaf.cached)?;
+        Some(self.first + home)
+    }
+
+    #[inline(always)]
     fn leaf_of(&self, lpn: u32) -> usize {
-        (lpn / self.slots_per_leaf) as usize
+        self.slots_per_leaf.divide(lpn) as usize
     }
 
     /// Extents that begin at `lpn`: none or one.
@@ -217,7 +274,7 @@ impl Upkeep {
         if value == UNMAPPED {
             return 0;
         }
-        let first_of_leaf = lpn.is_multiple_of(self.slots_per_leaf);
+        let first_of_leaf = self.slots_per_leaf.divides(lpn);
         let joined = !first_of_leaf
             && value < BUFFERED
             && map[lpn as usize - 1].wrapping_add(1) == value
@@ -227,7 +284,7 @@ impl Upkeep {
 
     fn beginnings(&self, map: &[u32], lpn: u32) -> u32 {
         let next = lpn + 1;
-        let has_next = !next.is_multiple_of(self.slots_per_leaf) && next < self.user_slots;
+        let has_next = !self.slots_per_leaf.divides(next) && next < self.user_slots;
         let after = if has_next { self.begins(map, next) } else { 0 };
         self.begins(map, lpn) + after
     }
@@ -285,6 +342,9 @@ impl Upkeep {
             let Some(leaf) = self.cached.pop_front() else {
                 return;
             };
+            if let Some(&later) = self.cached.get(LEAVES_AHEAD) {
+                prefetch(&self.leaves, later as usize);
+            }
             let entry = &mut self.leaves[leaf as usize];
             if std::mem::take(&mut entry.used) {
                 self.cached.push_back(leaf);
@@ -336,5 +396,26 @@ impl Upkeep {
         self.waiting_bytes = 0;
         self.due.clear();
         self.is_due.fill(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    #[test]
+    fn a_divisor_divides_as_division_does() {
+        let mut rng = Rng::new(5);
+        for by in [1, 2, 3, 146, 170, 204, 512, 4096, u32::MAX].into_iter() {
+            let divisor = Divisor::new(by);
+            let near = (0..4).map(|n| by.wrapping_mul(n));
+            let near = near.flat_map(|n| [n, n.wrapping_sub(1), n.wrapping_add(1)]);
+            let any = (0..10_000).map(|_| rng.below(1 << 32) as u32);
+            for number in near.chain(any.collect::<Vec<_>>()).chain([u32::MAX]) {
+                assert_eq!(divisor.divide(number), number / by, "{number} / {by}");
+                assert_eq!(divisor.divides(number), number.is_multiple_of(by));
+            }
+        }
     }
 }

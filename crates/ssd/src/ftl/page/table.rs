@@ -1,0 +1,81 @@
+//! A large table with an entry per slot, zero where nothing was ever written.
+
+use crate::image::{Image, ImageError, Reader, Writer};
+use std::ops::{Deref, DerefMut};
+
+/// Entries looked at together when a table is copied: 2 MiB of memory.
+const PART: usize = 1 << 19;
+/// Below so many entries a copy is one of all.
+const SMALL: usize = 16 * PART;
+
+/// An entry per slot. Fresh memory is zero without being touched, and a copy leaves alone what was
+/// zero: forks of a drive take memory for the part of its capacity that is in use.
+#[derive(Debug)]
+pub(super) struct Table(Vec<u32>);
+
+impl Table {
+    /// All zero.
+    pub fn new(entries: usize) -> Table {
+        Table(vec![0; entries])
+    }
+}
+
+impl Clone for Table {
+    fn clone(&self) -> Table {
+        if self.len() < SMALL {
+            return Table(self.0.clone());
+        }
+        let mut copy = Table::new(self.len());
+        for (to, from) in copy.chunks_mut(PART).zip(self.chunks(PART)) {
+            if from.iter().any(|&entry| entry != 0) {
+                to.copy_from_slice(from);
+            }
+        }
+        copy
+    }
+}
+
+impl Deref for Table {
+    type Target = [u32];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u32] {
+        &self.0
+    }
+}
+
+impl DerefMut for Table {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [u32] {
+        &mut self.0
+    }
+}
+
+impl Image for Table {
+    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        self.0.save(out)
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Table, ImageError> {
+        Ok(Table(Vec::load(from)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_equal_whatever_parts_of_it_are_zero() {
+        for entries in [0, 1, PART, SMALL - 1, SMALL, SMALL + 3] {
+            let mut table = Table::new(entries);
+            for at in (0..entries).step_by(3 * PART + 7) {
+                table[at] = at as u32 + 1;
+            }
+            if let Some(last) = table.last_mut() {
+                *last = 9;
+            }
+            assert!(table.clone()[..] == table[..], "{entries} entries");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! What is booked on one die: programs and erases, in order.
+//!
+//! No operation begins before the one ahead of it has ended, so ends are in order too. A die may
+//! have hundreds booked, and each read asks of them; what is counted here besides is for that.
+
+use crate::image::{Image, ImageError, Reader, Writer, image_of};
+use std::collections::VecDeque;
+use std::ops::Index;
+
+/// A booked program or erase.
+#[derive(Clone, Debug)]
+pub(super) struct Booked {
+    pub start: u64,
+    pub end: u64,
+    pub superblock: u32,
+    /// `u16::MAX`: an erase alone.
+    pub row: u16,
+    /// Somebody relies on its end: nothing overtakes it.
+    pub firm: bool,
+    /// Begins with an erase of its block.
+    pub erases: bool,
+    pub suspends: u8,
+    pub id: u32,
+}
+
+image_of!(Booked {
+    start,
+    end,
+    superblock,
+    row,
+    firm,
+    erases,
+    suspends,
+    id
+});
+
+/// Superblocks are counted by the remainder of their number.
+const CLASSES: usize = 32;
+
+/// The operations of a die that have not ended, as of the last look.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue {
+    operations: VecDeque<Booked>,
+    /// Operations by class of superblock: with none there, nothing of a superblock is booked.
+    in_class: [u32; CLASSES],
+    /// The last firm one.
+    last_firm: Option<u32>,
+}
+
+#[inline(always)]
+fn class(superblock: u32) -> usize {
+    superblock as usize % CLASSES
+}
+
+impl Queue {
+    #[inline]
+    pub fn push(&mut self, operation: Booked) {
+        self.in_class[class(operation.superblock)] += 1;
+        if operation.firm {
+            self.last_firm = Some(operation.id);
+        }
+        self.operations.push_back(operation);
+    }
+
+    /// Drops what has ended by `now`.
+    #[inline(always)]
+    pub fn forget(&mut self, now: u64) {
+        while let Some(first) = self.operations.front() {
+            if first.end > now {
+                return;
+            }
+            self.in_class[class(first.superblock)] -= 1;
+            if self.last_firm == Some(first.id) {
+                self.last_firm = None;
+            }
+            self.operations.pop_front();
+        }
+    }
+
+    pub fn clear(&mut self) {
+        *self = Queue::default();
+    }
+
+    #[inline(always)]
+    pub fn front(&self) -> Option<&Booked> {
+        self.operations.front()
+    }
+
+    #[inline(always)]
+    pub fn back(&self) -> Option<&Booked> {
+        self.operations.back()
+    }
+
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> Option<&Booked> {
+        self.operations.get(index)
+    }
+
+    /// Where the operation of this number is, if it has not been dropped.
+    #[inline]
+    pub fn find(&self, id: u32) -> Option<usize> {
+        let first = self.operations.front()?.id;
+        let index = id.wrapping_sub(first) as usize;
+        (index < self.operations.len()).then_some(index)
+    }
+
+    /// Index of the first from `from` on that ends after `time`; all before it have ended by then.
+    #[inline]
+    pub fn first_after(&self, from: usize, time: u64) -> usize {
+        match self.operations.get(from) {
+            Some(operation) if operation.end <= time => {
+                self.operations.partition_point(|other| other.end <= time)
+            }
+            _ => from,
+        }
+    }
+
+    /// Whether any from `index` on is firm.
+    #[inline]
+    pub fn any_firm(&self, index: usize) -> bool {
+        let last = self.last_firm.and_then(|id| self.find(id));
+        last.is_some_and(|last| last >= index)
+    }
+
+    /// Nothing overtakes the operation at `index` any more.
+    pub fn make_firm(&mut self, index: usize) {
+        self.operations[index].firm = true;
+        if !self.any_firm(index) {
+            self.last_firm = Some(self.operations[index].id);
+        }
+    }
+
+    /// The operation at `index` is interrupted once more and ends later by `by` ns; returns its end.
+    pub fn interrupt(&mut self, index: usize, by: u64) -> u64 {
+        let operation = &mut self.operations[index];
+        operation.suspends += 1;
+        operation.end += by;
+        operation.end
+    }
+
+    /// Moves the operations from `index` on back so that none begins before `at`; returns when
+    /// the last of them ends, if that has moved.
+    pub fn move_back(&mut self, index: usize, at: u64) -> Option<u64> {
+        let mut at = at;
+        for operation in self.operations.range_mut(index..) {
+            if operation.start >= at {
+                return None;
+            }
+            let length = operation.end - operation.start;
+            operation.start = at;
+            operation.end = at + length;
+            at = operation.end;
+        }
+        Some(at)
+    }
+
+    /// Whether a program of this page has not ended at `now`.
+    #[inline]
+    pub fn is_pending(&self, superblock: u32, row: u32, now: u64) -> bool {
+        if self.in_class[class(superblock)] == 0 {
+            return false;
+        }
+        let mut operations = self.operations.iter();
+        operations.any(|op| op.superblock == superblock && u32::from(op.row) == row && op.end > now)
+    }
+}
+
+impl Index<usize> for Queue {
+    type Output = Booked;
+
+    fn index(&self, index: usize) -> &Booked {
+        &self.operations[index]
+    }
+}
+
+/// What is counted follows from the operations.
+impl Image for Queue {
+    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        self.operations.save(out)
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Queue, ImageError> {
+        let mut queue = Queue::default();
+        for operation in VecDeque::load(from)? {
+            queue.push(operation);
+        }
+        Ok(queue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// A queue beside a list that is searched for everything.
+    struct Pair {
+        queue: Queue,
+        list: Vec<Booked>,
+    }
+
+    impl Pair {
+        fn push(&mut self, id: u32, superblock: u32, firm: bool, length: u64) {
+            let start = self.list.last().map_or(0, |last| last.end);
+            let operation = Booked {
+                start,
+                end: start + length,
+                superblock,
+                row: (id % 7) as u16,
+                firm,
+                erases: false,
+                suspends: 0,
+                id,
+            };
+            self.list.push(operation.clone());
+            self.queue.push(operation);
+        }
+
+        fn same(&self, now: u64, rng: &mut Rng) {
+            let list = &self.list;
+            for index in 0..=list.len() {
+                let firm = list[index..].iter().any(|op| op.firm);
+                assert_eq!(self.queue.any_firm(index), firm);
+            }
+            let (from, later) = (rng.below(3) as usize, now + rng.below(300));
+            let after = (from..list.len()).find(|&i| list[i].end > later);
+            let expected = after.unwrap_or(list.len().max(from));
+            assert_eq!(self.queue.first_after(from, later), expected);
+            for superblock in 0..70 {
+                let row = rng.below(7) as u32;
+                let pending = list.iter().any(|op| {
+                    op.superblock == superblock && u32::from(op.row) == row && op.end > now
+                });
+                assert_eq!(self.queue.is_pending(superblock, row, now), pending);
+            }
+        }
+    }
+
+    /// Also over the number's wrap, and after it was saved and loaded.
+    #[test]
+    fn what_is_counted_is_what_a_search_would_find() {
+        let mut rng = Rng::new(11);
+        let mut pair = Pair {
+            queue: Queue::default(),
+            list: Vec::new(),
+        };
+        let (mut now, mut id) = (0, u32::MAX - 500);
+        for step in 0..2_000 {
+            id = id.wrapping_add(1);
+            pair.push(
+                id,
+                rng.below(70) as u32,
+                rng.below(9) == 0,
+                1 + rng.below(20),
+            );
+            now += rng.below(22);
+            pair.queue.forget(now);
+            pair.list.retain(|op| op.end > now);
+            if let Some(index) = rng.below(8).checked_sub(4).map(|i| i as usize)
+                && index < pair.list.len()
+            {
+                pair.queue.make_firm(index);
+                pair.list[index].firm = true;
+            }
+            if step % 97 == 0 {
+                let mut bytes = Vec::new();
+                let mut writer = Writer::new(&mut bytes);
+                pair.queue.save(&mut writer).unwrap();
+                writer.flush().unwrap();
+                let length = bytes.len() as u64;
+                pair.queue = Image::load(&mut Reader::new(&mut bytes.as_slice(), length)).unwrap();
+            }
+            pair.same(now, &mut rng);
+        }
+    }
+}
