@@ -21,6 +21,7 @@ use serde::Serialize;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, CountingDrive, DriveConfig};
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 /// Rated cycles of the smaller drives.
@@ -201,14 +202,13 @@ impl Writes {
     }
 }
 
-/// Lives one drive under writes to its first `bytes`.
+/// Lives one drive under writes to its first `bytes`; its death, and what it found wrong.
 fn live(
     small: &Small,
     bytes: u64,
     seeds: (u64, u64),
-    faults: &mut Vec<String>,
     stop: &AtomicBool,
-) -> Result<Death, LabError> {
+) -> Result<(Death, Option<String>), LabError> {
     let mut drive = small.drive(seeds.0)?;
     let mut writes = Writes::new(bytes, seeds.1);
     let mut rated_bytes = None;
@@ -221,19 +221,42 @@ fn live(
             rated_bytes = Some(written(&drive));
         }
     }
-    faults.extend(drive.check().err());
     let dead_bytes = written(&drive);
-    Ok(Death {
+    let death = Death {
         rated_bytes: rated_bytes.unwrap_or(dead_bytes),
         dead_bytes,
-    })
+    };
+    Ok((death, drive.check().err()))
 }
+
+/// Drives that have been lived, by name, bytes written to, and seeds: one of a kind under the same
+/// writes would live the same life in another mirror.
+type Lived = BTreeMap<(String, u64, (u64, u64)), (Death, Option<String>)>;
 
 /// Lives all pairs of a mirror.
 ///
 /// # Errors
 /// When a drive is unknown or cannot wear, or `stop` is set.
 pub fn mirror(settings: &MirrorSettings, stop: &AtomicBool) -> Result<Mirror, LabError> {
+    pairs_of(settings, &mut Lived::new(), stop)
+}
+
+/// Lives all pairs of several mirrors; a drive that would live the same life in two of them once.
+///
+/// # Errors
+/// As [`mirror`].
+pub fn mirrors(all: &[MirrorSettings], stop: &AtomicBool) -> Result<Vec<Mirror>, LabError> {
+    let mut lived = Lived::new();
+    let each = all.iter();
+    each.map(|settings| pairs_of(settings, &mut lived, stop))
+        .collect()
+}
+
+fn pairs_of(
+    settings: &MirrorSettings,
+    lived: &mut Lived,
+    stop: &AtomicBool,
+) -> Result<Mirror, LabError> {
     let sides = settings
         .sides
         .each_ref()
@@ -243,20 +266,23 @@ pub fn mirror(settings: &MirrorSettings, stop: &AtomicBool) -> Result<Mirror, La
     // A mirror is as large as its smaller side; each side's share of its own capacity.
     let full = |small: &Small| small.config.user_bytes as f64 * small.smaller[0];
     let common = full(&a).min(full(&b));
-    let part = |small: &Small| (common / small.smaller[0]) as u64;
     let (mut pairs, mut faults) = (Vec::new(), Vec::new());
     for pair in 0..u64::from(settings.pairs) {
         // Every drive is one of its own; the writes are the pair's.
-        let seeds = |side| {
-            (
-                settings.seed.wrapping_add(2 * pair + side),
-                settings.seed ^ pair,
-            )
+        let mut death = |side: usize, small: &Small| -> Result<Death, LabError> {
+            let drive = settings.seed.wrapping_add(2 * pair + side as u64);
+            let seeds = (drive, settings.seed ^ pair);
+            let bytes = (common / small.smaller[0]) as u64;
+            let life = (settings.sides[side].clone(), bytes, seeds);
+            if !lived.contains_key(&life) {
+                let found = live(small, bytes, seeds, stop)?;
+                lived.insert(life.clone(), found);
+            }
+            let (death, fault) = &lived[&life];
+            faults.extend(fault.clone());
+            Ok(*death)
         };
-        pairs.push([
-            live(&a, part(&a), seeds(0), &mut faults, stop)?,
-            live(&b, part(&b), seeds(1), &mut faults, stop)?,
-        ]);
+        pairs.push([death(0, &a)?, death(1, &b)?]);
     }
     Ok(Mirror {
         sides: settings.sides.clone(),
@@ -342,6 +368,23 @@ mod tests {
             pairs(["intel-710-100gb"; 2], 3),
             "a seed is a result"
         );
+    }
+
+    #[test]
+    fn what_was_lived_for_another_mirror_is_what_would_be_lived() {
+        let of = |sides: [&str; 2]| MirrorSettings {
+            sides: sides.map(str::to_owned),
+            pairs: 1,
+            seed: 4,
+        };
+        let all = [
+            of(["intel-710-100gb"; 2]),
+            of(["intel-710-100gb", "intel-710-200gb"]),
+            of(["intel-710-200gb"; 2]),
+        ];
+        let stop = AtomicBool::new(false);
+        let alone = all.iter().map(|settings| mirror(settings, &stop).unwrap());
+        assert_eq!(mirrors(&all, &stop).unwrap(), alone.collect::<Vec<_>>());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::experiment::{Outcome, Setup};
 use crate::LabError;
 use crate::analysis::stats;
 use crate::catalogue;
-use crate::experiments::mirror::{Mirror, MirrorSettings, indicator, mirror, percentile};
+use crate::experiments::mirror::{Mirror, MirrorSettings, indicator, mirrors, percentile};
 use crate::life::endurance::work::Work;
 use crate::life::endurance::{Asked, CAPACITY_USUAL, WARM_USUAL, worn_by};
 
@@ -23,14 +23,14 @@ pub const MIRRORS: [(&str, [&str; 2]); 3] = [
 /// When a drive is not possible, or the run was stopped.
 pub fn run(setup: &Setup<'_>) -> Result<Outcome, LabError> {
     let mut outcome = Outcome::default();
-    for (short, sides) in MIRRORS {
-        let settings = MirrorSettings {
-            sides: sides.map(str::to_owned),
-            // Unequal ones need no more than a look at how little they vary.
-            pairs: if short == "equal" { PAIRS } else { PAIRS / 4 },
-            seed: setup.seed,
-        };
-        measure(&mut outcome, short, &mirror(&settings, setup.stop)?);
+    let all = MIRRORS.map(|(short, sides)| MirrorSettings {
+        sides: sides.map(str::to_owned),
+        // Unequal ones need no more than a look at how little they vary.
+        pairs: if short == "equal" { PAIRS } else { PAIRS / 4 },
+        seed: setup.seed,
+    });
+    for ((short, _), found) in MIRRORS.iter().zip(mirrors(&all, setup.stop)?) {
+        measure(&mut outcome, short, &found);
     }
     let e9 = indicator("intel-710-100gb", setup.seed, setup.stop)?;
     let first = e9.points.first().map_or(f64::NAN, |point| point.1);
