@@ -130,7 +130,7 @@ impl Queue {
         }
     }
 
-    /// The operation at `index` is interrupted once more and ends later by `by` ns; returns its end.
+    /// Interrupts the operation at `index` once more: it ends later by `by` ns; returns its end.
     pub fn interrupt(&mut self, index: usize, by: u64) -> u64 {
         let operation = &mut self.operations[index];
         operation.suspends += 1;
