@@ -158,6 +158,14 @@ pub struct OutputArgs {
 
 /// `ssdlab qualify`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab qualify --role slog                     the drive under this directory
+  ssdlab qualify drive:consumer-sata-1tb --role slog --out slog
+  ssdlab qualify --role db-wal --profile standard --size 10GiB
+  ssdlab qualify /dev/nvme0n1 --role s2d-cache --serial S4NENX0T123456
+
+Exit codes: 0 PASS, 1 FAIL, 3 UNKNOWN, 2 an error or a failed self-check.")]
 pub struct Qualify {
     /// What to measure; without it a file is created in the current directory, measured and
     /// removed.
@@ -287,6 +295,11 @@ pub enum Format {
 
 /// `ssdlab drives`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab drives list
+  ssdlab drives show intel-dc-s3700-200gb
+  ssdlab drives check my-drive.toml")]
 pub struct Drives {
     /// What to do.
     #[command(subcommand)]
@@ -371,6 +384,9 @@ pub struct Report {
 
 /// `ssdlab compare`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab compare volatile protected --html compare.html")]
 pub struct Compare {
     /// Run directories, the first is what the others are compared with.
     #[arg(required = true, num_args = 2..)]
@@ -523,3 +539,6 @@ impl Simulate {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

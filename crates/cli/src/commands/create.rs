@@ -12,6 +12,11 @@ use std::path::{Path, PathBuf};
 
 /// `ssdlab create`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab create my-drive --drive intel-dc-s3700-100gb --size 1GiB
+  ssdlab create old-drive --from old     as worn as `age --out old` left it
+  ssdlab serve my-drive --nbd unix:nbd.sock")]
 pub struct Create {
     /// The directory; must be new or empty.
     #[arg(value_name = "DRIVE_DIR")]

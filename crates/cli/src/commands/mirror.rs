@@ -11,6 +11,10 @@ use ssdlab_lab::report::units::decimal_bytes;
 
 /// `ssdlab mirror`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab mirror intel-710-100gb intel-710-100gb --seeds 20
+  ssdlab mirror intel-710-100gb intel-710-200gb --seeds 20")]
 pub struct MirrorArgs {
     /// The two sides: drives of the catalogue, or drive files ending in .toml.
     #[arg(num_args = 2, required = true, value_name = "DRIVE")]

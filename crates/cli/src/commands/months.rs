@@ -17,8 +17,9 @@ const CAPACITY: u64 = 2 << 30;
 #[command(after_help = "\
 Files are created and deleted for months of virtual time. Without TRIM the drive
 goes on keeping what the file system has long forgotten; with it, the free space
-of the file system is spare area of the drive. Every way of trimming gets the same
-files. The drive is scaled down so that a run takes seconds; see docs/hosts.md.
+of the file system is spare area of the drive. Every way of trimming gets the
+same files. The drive is scaled down so that a run takes seconds; see
+docs/hosts.md.
 
 Examples:
   ssdlab months intel-x25m-g2-160gb

@@ -28,6 +28,10 @@ pub enum Format {
 
 /// `ssdlab smart`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab smart old
+  ssdlab smart old --format smartctl-json")]
 pub struct Smart {
     /// A saved drive, the results of `ssdlab age`, or a checkpoint.
     drive: PathBuf,
