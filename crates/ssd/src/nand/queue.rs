@@ -1,7 +1,7 @@
 //! What is booked on one die: programs and erases, in order.
 //!
 //! No operation begins before the one ahead of it has ended, so ends are in order too. A die may
-//! have hundreds booked, and each read asks of them; what is counted here besides is for that.
+//! have many booked, and each read asks of them; what is counted here besides is for that.
 
 use crate::image::{Image, ImageError, Reader, Writer, image_of};
 use std::collections::VecDeque;
