@@ -52,6 +52,19 @@ impl Divisor {
     }
 }
 
+impl Image for Divisor {
+    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        self.value.save(out)
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Divisor, ImageError> {
+        match u32::load(from)? {
+            0 => Err(ImageError::Unknown("a division by zero".into())),
+            value => Ok(Divisor::new(value)),
+        }
+    }
+}
+
 /// Counts of everything in the array, as configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {

@@ -14,7 +14,8 @@
 use super::{BUFFERED, UNMAPPED};
 use crate::caches::prefetch;
 use crate::config::{DriveConfig, MappingKind};
-use crate::image::{Image, ImageError, Reader, Writer, image_of};
+use crate::geometry::Divisor;
+use crate::image::image_of;
 use std::collections::VecDeque;
 
 /// Leaves looked at so many ahead of their turn to go: they lie anywhere in memory.
@@ -42,50 +43,6 @@ image_of!(Leaf {
     used,
     changed
 });
-
-/// A number that is divided by often: two multiplications in place of a division (Lemire, Kaser and
-/// Kurz, "Faster remainder by direct computation", 2019).
-#[derive(Clone, Copy, Debug)]
-struct Divisor {
-    by: u32,
-    /// 2^64 / `by`, rounded up; 0 when that is 2^64.
-    reciprocal: u64,
-}
-
-impl Divisor {
-    fn new(by: u32) -> Divisor {
-        Divisor {
-            by,
-            reciprocal: (u64::MAX / u64::from(by)).wrapping_add(1),
-        }
-    }
-
-    #[inline(always)]
-    fn divide(self, number: u32) -> u32 {
-        if self.by == 1 {
-            return number;
-        }
-        ((u128::from(self.reciprocal) * u128::from(number)) >> 64) as u32
-    }
-
-    #[inline(always)]
-    fn divides(self, number: u32) -> bool {
-        self.reciprocal.wrapping_mul(u64::from(number)) <= self.reciprocal.wrapping_sub(1)
-    }
-}
-
-impl Image for Divisor {
-    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
-        self.by.save(out)
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Divisor, ImageError> {
-        match u32::load(from)? {
-            0 => Err(ImageError::Unknown("a leaf of no slots".into())),
-            by => Ok(Divisor::new(by)),
-        }
-    }
-}
 
 /// See the module's text.
 #[derive(Clone, Debug)]
@@ -265,7 +222,7 @@ impl Upkeep {
 
     #[inline(always)]
     fn leaf_of(&self, lpn: u32) -> usize {
-        self.slots_per_leaf.divide(lpn) as usize
+        self.slots_per_leaf.quotient(lpn) as usize
     }
 
     /// Extents that begin at `lpn`: none or one.
@@ -274,7 +231,7 @@ impl Upkeep {
         if value == UNMAPPED {
             return 0;
         }
-        let first_of_leaf = self.slots_per_leaf.divides(lpn);
+        let first_of_leaf = self.slots_per_leaf.div_rem(lpn).1 == 0;
         let joined = !first_of_leaf
             && value < BUFFERED
             && map[lpn as usize - 1].wrapping_add(1) == value
@@ -284,7 +241,7 @@ impl Upkeep {
 
     fn beginnings(&self, map: &[u32], lpn: u32) -> u32 {
         let next = lpn + 1;
-        let has_next = !self.slots_per_leaf.divides(next) && next < self.user_slots;
+        let has_next = self.slots_per_leaf.div_rem(next).1 != 0 && next < self.user_slots;
         let after = if has_next { self.begins(map, next) } else { 0 };
         self.begins(map, lpn) + after
     }
@@ -396,26 +353,5 @@ impl Upkeep {
         self.waiting_bytes = 0;
         self.due.clear();
         self.is_due.fill(false);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rng::Rng;
-
-    #[test]
-    fn a_divisor_divides_as_division_does() {
-        let mut rng = Rng::new(5);
-        for by in [1, 2, 3, 146, 170, 204, 512, 4096, u32::MAX].into_iter() {
-            let divisor = Divisor::new(by);
-            let near = (0..4).map(|n| by.wrapping_mul(n));
-            let near = near.flat_map(|n| [n, n.wrapping_sub(1), n.wrapping_add(1)]);
-            let any = (0..10_000).map(|_| rng.below(1 << 32) as u32);
-            for number in near.chain(any.collect::<Vec<_>>()).chain([u32::MAX]) {
-                assert_eq!(divisor.divide(number), number / by, "{number} / {by}");
-                assert_eq!(divisor.divides(number), number.is_multiple_of(by));
-            }
-        }
     }
 }
