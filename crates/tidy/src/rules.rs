@@ -1,6 +1,6 @@
 //! The rules: each takes files and returns what is wrong, as `path:line: what`.
 
-use super::source::{Source, line_of, words};
+use crate::source::{Source, line_of, words};
 use std::collections::BTreeMap;
 
 /// Most columns of a line of Rust.
@@ -9,9 +9,6 @@ const COLUMNS_MAX: usize = 100;
 const FUNCTION_MAX: usize = 70;
 /// Most lines of a file of Rust.
 const FILE_MAX: usize = 600;
-
-/// What may stay over a limit for now: path, function (or nothing for the file), lines.
-pub type Allowed = (&'static str, &'static str, usize);
 
 /// A module, and identifiers that its code may not contain.
 struct Wall {
@@ -78,7 +75,7 @@ fn at(source: &Source, byte: usize, what: &str) -> String {
     format!("{}:{}: {what}", source.path, line_of(&source.code, byte))
 }
 
-/// Module walls: what a module's code may not name.
+/// Identifiers that a module's code may not contain.
 pub fn walls(source: &Source) -> Vec<String> {
     let walls = WALLS.iter().filter(|w| source.path.starts_with(w.under));
     let code = source.shipped_code();
@@ -148,45 +145,21 @@ pub fn columns(source: &Source) -> Vec<String> {
         .collect()
 }
 
-/// Functions and files that are too long, by path and name, with their lengths.
-pub fn too_long(source: &Source) -> BTreeMap<(String, String), usize> {
-    let mut found = BTreeMap::new();
+/// Functions and files that are too long.
+pub fn too_long(source: &Source) -> Vec<String> {
+    let mut found = Vec::new();
     let lines = source.text.lines().count();
     if lines > FILE_MAX {
-        found.insert((source.path.clone(), String::new()), lines);
+        found.push(format!(
+            "{}: {lines} lines, {FILE_MAX} are allowed",
+            source.path
+        ));
     }
     for function in source.functions() {
-        if function.length > FUNCTION_MAX {
-            let key = (source.path.clone(), function.name);
-            let longest = found.entry(key).or_insert(0);
-            *longest = function.length.max(*longest);
-        }
-    }
-    found
-}
-
-/// Lengths held against what is allowed: a list that may only shrink.
-pub fn ratchet(long: &BTreeMap<(String, String), usize>, allowed: &[Allowed]) -> Vec<String> {
-    let mut found = Vec::new();
-    for ((path, name), length) in long {
-        let known = allowed.iter().find(|a| a.0 == path && a.1 == name);
-        let limit = if name.is_empty() {
-            FILE_MAX
-        } else {
-            FUNCTION_MAX
-        };
-        if known.is_none_or(|a| *length > a.2) {
-            found.push(format!(
-                "{path}: {name} has {length} lines, {limit} are allowed"
-            ));
-        }
-    }
-    for (path, name, lines) in allowed {
-        let now = long.get(&((*path).to_owned(), (*name).to_owned()));
-        if now.is_none_or(|now| now < lines) {
-            found.push(format!(
-                "{path}: {name} has become shorter: lower its allowance"
-            ));
+        let (line, name, length) = (function.line, function.name, function.length);
+        if length > FUNCTION_MAX {
+            let what = format!("{name} has {length} lines, {FUNCTION_MAX} are allowed");
+            found.push(format!("{}:{line}: {what}", source.path));
         }
     }
     found

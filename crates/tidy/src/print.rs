@@ -1,0 +1,177 @@
+//! The structure of the repository as text of at most 80 columns.
+
+use crate::circles::arrows_back;
+use crate::crates::{self, Crate};
+use crate::lines;
+use crate::modules::Modules;
+use crate::repository::Repository;
+use std::collections::BTreeMap;
+
+const COLUMNS: usize = 80;
+
+/// What `graph` prints besides the summary.
+#[derive(Default)]
+pub struct Options {
+    /// Floors and arrows of this crate's modules, or with an empty name of every crate.
+    pub modules: Option<String>,
+    /// Paths that begin in a crate and were not found.
+    pub unresolved: bool,
+}
+
+/// The crate graph and the module graphs, and what in them is wrong.
+pub fn graph(repository: &Repository, options: &Options) -> Result<(String, Vec<String>), String> {
+    let crates = crates::read(repository)?;
+    let mut text = String::from("Crates, highest floor first\n");
+    for one in crates::by_floor(&crates).values().flatten() {
+        let uses: Vec<&str> = one.uses.iter().map(String::as_str).collect();
+        let uses = if uses.is_empty() {
+            "nothing".to_owned()
+        } else {
+            uses.join(", ")
+        };
+        text += &wrapped(&format!("  {:<9}-> ", one.name), &uses);
+    }
+    let mut wrong = crates::offences(&crates);
+    text += "\nModules (a module is a file)\n";
+    text += "  crate     modules  floors  arrows  circles\n";
+    let mut details = String::new();
+    for one in &crates {
+        let modules = modules(repository, one)?;
+        text += &summary(one, &modules);
+        if !crates::may_have_circles(&one.name) {
+            let circles = modules.circles();
+            let files = |circle: &Vec<usize>| {
+                let files: Vec<&str> = circle.iter().map(|&f| modules.files[f].as_str()).collect();
+                format!("{}: a circle of {}", one.name, files.join(", "))
+            };
+            wrong.extend(circles.iter().map(files));
+        }
+        let all = options
+            .modules
+            .as_deref()
+            .is_some_and(|n| n.is_empty() || n == one.name);
+        if all {
+            details += &floors(one, &modules);
+        }
+        if all || !crates::may_have_circles(&one.name) {
+            details += &circles(one, &modules);
+        }
+        if options.unresolved {
+            let count = modules.unresolved.len();
+            details += &format!("\nPaths of {} that were not found: {count}\n", one.name);
+            for (file, path) in &modules.unresolved {
+                details += &format!("  {}: {path}\n", modules.files[*file]);
+            }
+        }
+    }
+    Ok((text + &details, wrong))
+}
+
+/// The files of a crate and their arrows.
+pub fn modules(repository: &Repository, one: &Crate) -> Result<Modules, String> {
+    let folder = format!("{}/src/", one.folder);
+    let rust = repository.below(&folder).filter(|source| source.is_rust());
+    let texts: BTreeMap<String, String> = rust
+        .map(|source| {
+            (
+                source.path[folder.len()..].to_owned(),
+                source.shipped_text(),
+            )
+        })
+        .collect();
+    let package = format!("ssdlab-{}", one.name);
+    Modules::read(&package, &texts).map_err(|error| format!("{folder}{error}"))
+}
+
+fn summary(one: &Crate, modules: &Modules) -> String {
+    let circles = modules.circles();
+    let tied: usize = circles.iter().map(Vec::len).sum();
+    let said = match circles.len() {
+        0 => "no circles".to_owned(),
+        count => format!("{count} circles of {tied} modules"),
+    };
+    let allowed = match (crates::may_have_circles(&one.name), circles.is_empty()) {
+        (true, false) => ", allowed for now",
+        (true, true) => ": forbid them in crates.rs",
+        (false, _) => "",
+    };
+    let floors = modules.floors().into_iter().max().unwrap_or(0);
+    format!(
+        "  {:<9} {:>7} {:>7} {:>7}  {said}{allowed}\n",
+        one.name,
+        modules.files.len(),
+        floors,
+        modules.arrows.len(),
+    )
+}
+
+/// The modules by floor, then each with what it uses.
+fn floors(one: &Crate, modules: &Modules) -> String {
+    let mut text = format!(
+        "\nFloors of {} (floor 1 uses nothing of the crate)\n",
+        one.name
+    );
+    let floors = modules.floors();
+    for floor in (1..=floors.iter().copied().max().unwrap_or(0)).rev() {
+        let on = (0..floors.len()).filter(|&file| floors[file] == floor);
+        let names: Vec<&str> = on.map(|file| modules.files[file].as_str()).collect();
+        text += &wrapped(&format!("  {floor:>3}  "), &names.join(", "));
+    }
+    text += &format!("\nArrows of {}\n", one.name);
+    for (from, to) in modules.arrows.keys() {
+        text += &wrapped("  ", &modules.arrow(*from, *to));
+    }
+    text
+}
+
+/// The circles, each with the arrows in it, and those to turn.
+fn circles(one: &Crate, modules: &Modules) -> String {
+    let mut text = String::new();
+    let weights = modules
+        .arrows
+        .iter()
+        .map(|(arrow, names)| (*arrow, names.len()));
+    let weights: BTreeMap<_, _> = weights.collect();
+    for circle in modules.circles() {
+        text += &format!("\nA circle of {} modules in {}\n", circle.len(), one.name);
+        let back = arrows_back(&circle, &weights);
+        let inside = |(from, to): &&(usize, usize)| circle.contains(from) && circle.contains(to);
+        for arrow in weights.keys().filter(inside) {
+            let mark = if back.contains(arrow) { "* " } else { "  " };
+            text += &wrapped(mark, &modules.arrow(arrow.0, arrow.1));
+        }
+        text += &format!(
+            "  ({} arrows; without those marked * no circle is left)\n",
+            back.len()
+        );
+    }
+    text
+}
+
+/// `text` behind `head`, broken at spaces, further lines indented as far as the head is long.
+fn wrapped(head: &str, text: &str) -> String {
+    let indent = head.chars().count().max(4);
+    let mut lines = vec![head.to_owned()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("the head");
+        let is_fresh = line.ends_with(' ') || line.is_empty();
+        if line.chars().count() + 1 + word.chars().count() > COLUMNS && !line.trim().is_empty() {
+            lines.push(format!("{}{word}", " ".repeat(indent)));
+        } else {
+            line.push_str(if is_fresh { "" } else { " " });
+            line.push_str(word);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Lines of Rust by crate, and their sum.
+pub fn line_counts(repository: &Repository) -> String {
+    let mut text = format!("{:<20}{:>10}{:>10}\n", "Lines of Rust", "shipped", "tests");
+    let mut sum = lines::Lines::default();
+    for (name, lines) in lines::by_crate(repository) {
+        text += &format!("{name:<20}{:>10}{:>10}\n", lines.shipped, lines.tests);
+        sum += lines;
+    }
+    text + &format!("{:<20}{:>10}{:>10}\n", "all", sum.shipped, sum.tests)
+}
