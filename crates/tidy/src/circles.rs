@@ -82,11 +82,11 @@ pub fn floors(graph: &Graph) -> Vec<usize> {
     floors
 }
 
-/// Arrows to turn so that `group` has no circle any more: few, and with little weight.
+/// Arrows whose removal leaves `group` without a circle: few, and of little weight.
 ///
-/// Not the least set, which is hard to find: files are put in a row one by one, those that
-/// nothing left uses first, then the one that is used most for what it uses. Arrows that point
-/// back in that row are returned.
+/// A heuristic for the minimum feedback arc set. Nodes are ordered one by one: first any node that
+/// uses none of the remaining ones, else the node with the largest difference between incoming and
+/// outgoing weight. The result is the arrows from an earlier node to a later one.
 pub fn arrows_back(
     group: &[usize],
     weights: &BTreeMap<(usize, usize), usize>,

@@ -3,8 +3,10 @@
 //!
 //! For development only: no other crate uses this one. `repository` reads the files, `source`
 //! splits a file into code, comments and strings, `rules` and `words` judge single files,
-//! `crates` judges the crate graph, and `modules` finds the arrows between the files of a crate.
-//! The commands (`cargo run -q -p ssdlab-tidy -- graph|words|lines`) print what the tests hold.
+//! `crates` judges the crate graph, `modules` finds the arrows between the files of a crate, and
+//! `walls` judges those inside a crate that has floors of its own.
+//! The commands (`cargo run -q -p ssdlab-tidy -- graph|words|lines`) print what the tests
+//! check.
 
 pub mod circles;
 pub mod crates;
@@ -14,4 +16,5 @@ pub mod print;
 pub mod repository;
 pub mod rules;
 pub mod source;
+pub mod walls;
 pub mod words;

@@ -10,7 +10,7 @@ use std::ops::AddAssign;
 pub struct Lines {
     /// Code that is not a test, with its comments and empty lines.
     pub shipped: usize,
-    /// Tests and what only tests use.
+    /// Tests and their support.
     pub tests: usize,
 }
 
@@ -33,7 +33,7 @@ pub fn by_crate(repository: &Repository) -> BTreeMap<String, Lines> {
     found
 }
 
-/// Files that only tests use: by their names, and by `#[cfg(test)] mod`.
+/// Test files, known by their names and by `#[cfg(test)] mod`.
 pub fn test_files(repository: &Repository) -> BTreeSet<String> {
     let modules: BTreeSet<String> = repository.rust().flat_map(Source::test_modules).collect();
     let is_below = |path: &str| {

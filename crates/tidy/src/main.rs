@@ -1,4 +1,4 @@
-//! Prints the structure of the repository and what breaks its rules.
+//! Prints the structure of the repository and every breach of its rules.
 
 use ssdlab_tidy::print::{self, Options};
 use ssdlab_tidy::repository::Repository;

@@ -5,11 +5,12 @@ use crate::crates::{self, Crate};
 use crate::lines;
 use crate::modules::Modules;
 use crate::repository::Repository;
+use crate::walls;
 use std::collections::BTreeMap;
 
 const COLUMNS: usize = 80;
 
-/// What `graph` prints besides the summary.
+/// Optional parts of the output of `graph`.
 #[derive(Default)]
 pub struct Options {
     /// Floors and arrows of this crate's modules, or with an empty name of every crate.
@@ -18,7 +19,7 @@ pub struct Options {
     pub unresolved: bool,
 }
 
-/// The crate graph and the module graphs, and what in them is wrong.
+/// The crate graph and the module graphs as text, and the breaches of the rules in them.
 pub fn graph(repository: &Repository, options: &Options) -> Result<(String, Vec<String>), String> {
     let crates = crates::read(repository)?;
     let mut text = String::from("Crates, highest floor first\n");
@@ -46,6 +47,7 @@ pub fn graph(repository: &Repository, options: &Options) -> Result<(String, Vec<
             };
             wrong.extend(circles.iter().map(files));
         }
+        wrong.extend(walls::offences(&one.name, &modules));
         let all = options
             .modules
             .as_deref()
@@ -105,7 +107,7 @@ fn summary(one: &Crate, modules: &Modules) -> String {
     )
 }
 
-/// The modules by floor, then each with what it uses.
+/// The modules by floor, then every arrow.
 fn floors(one: &Crate, modules: &Modules) -> String {
     let mut text = format!(
         "\nFloors of {} (floor 1 uses nothing of the crate)\n",
@@ -124,7 +126,7 @@ fn floors(one: &Crate, modules: &Modules) -> String {
     text
 }
 
-/// The circles, each with the arrows in it, and those to turn.
+/// The circles with their arrows; a mark at those to remove.
 fn circles(one: &Crate, modules: &Modules) -> String {
     let mut text = String::new();
     let weights = modules
@@ -141,7 +143,7 @@ fn circles(one: &Crate, modules: &Modules) -> String {
             text += &wrapped(mark, &modules.arrow(arrow.0, arrow.1));
         }
         text += &format!(
-            "  ({} arrows; without those marked * no circle is left)\n",
+            "  (without the {} marked * no circle is left)\n",
             back.len()
         );
     }
@@ -168,10 +170,19 @@ fn wrapped(head: &str, text: &str) -> String {
 /// Lines of Rust by crate, and their sum.
 pub fn line_counts(repository: &Repository) -> String {
     let mut text = format!("{:<20}{:>10}{:>10}\n", "Lines of Rust", "shipped", "tests");
-    let mut sum = lines::Lines::default();
-    for (name, lines) in lines::by_crate(repository) {
+    let mut row = |name: &str, lines: lines::Lines| {
         text += &format!("{name:<20}{:>10}{:>10}\n", lines.shipped, lines.tests);
+    };
+    let (mut sum, mut own) = (lines::Lines::default(), lines::Lines::default());
+    for (name, lines) in lines::by_crate(repository) {
+        row(&name, lines);
         sum += lines;
+        if name != "crates/tidy" {
+            own += lines;
+        }
     }
-    text + &format!("{:<20}{:>10}{:>10}\n", "all", sum.shipped, sum.tests)
+    row("all", sum);
+    // This crate is a test of the others, though it stands in no folder of tests.
+    row("all but crates/tidy", own);
+    text
 }

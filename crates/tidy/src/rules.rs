@@ -1,4 +1,4 @@
-//! The rules: each takes files and returns what is wrong, as `path:line: what`.
+//! Rules for single files: each returns its offences as `path:line: text`.
 
 use crate::source::{Source, line_of, words};
 use std::collections::BTreeMap;
@@ -10,47 +10,25 @@ const FUNCTION_MAX: usize = 70;
 /// Most lines of a file of Rust.
 const FILE_MAX: usize = 600;
 
-/// A module, and identifiers that its code may not contain.
-struct Wall {
-    under: &'static str,
-    forbidden: &'static [&'static str],
-    why: &'static str,
-}
-
-const WALLS: [Wall; 3] = [
-    Wall {
-        under: "crates/ssd/src/nand/",
-        forbidden: &["ftl", "Ftl", "drive", "Drive"],
-        why: "the media knows nothing of logical addresses or hosts",
-    },
-    Wall {
-        under: "crates/ssd/src/ftl/",
-        forbidden: &["drive", "Drive"],
-        why: "the translation layer knows nothing of hosts",
-    },
-    Wall {
-        under: "crates/ssd/src/",
-        forbidden: &[
-            "ssdlab_lab",
-            "fs",
-            "net",
-            "thread",
-            "process",
-            "env",
-            "Instant",
-            "SystemTime",
-            "Duration",
-            "HashMap",
-            "HashSet",
-            "rand",
-            "proptest",
-        ],
-        why: "the software SSD has no clock, no I/O, no threads, no dependency, no unordered map",
-    },
+/// Identifiers that the software SSD may not contain: it has no clock, no I/O, no threads, no
+/// dependency, no unordered map.
+const NOT_IN_SSD: [&str; 12] = [
+    "fs",
+    "net",
+    "thread",
+    "process",
+    "env",
+    "Instant",
+    "SystemTime",
+    "Duration",
+    "HashMap",
+    "HashSet",
+    "rand",
+    "proptest",
 ];
 
 /// Files of `crates/ssd/src` that decide in whole numbers only.
-const WHOLE_NUMBERS: [&str; 5] = [
+pub const WHOLE_NUMBERS: [&str; 5] = [
     "crates/ssd/src/rng.rs",
     "crates/ssd/src/geometry.rs",
     "crates/ssd/src/nand/",
@@ -59,7 +37,7 @@ const WHOLE_NUMBERS: [&str; 5] = [
 ];
 
 /// The files that may use `unsafe`.
-const UNSAFE: [&str; 4] = [
+pub const UNSAFE: [&str; 4] = [
     "crates/ssd/src/caches.rs",
     "crates/lab/src/huge_pages.rs",
     "crates/lab/src/target/slab.rs",
@@ -75,21 +53,19 @@ fn at(source: &Source, byte: usize, what: &str) -> String {
     format!("{}:{}: {what}", source.path, line_of(&source.code, byte))
 }
 
-/// Identifiers that a module's code may not contain.
-pub fn walls(source: &Source) -> Vec<String> {
-    let walls = WALLS.iter().filter(|w| source.path.starts_with(w.under));
+/// Names in the software SSD of anything outside it.
+pub fn outside_of_ssd(source: &Source) -> Vec<String> {
+    if !source.path.starts_with("crates/ssd/src/") {
+        return Vec::new();
+    }
     let code = source.shipped_code();
     let mut found = Vec::new();
-    for wall in walls {
-        for word in wall.forbidden {
-            let hits = words(&code, word);
-            found.extend(hits.map(|byte| at(source, byte, &format!("`{word}`: {}", wall.why))));
-        }
+    for word in NOT_IN_SSD {
+        let hits = words(&code, word);
+        found.extend(hits.map(|byte| at(source, byte, &format!("`{word}` in the software SSD"))));
     }
-    if source.path.starts_with("crates/ssd/src/") {
-        let hits = code.match_indices("time::");
-        found.extend(hits.map(|(byte, _)| at(source, byte, "`time::`: virtual time is passed in")));
-    }
+    let hits = code.match_indices("time::");
+    found.extend(hits.map(|(byte, _)| at(source, byte, "`time::`: virtual time is passed in")));
     found
 }
 

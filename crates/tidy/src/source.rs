@@ -131,19 +131,12 @@ impl Source {
             let is_delimiter = kind != next && !is_comment;
             let is_code = kind == Kind::Code && next == Kind::Code && !piece.starts_with('\'');
             let is_string = kind != Kind::Code && !is_comment && !is_delimiter;
-            let kept = |keep: bool| {
-                if keep {
-                    piece.to_owned()
-                } else {
-                    blanked(piece)
-                }
-            };
-            code.push_str(&kept(is_code || is_delimiter));
-            comments.push_str(&kept(is_comment));
-            strings.push_str(&match is_delimiter {
-                true => STRING_END.to_string().repeat(taken),
-                false => kept(is_string),
-            });
+            push(&mut code, piece, is_code || is_delimiter);
+            push(&mut comments, piece, is_comment);
+            match is_delimiter {
+                true => strings.extend(std::iter::repeat_n(STRING_END, taken)),
+                false => push(&mut strings, piece, is_string),
+            }
             kind = next;
             rest = &rest[taken..];
         }
@@ -210,13 +203,24 @@ fn item_end(code: &str, at: usize) -> Option<usize> {
     None
 }
 
+/// Adds a piece to a view, as it is or blanked.
+fn push(view: &mut String, piece: &str, is_kept: bool) {
+    match is_kept {
+        true => view.push_str(piece),
+        false => view.extend(piece.bytes().map(blank)),
+    }
+}
+
+fn blank(byte: u8) -> char {
+    if byte == b'\n' { '\n' } else { ' ' }
+}
+
 /// As many bytes and lines of nothing, so that offsets hold in every view.
 fn blanked(text: &str) -> String {
-    let blank = |byte| if byte == b'\n' { '\n' } else { ' ' };
     text.bytes().map(blank).collect()
 }
 
-/// What the next characters are.
+/// Kind of the next characters.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Code,

@@ -3,11 +3,11 @@
 //! A module here is a file: an inline `mod x {}` belongs to its file, test code is left out. A
 //! file has an arrow to another when it names an item that the other defines, in a `use`, a type,
 //! an expression or a macro's arguments; a re-export is followed to the definition. No arrows:
-//! `mod child;`, a re-export from below the module that makes it (a facade), and calls of methods,
-//! whose type another path has named.
+//! `mod child;`, a re-export of an item defined below the re-exporting module (a facade), and a
+//! method call.
 //!
-//! `tree` reads the files into modules with their names, `resolve` looks a path up in them, and
-//! `visit` walks the code for paths.
+//! `tree` reads the files into modules with their names, `resolve` looks up a path in them, and
+//! `visit` finds the paths in the code.
 
 mod resolve;
 mod tree;
@@ -16,13 +16,13 @@ mod visit;
 use crate::circles;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The files of a crate and what they use of each other.
+/// The files of a crate and the arrows between them.
 pub struct Modules {
     /// Paths below `src`, in order.
     pub files: Vec<String>,
     /// Names that tie one file (number in `files`) to another.
     pub arrows: BTreeMap<(usize, usize), BTreeSet<String>>,
-    /// Paths that begin in this crate and lead to nothing that was found, with their files.
+    /// Paths that enter this crate and name nothing found there, with their files.
     pub unresolved: Vec<(usize, String)>,
 }
 
@@ -39,7 +39,7 @@ impl Modules {
         })
     }
 
-    /// What each file uses.
+    /// The files that each file uses.
     pub fn graph(&self) -> circles::Graph {
         let mut graph = vec![Vec::new(); self.files.len()];
         for (from, to) in self.arrows.keys() {

@@ -1,8 +1,8 @@
-//! Looks a path up in the modules of a crate.
+//! Looks up a path in the modules of a crate.
 
 use super::tree::{ANY, Import, Named, Scope, TYPES, Tree};
 
-/// What a path leads to.
+/// Target of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     Module(usize),
@@ -21,16 +21,16 @@ pub struct Place<'a> {
     pub blocks: &'a [Scope],
 }
 
-/// Modules and names that are being looked up: an import may lead back to itself.
+/// Lookups in progress (module, name, name spaces): an import may lead back to itself.
 type Seen = Vec<(usize, String, u8)>;
 
 impl Tree {
-    /// What `path` leads to; nothing if it enters a module and finds no such name there.
+    /// Target of `path`; nothing if it enters a module and finds no such name there.
     pub fn resolve(&self, place: &Place, path: &[String]) -> Option<Found> {
         self.walk(place, path, ANY, &mut Vec::new())
     }
 
-    /// What a name leads to through the `*` imports around it alone.
+    /// Target of a name that only a `*` import brings in.
     pub fn resolve_by_glob(&self, place: &Place, name: &str) -> Option<Found> {
         let scope = &self.modules[place.module].scope;
         let scopes: Vec<&Scope> = place.blocks.iter().rev().chain([scope]).collect();
@@ -93,7 +93,7 @@ impl Tree {
         }
     }
 
-    /// A name of `module`, seen from `viewer`: private imports are seen from inside alone.
+    /// A name of `module`, seen from `viewer`: private imports are visible only from inside.
     fn in_module(
         &self,
         module: usize,

@@ -4,7 +4,7 @@ use proc_macro2::TokenTree;
 use std::collections::BTreeMap;
 use syn::{Attribute, Item, ItemMacro, ItemMod, ItemUse, Lit, Meta, UseTree, Visibility};
 
-/// The name spaces of Rust, as bits. The same name may stand in each of them once.
+/// The name spaces of Rust, as bits: a name may have one meaning in each.
 pub const TYPES: u8 = 1;
 /// Functions, constants, statics, constructors.
 pub const VALUES: u8 = 2;
@@ -17,7 +17,7 @@ pub const ANY: u8 = 7;
 pub struct Tree {
     pub files: Vec<File>,
     pub modules: Vec<Module>,
-    /// What the crate's library is called in paths, and its root.
+    /// Name of the crate's library in paths, and its root module.
     pub library: Option<(String, usize)>,
     /// Macros by example and the modules that define them.
     pub macros: BTreeMap<String, Vec<usize>>,
@@ -47,7 +47,7 @@ pub struct Scope {
 #[derive(Clone)]
 pub enum Named {
     Module(usize),
-    /// An item, the name spaces it stands in, and the variants of an enum.
+    /// An item: its name spaces, and the variants of an enum.
     Item(u8, Vec<String>),
 }
 
@@ -56,7 +56,7 @@ pub struct Import {
     pub path: Vec<String>,
     /// The name it has here; nothing for `*`.
     pub name: Option<String>,
-    /// Whether others may see it.
+    /// Whether it has a visibility: `pub`, `pub(crate)` and so on.
     pub is_public: bool,
 }
 
@@ -240,8 +240,8 @@ fn definition(item: &Item) -> Option<(String, u8, Vec<String>)> {
     Some((name.to_string(), spaces, Vec::new()))
 }
 
-/// Names of the items that a macro by example writes: those of its text, if it is defined here,
-/// and of its arguments, if it is called here.
+/// Names of the items that a macro by example generates: from its body, if the macro is defined
+/// here; from its arguments, if it is called here.
 fn made_by_macro(item: &ItemMacro) -> Vec<String> {
     let tokens: Vec<TokenTree> = item.mac.tokens.clone().into_iter().collect();
     if item.ident.is_none() {
@@ -254,7 +254,7 @@ fn made_by_macro(item: &ItemMacro) -> Vec<String> {
     groups.flat_map(|group| items_among(&group)).collect()
 }
 
-/// Names behind the words that begin an item.
+/// Names that follow a keyword that begins an item.
 fn items_among(tokens: &[TokenTree]) -> Vec<String> {
     let kinds = [
         "struct", "enum", "union", "trait", "type", "fn", "const", "static",
@@ -300,7 +300,9 @@ fn flatten(tree: &UseTree, path: &mut Vec<String>, is_public: bool, found: &mut 
         UseTree::Name(name) if name.ident == "self" => import(path.clone(), path.last().cloned()),
         UseTree::Name(name) => {
             let name = name.ident.to_string();
-            import([path.as_slice(), &[name.clone()]].concat(), Some(name));
+            let mut path = path.clone();
+            path.push(name.clone());
+            import(path, Some(name));
         }
         UseTree::Rename(renamed) => {
             let mut path = path.clone();

@@ -1,4 +1,4 @@
-//! Walks the code of every file for paths, and makes arrows of them.
+//! Finds the paths in the code of every file and turns them into arrows.
 
 use super::resolve::{Found, Place};
 use super::tree::{Scope, Tree, imports};
@@ -36,7 +36,7 @@ struct Walk<'a> {
     file: usize,
     module: usize,
     blocks: Vec<Scope>,
-    /// Names that patterns of this function bind: no items, though they stand alone as one does.
+    /// Variables of this function: a bare name that is one of them names no item.
     bound: BTreeSet<String>,
     arrows: &'a mut Arrows,
     unresolved: &'a mut Vec<(usize, String)>,
@@ -51,7 +51,7 @@ impl Walk<'_> {
         let found = match path {
             [] => return,
             [name] if self.bound.contains(name) => return,
-            // A name that a `use` brings in has its arrow from there.
+            // A name imported by a `use` has its arrow from there.
             [name] => self.tree.resolve_by_glob(&place, name),
             _ => {
                 let found = self.tree.resolve(&place, path);
@@ -81,14 +81,14 @@ impl Walk<'_> {
         let found = self.tree.resolve(&place, path);
         match &found {
             None => self.unresolved.push((self.file, path.join("::"))),
-            // A facade: what is below is named here for others.
+            // A facade re-exports items from below.
             Some(Found::Item { module, .. })
                 if is_public && self.tree.is_inside(*module, self.module) => {}
             _ => self.arrow(found),
         }
     }
 
-    /// A macro by example called by its bare name, which may stand above in the text.
+    /// A macro by example called by its bare name, in textual scope.
     fn macro_name(&mut self, name: &str) {
         let Some(modules) = self.tree.macros.get(name) else {
             return;
@@ -100,10 +100,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Paths in the arguments of a macro, which have no other structure that is known.
+    /// Paths in the arguments of a macro, whose syntax is unknown.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
-        // How many colons stand behind the path, and whether a name here would be a field.
+        // Number of colons after the path; whether the next name is a field.
         let (mut colons, mut is_field) = (0, false);
         for token in tokens {
             match token {
@@ -111,7 +111,8 @@ impl Walk<'_> {
                     if colons != 2 {
                         self.path(&std::mem::take(&mut path));
                     }
-                    if !is_field && (colons == 2) == !path.is_empty() {
+                    let goes_on = colons == 2;
+                    if !is_field && goes_on != path.is_empty() {
                         path.push(name.to_string());
                     }
                     (colons, is_field) = (0, false);
@@ -138,7 +139,7 @@ impl Walk<'_> {
         self.path(&path);
     }
 
-    /// A function has names of its own.
+    /// A function has its own variables.
     fn function(&mut self, inside: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.bound);
         inside(self);
@@ -157,7 +158,7 @@ impl<'ast> Visit<'ast> for Walk<'_> {
 
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
         for import in imports(item) {
-            // A `*` ties by the names that are used of it.
+            // A `*` makes arrows only through the names used.
             if import.name.is_some() {
                 self.import(&import.path, import.is_public);
             }
@@ -212,7 +213,7 @@ impl<'ast> Visit<'ast> for Walk<'_> {
         self.tokens(call.tokens.clone());
     }
 
-    /// Of attributes, serde's name functions and modules, in strings.
+    /// Attributes of serde name functions and modules in strings.
     fn visit_attribute(&mut self, attribute: &'ast Attribute) {
         if let (true, syn::Meta::List(list)) = (attribute.path().is_ident("serde"), &attribute.meta)
         {
