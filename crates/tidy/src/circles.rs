@@ -1,7 +1,5 @@
 //! Circles and floors of a graph.
 
-use std::collections::BTreeMap;
-
 /// Nodes by number, each with the nodes that it uses.
 pub type Graph = Vec<Vec<usize>>;
 
@@ -82,33 +80,6 @@ pub fn floors(graph: &Graph) -> Vec<usize> {
     floors
 }
 
-/// Arrows whose removal leaves `group` without a circle: few, and of little weight.
-///
-/// A heuristic for the minimum feedback arc set. Nodes are ordered one by one: first any node that
-/// uses none of the remaining ones, else the node with the largest difference between incoming and
-/// outgoing weight. The result is the arrows from an earlier node to a later one.
-pub fn arrows_back(
-    group: &[usize],
-    weights: &BTreeMap<(usize, usize), usize>,
-) -> Vec<(usize, usize)> {
-    let mut left = group.to_vec();
-    let mut row = Vec::new();
-    while !left.is_empty() {
-        let weight = |from: usize, to: usize| weights.get(&(from, to)).copied().unwrap_or(0);
-        let uses = |node: usize| left.iter().map(|&to| weight(node, to)).sum::<usize>();
-        let used = |node: usize| left.iter().map(|&from| weight(from, node)).sum::<usize>();
-        let rank = |&node: &usize| (uses(node) == 0, used(node) as i64 - uses(node) as i64);
-        let next = left.iter().copied().max_by_key(rank).expect("one is left");
-        left.retain(|&node| node != next);
-        row.push(next);
-    }
-    let place = |node: usize| row.iter().position(|&n| n == node);
-    let inside = weights.keys().filter(
-        |(from, to)| matches!((place(*from), place(*to)), (Some(from), Some(to)) if from < to),
-    );
-    inside.copied().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,11 +97,5 @@ mod tests {
         let circles: Vec<_> = groups(&graph).into_iter().filter(|g| g.len() > 1).collect();
         assert_eq!(circles, [vec![2, 3, 4], vec![0, 1]]);
         assert_eq!(floors(&graph), [2, 2, 1, 1, 1, 1]);
-    }
-
-    #[test]
-    fn the_light_arrow_is_the_one_to_turn() {
-        let weights = BTreeMap::from([((0, 1), 5), ((1, 2), 4), ((2, 0), 1), ((3, 0), 9)]);
-        assert_eq!(arrows_back(&[0, 1, 2], &weights), [(2, 0)]);
     }
 }

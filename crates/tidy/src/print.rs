@@ -1,12 +1,11 @@
 //! The structure of the repository as text of at most 80 columns.
 
-use crate::circles::arrows_back;
 use crate::crates::{self, Crate};
 use crate::lines;
 use crate::modules::Modules;
 use crate::repository::Repository;
 use crate::walls;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const COLUMNS: usize = 80;
 
@@ -33,7 +32,7 @@ pub fn graph(repository: &Repository, options: &Options) -> Result<(String, Vec<
         text += &wrapped(&format!("  {:<9}-> ", one.name), &uses);
     }
     let mut wrong = crates::offences(&crates);
-    text += "\nModules (a module is a file)\n";
+    text += "\nModules (a module is a file; `graph --modules CRATE` prints them all)\n";
     text += "  crate     modules  floors  arrows  circles\n";
     let mut details = String::new();
     for one in &crates {
@@ -90,6 +89,7 @@ fn summary(one: &Crate, modules: &Modules) -> String {
     let tied: usize = circles.iter().map(Vec::len).sum();
     let said = match circles.len() {
         0 => "no circles".to_owned(),
+        1 => format!("1 circle of {tied} modules"),
         count => format!("{count} circles of {tied} modules"),
     };
     let allowed = match (crates::may_have_circles(&one.name), circles.is_empty()) {
@@ -126,33 +126,40 @@ fn floors(one: &Crate, modules: &Modules) -> String {
     text
 }
 
-/// The circles with their arrows; a mark at those to remove.
+/// The circles: the names that each file provides to the others of the circle, then the arrows.
 fn circles(one: &Crate, modules: &Modules) -> String {
     let mut text = String::new();
-    let weights = modules
-        .arrows
-        .iter()
-        .map(|(arrow, names)| (*arrow, names.len()));
-    let weights: BTreeMap<_, _> = weights.collect();
     for circle in modules.circles() {
-        text += &format!("\nA circle of {} modules in {}\n", circle.len(), one.name);
-        let back = arrows_back(&circle, &weights);
-        let inside = |(from, to): &&(usize, usize)| circle.contains(from) && circle.contains(to);
-        for arrow in weights.keys().filter(inside) {
-            let mark = if back.contains(arrow) { "* " } else { "  " };
-            text += &wrapped(mark, &modules.arrow(arrow.0, arrow.1));
-        }
+        let legend = "(file to number of users: names, then arrows)";
         text += &format!(
-            "  (without the {} marked * no circle is left)\n",
-            back.len()
+            "\nCircle of {} modules in {} {legend}\n",
+            circle.len(),
+            one.name
         );
+        let inside = |(from, to): &&(usize, usize)| circle.contains(from) && circle.contains(to);
+        let arrows: Vec<_> = modules.arrows.keys().filter(inside).collect();
+        let provided = |file: usize| {
+            let users: Vec<_> = arrows.iter().filter(|arrow| arrow.1 == file).collect();
+            let names = users.iter().flat_map(|arrow| &modules.arrows[**arrow]);
+            let names: BTreeSet<&str> = names.map(String::as_str).collect();
+            (file, users.len(), names.into_iter().collect::<Vec<_>>())
+        };
+        let mut files: Vec<_> = circle.iter().map(|&file| provided(file)).collect();
+        files.sort_by_key(|(file, _, names)| (names.len(), *file));
+        for (file, users, names) in files {
+            let head = format!("  {} to {users}: ", modules.files[file]);
+            text += &wrapped(&head, &names.join(", "));
+        }
+        for arrow in arrows {
+            text += &wrapped("    ", &modules.arrow(arrow.0, arrow.1));
+        }
     }
     text
 }
 
 /// `text` behind `head`, broken at spaces, further lines indented as far as the head is long.
 fn wrapped(head: &str, text: &str) -> String {
-    let indent = head.chars().count().max(4);
+    let indent = head.chars().count().clamp(6, 14);
     let mut lines = vec![head.to_owned()];
     for word in text.split(' ') {
         let line = lines.last_mut().expect("the head");

@@ -94,8 +94,19 @@ fn a_facade_has_no_arrow_but_a_detour_has() {
     for a in ["pub use crate::b::X;", "pub(crate) use super::X;"] {
         assert_eq!(arrows(&[root, ("a.rs", a), b]), ["a.rs -> b.rs: X"]);
     }
-    let user = ("lib.rs", "mod a;\nmod b;\npub use b::X;\nfn f(x: b::X) {}");
-    assert_eq!(arrows(&[user, ("a.rs", ""), b]), ["lib.rs -> b.rs: X"]);
+    for used in [
+        "fn f(x: b::X) {}",
+        "fn f(x: X) {}",
+        "impl X {}",
+        "fn f() { assert!(X) }",
+    ] {
+        let text = format!("mod b;\npub use b::X;\n{used}");
+        assert_eq!(
+            arrows(&[("lib.rs", &text), b]),
+            ["lib.rs -> b.rs: X"],
+            "{used}"
+        );
+    }
 }
 
 #[test]
@@ -110,6 +121,12 @@ fn a_star_ties_by_the_names_that_are_used() {
     assert_eq!(arrows(&[ROOT, ("a.rs", own), b]), [""; 0]);
     let block = "fn h() { use crate::b::E::*; Two; None; }";
     assert_eq!(arrows(&[ROOT, ("a.rs", block), b]), ["a.rs -> b.rs: E"]);
+    let pattern = "use crate::b::*;\nfn h(x: u8) { match x { MOST => 1, f => f } }";
+    let b_const = ("b.rs", "pub const MOST: u8 = 9;\npub fn f() {}");
+    assert_eq!(
+        arrows(&[ROOT, ("a.rs", pattern), b_const]),
+        ["a.rs -> b.rs: MOST"]
+    );
     let macro_argument = "use crate::b::*;\nfn h() { assert!(f() == 1); }";
     assert_eq!(
         arrows(&[ROOT, ("a.rs", macro_argument), b]),

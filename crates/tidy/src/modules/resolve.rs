@@ -30,23 +30,25 @@ impl Tree {
         self.walk(place, path, ANY, &mut Vec::new())
     }
 
-    /// Target of a name that only a `*` import brings in.
-    pub fn resolve_by_glob(&self, place: &Place, name: &str) -> Option<Found> {
+    /// Target of a bare name that a `*` or a re-export brings in; nothing for a name that is
+    /// defined here, or imported for this module alone.
+    pub fn resolve_bare(&self, place: &Place, name: &str) -> Option<Found> {
         let scope = &self.modules[place.module].scope;
-        let scopes: Vec<&Scope> = place.blocks.iter().rev().chain([scope]).collect();
-        let named = |scope: &&Scope| {
-            let defined = scope.names.iter().any(|(n, _)| n == name);
-            defined
-                || scope
-                    .imports
-                    .iter()
-                    .any(|i| i.name.as_deref() == Some(name))
-        };
-        if scopes.iter().any(named) {
-            return None;
+        for scope in place.blocks.iter().rev().chain([scope]) {
+            if scope.names.iter().any(|(n, _)| n == name) {
+                return None;
+            }
+            let mut imports = scope.imports.iter();
+            if let Some(import) = imports.find(|i| i.name.as_deref() == Some(name)) {
+                let found = || self.resolve(place, &import.path);
+                return import.is_public.then(found).flatten();
+            }
+            let found = self.globs(place.module, scope, name, ANY, &mut Vec::new());
+            if found.is_some() {
+                return found;
+            }
         }
-        let mut scopes = scopes.into_iter();
-        scopes.find_map(|scope| self.globs(place.module, scope, name, ANY, &mut Vec::new()))
+        None
     }
 
     fn walk(&self, place: &Place, path: &[String], space: u8, seen: &mut Seen) -> Option<Found> {

@@ -51,8 +51,8 @@ impl Walk<'_> {
         let found = match path {
             [] => return,
             [name] if self.bound.contains(name) => return,
-            // A name imported by a `use` has its arrow from there.
-            [name] => self.tree.resolve_by_glob(&place, name),
+            // A name that a `use` imports for this file has its arrow from there.
+            [name] => self.tree.resolve_bare(&place, name),
             _ => {
                 let found = self.tree.resolve(&place, path);
                 if found.is_none() {
@@ -201,7 +201,12 @@ impl<'ast> Visit<'ast> for Walk<'_> {
     }
 
     fn visit_pat_ident(&mut self, bound: &'ast PatIdent) {
-        self.bound.insert(bound.ident.to_string());
+        let name = bound.ident.to_string();
+        match name.starts_with(char::is_uppercase) {
+            // A constant or a variant to compare with.
+            true => self.path(&[name]),
+            false => drop(self.bound.insert(name)),
+        }
         visit::visit_pat_ident(self, bound);
     }
 
