@@ -199,8 +199,11 @@ const FALLS_IN_COMPANY: [(&str, Shape, f64, f64); 5] = [
     ),
 ];
 
-/// Levels by second, and the second at which the larger fall begins.
-const STAIRS: [(&str, [(f64, f64); 3], f64); 3] = [
+/// Seconds from which a level holds, and the level.
+type Levels = [(f64, f64); 3];
+
+/// Levels, and the second at which the larger fall begins.
+const STAIRS: [(&str, Levels, f64); 3] = [
     ("staircase", [(0.0, 1.0), (150.0, 0.9), (350.0, 0.3)], 350.0),
     (
         "staircase, big first",
