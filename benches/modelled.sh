@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --quiet
-cargo build --release --quiet -p ssdlab-lab --example speed
+cargo build --release --quiet -p ssdlab-drives --example speed
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 run() {

@@ -6,8 +6,7 @@
 //! storing side adds. There is no promise between versions: another version is refused.
 
 use std::collections::{BinaryHeap, VecDeque};
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 /// Version of the encoding; raised whenever a saved struct changes.
 pub const IMAGE_VERSION: u32 = 4;
@@ -384,7 +383,8 @@ macro_rules! image_of_choice {
     };
 }
 
-pub(crate) use {image_of, image_of_choice};
+pub(crate) use image_of;
+pub(crate) use image_of_choice;
 
 #[cfg(test)]
 mod tests {

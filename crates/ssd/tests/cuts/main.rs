@@ -16,7 +16,8 @@ use ssdlab_ssd::config::{MappingKind, SlcFull};
 use ssdlab_ssd::drive::power::{DataDrive, DataError, FAULTS, Fault, FaultKind, Lie, Power};
 use ssdlab_ssd::{DriveConfig, Nanos};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Steps of recovery, of all kinds of drives.
 const RECOVERY_STEPS: [&str; 6] = [

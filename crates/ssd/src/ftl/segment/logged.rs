@@ -14,10 +14,11 @@
 //! What a write costs depends on how many segments the log's slots belong to, and not on how much
 //! of the drive is free.
 
-use super::VecDeque;
 use super::recover::LOG_TAG;
 use super::rewrite::Content;
-use super::{BUFFERED, Core, DriveConfig, Gear, NONE, Placement, Range, Role, Target, Ticket};
+use super::{
+    BUFFERED, Core, DriveConfig, Gear, NONE, Placement, Range, Role, Target, Ticket, VecDeque,
+};
 use crate::image::image_of;
 use crate::nand::{Mode, UnitPlace};
 
