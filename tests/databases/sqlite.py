@@ -103,7 +103,8 @@ class Sqlite:
 
     def verify(self, folder):
         """Runs SQLite's own check; returns all rows and the total. The check runs in its own
-        process: SQLite maps files, and reading such memory on a drive without power kills the process."""
+        process: SQLite maps files, and reading such memory on a drive without power kills the
+        process."""
         done = run(sys.executable, __file__, "check", folder / "db", check=False)
         if done.returncode != 0:
             words = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
