@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# How fast is the model? Article s2d's half hours by the whole program, then the bare model:
-# commands a second at several sizes, and memory per mapped sector. Quote ratios and medians.
+# Measures the speed of the model: article s2d's half hours in the whole program, then the bare
+# model (commands a second at several sizes, and memory per mapped sector). Quote ratios and
+# medians.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --quiet
