@@ -8,6 +8,7 @@
 use std::collections::{BinaryHeap, VecDeque};
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 /// Version of the encoding; raised whenever a saved struct changes.
 pub const IMAGE_VERSION: u32 = 4;
@@ -320,6 +321,16 @@ impl<T: Image, const N: usize> Image for [T; N] {
     }
 }
 
+impl<T: Image> Image for Arc<T> {
+    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        T::save(self, out)
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Arc<T>, ImageError> {
+        T::load(from).map(Arc::new)
+    }
+}
+
 impl<A: Image, B: Image> Image for (A, B) {
     const BYTES_MIN: u64 = A::BYTES_MIN + B::BYTES_MIN;
 
@@ -333,16 +344,20 @@ impl<A: Image, B: Image> Image for (A, B) {
     }
 }
 
-/// Saves and loads a struct field by field, in the order given. The compiler sees to it that
-/// none is forgotten.
+/// Saves and loads a struct field by field, in the order given. The fields listed after `afresh`
+/// are not saved and take their defaults. The compiler checks that no field is forgotten.
 macro_rules! image_of {
-    ($name:ident $(<$($param:ident : $bound:path),+>)? { $($field:ident),* $(,)? }) => {
+    (
+        $name:ident $(<$($param:ident : $bound:path),+>)? { $($field:ident),* $(,)? }
+        $(afresh { $($fresh:ident),+ $(,)? })?
+    ) => {
+        #[allow(unused_variables)]
         impl $(<$($param: $bound),+>)? $crate::image::Image for $name $(<$($param),+>)? {
             fn save(
                 &self,
                 out: &mut $crate::image::Writer<'_>,
             ) -> Result<(), $crate::image::ImageError> {
-                let $name { $($field),* } = self;
+                let $name { $($field,)* $($($fresh: _),+)? } = self;
                 $($crate::image::Image::save($field, out)?;)*
                 Ok(())
             }
@@ -351,7 +366,7 @@ macro_rules! image_of {
                 from: &mut $crate::image::Reader<'_>,
             ) -> Result<Self, $crate::image::ImageError> {
                 $(let $field = $crate::image::Image::load(from)?;)*
-                Ok($name { $($field),* })
+                Ok($name { $($field,)* $($($fresh: Default::default()),+)? })
             }
         }
     };

@@ -6,6 +6,8 @@
 //!
 //! Source: D. Blackman, S. Vigna, "Scrambled Linear Pseudorandom Number Generators" (2021).
 
+use crate::image::image_of;
+
 /// SplitMix64: spreads a seed over the state of a larger generator.
 #[derive(Clone, Copy, Debug)]
 pub struct SplitMix64(pub u64);
@@ -26,6 +28,8 @@ impl SplitMix64 {
 pub struct Rng {
     s: [u64; 4],
 }
+
+image_of!(Rng { s });
 
 impl Rng {
     /// The stream of `seed`.

@@ -1,6 +1,6 @@
 //! Parameters of the translation layer.
 
-use crate::ftl::policies::{Separation, VictimChoice};
+use super::policy::{Separation, VictimChoice};
 use crate::image::{Image, ImageError, Reader, Writer, image_of, image_of_choice};
 use crate::units::Nanos;
 

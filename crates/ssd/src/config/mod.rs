@@ -1,18 +1,25 @@
 //! What a drive is made of, checked once and never consulted as text again.
 
+mod curve;
 mod ftl;
+mod nand;
+pub mod policy;
 mod validate;
+mod wear;
+
+pub use curve::Curve;
 
 pub use ftl::{
     FtlConfig, JournalConfig, MappingConfig, MappingKind, Pace, ReclaimConfig, SlcConfig, SlcFull,
     SpareArea,
 };
+pub use nand::{NandConfig, NandTiming, Suspend};
+pub use wear::{EndOfLife, LevellingConfig, RBER_UNITY, UNITY, WearConfig};
 
-use crate::ftl::policies::Separation;
 use crate::geometry::{Geometry, Shape};
 use crate::image::image_of;
-use crate::nand::{NandConfig, NandTiming, WearConfig};
 use crate::units::Nanos;
+use policy::Separation;
 use std::fmt;
 
 /// Everything that makes one drive different from another.

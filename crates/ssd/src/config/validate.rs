@@ -1,9 +1,10 @@
 //! What makes a drive possible.
 
+use super::policy::VictimChoice;
 use super::{
     BUFFER_SLOTS_MAX, ConfigError, DriveConfig, MEDIA_SLOTS_MAX, MappingKind, ReclaimConfig,
 };
-use crate::ftl::policies::VictimChoice;
+
 use crate::units::{Bytes, Nanos};
 use std::fmt;
 

@@ -1,6 +1,18 @@
 //! Commands on their way, earliest completion first.
 
+use crate::units::Nanos;
 use std::collections::VecDeque;
+
+/// A finished command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// As given to [`crate::Drive::submit`].
+    pub tag: u32,
+    /// When it was submitted.
+    pub submitted: Nanos,
+    /// When it completed.
+    pub done: Nanos,
+}
 
 /// Commands by (time, sequence); ties go to the command submitted first.
 ///

@@ -2,7 +2,8 @@
 //! only what they do to map and media. For write amplification and wear.
 
 use super::engine::Engine;
-use super::{Drive, KindOf, edges, refuse_victim, slots_touched, slots_within};
+use super::span::{assert_possible, edges, refuses, slots_touched, slots_within};
+use super::{Drive, KindOf, refuse_victim};
 use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig};
 use crate::counters::DriveCounters;
@@ -59,7 +60,7 @@ impl<F: Translation> Tally<F> {
 
     #[inline(always)]
     fn apply(&mut self, command: &Command) {
-        if super::refuses(self.ftl.ended(), command.op) {
+        if refuses(self.ftl.ended(), command.op) {
             return self.ftl.count_refused();
         }
         match command.op {
@@ -146,7 +147,7 @@ impl<F: Translation> Tally<F> {
             if let Some(next) = commands.get(index + AHEAD) {
                 self.ftl.prefetch((next.offset >> self.slot_shift) as u32);
             }
-            super::assert_possible(command, user_bytes);
+            assert_possible(command, user_bytes);
             self.apply(command);
         }
     }
@@ -318,7 +319,7 @@ impl CountingDrive {
     /// checked.
     #[inline]
     pub fn apply(&mut self, command: &Command) {
-        super::assert_possible(command, self.config.user_bytes);
+        assert_possible(command, self.config.user_bytes);
         each_mut!(self, tally => tally.apply(command));
     }
 
@@ -357,7 +358,7 @@ impl CountingDrive {
         let (first, last) = (offset / slot, (offset + bytes) / slot);
         let commands = bytes / u64::from(command_bytes);
         each_mut!(self, tally => {
-            if super::refuses(tally.ftl.ended(), Op::Write) {
+            if refuses(tally.ftl.ended(), Op::Write) {
                 return tally.ftl.count_refused();
             }
             let counters = tally.ftl.counters();

@@ -1,9 +1,9 @@
 //! The host side of a drive in time: commands, link, queue depth, idle work.
 
-use super::completions::Completions;
+use super::completions::{Completion, Completions};
 use super::patrol::Patrol;
 use super::pipeline::Pipeline;
-use super::{Completion, transfer_ns};
+use super::span::{assert_possible, refuses, slots_touched, transfer_ns};
 use crate::command::{Command, Op};
 use crate::config::DriveConfig;
 use crate::ftl::policies::VictimPolicy;
@@ -132,7 +132,7 @@ impl<F: Translation> Engine<F> {
             "command at {now}, the drive is at {}",
             Nanos(self.now)
         );
-        super::assert_possible(command, self.config.user_bytes);
+        assert_possible(command, self.config.user_bytes);
         if now.0 >= self.patrol.next {
             self.patrol_by_clock(now.0);
         }
@@ -161,7 +161,7 @@ impl<F: Translation> Engine<F> {
         let begin = at.max(self.controller_free_at);
         self.controller_free_at = begin + self.config.host.command_overhead.0;
         let ready = self.controller_free_at;
-        if super::refuses(self.ftl.ended(), command.op) {
+        if refuses(self.ftl.ended(), command.op) {
             self.ftl.count_refused();
             return self.complete(tag, ready);
         }
@@ -277,7 +277,7 @@ impl<F: Translation> Engine<F> {
     }
 
     pub fn slots(&self, command: &Command) -> std::ops::Range<u32> {
-        super::slots_touched(command, self.slot_shift)
+        slots_touched(command, self.slot_shift)
     }
 
     #[inline]
@@ -333,6 +333,27 @@ impl<F: Translation> Engine<F> {
         }
     }
 
+    /// The clock is at `until`, or will be before anything else happens.
+    #[cold]
+    fn patrol_by_clock(&mut self, until: u64) {
+        while self.patrol.next <= until {
+            let at = self.patrol.next;
+            // What is to be done by then; with commands under way only they know.
+            self.run_internal(at);
+            self.set_now(self.now.max(at));
+            if at >= self.patrol.begins {
+                let hours = self.patrol.begin();
+                self.rest(hours);
+            } else if self.ftl.patrol_left() > 0 {
+                self.ftl.patrol_now(self.now);
+            }
+            let left = self.ftl.patrol_left();
+            let count = self.config.geometry().superblock_count;
+            self.patrol.next = self.patrol.next_step(at, left, count);
+        }
+        self.run_internal(until);
+    }
+
     /// There is work to do when the host leaves time for it.
     pub(super) fn wake_when_idle(&mut self) {
         if self.outstanding == 0 {
@@ -386,7 +407,7 @@ impl<F: Translation> Engine<F> {
                 ..Hint::default()
             },
         ) {
-            self.pipeline.take_place();
+            self.pipeline.occupied += 1;
         }
         self.take_launched();
         from

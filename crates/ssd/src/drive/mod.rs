@@ -17,6 +17,7 @@
 #[macro_use]
 mod each;
 
+mod changes;
 mod completions;
 mod counting;
 mod energy;
@@ -24,12 +25,14 @@ mod engine;
 mod patrol;
 mod pipeline;
 pub mod power;
+mod span;
 
+pub use completions::Completion;
 pub use counting::CountingDrive;
 pub use energy::EnergyUse;
 pub use power::PowerDrive;
 
-use crate::command::{Command, Op};
+use crate::command::Command;
 use crate::config::{ConfigError, DriveConfig, MappingKind};
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
@@ -39,18 +42,6 @@ use crate::nand::{Clock, EndOfLife, NandWork, Purpose, Reliability, UsedArray};
 use crate::units::Nanos;
 use engine::Engine;
 use std::io;
-use std::ops::Range;
-
-/// A finished command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion {
-    /// As given to [`Drive::submit`].
-    pub tag: u32,
-    /// When it was submitted.
-    pub submitted: Nanos,
-    /// When it completed.
-    pub done: Nanos,
-}
 
 /// Which translation layer a configuration asks for.
 enum KindOf {
@@ -384,53 +375,4 @@ impl Drive {
     pub fn check(&self) -> Result<(), String> {
         each!(self, engine => engine.check())
     }
-}
-
-/// Whether a drive at its end refuses a command: it completes, and nothing is done.
-#[inline(always)]
-fn refuses(ended: Option<EndOfLife>, op: Op) -> bool {
-    match ended {
-        None | Some(EndOfLife::Slow) => false,
-        Some(EndOfLife::Failed) => true,
-        Some(EndOfLife::ReadOnly) => !matches!(op, Op::Read | Op::Flush),
-    }
-}
-
-fn assert_possible(command: &Command, user_bytes: u64) {
-    let end = command.offset + u64::from(command.len);
-    assert!(end <= user_bytes, "command ends at {end}, beyond the drive");
-    assert!(
-        (command.offset | u64::from(command.len)).is_multiple_of(512),
-        "not in whole blocks"
-    );
-}
-
-/// Mapping units that a command touches.
-#[inline(always)]
-fn slots_touched(command: &Command, slot_shift: u32) -> Range<u32> {
-    let first = command.offset >> slot_shift;
-    let end = command.offset + u64::from(command.len);
-    let last = (end + (1 << slot_shift) - 1) >> slot_shift;
-    first as u32..last as u32
-}
-
-/// Mapping units that lie wholly within a command: only they can be forgotten.
-fn slots_within(command: &Command, slot_shift: u32) -> Range<u32> {
-    let first = command.offset.next_multiple_of(1 << slot_shift) >> slot_shift;
-    let last = (command.offset + u64::from(command.len)) >> slot_shift;
-    first as u32..last.max(first) as u32
-}
-
-/// Mapping units that a write covers in part.
-fn edges(command: &Command, slots: &Range<u32>, slot_shift: u32) -> impl Iterator<Item = u32> {
-    let within = (1 << slot_shift) - 1;
-    let last = command.offset + u64::from(command.len);
-    let some = command.len > 0;
-    let head = (some && command.offset & within != 0).then_some(slots.start);
-    let tail = (some && last & within != 0).then_some(slots.end.wrapping_sub(1));
-    head.into_iter().chain(tail.filter(move |_| tail != head))
-}
-
-fn transfer_ns(bytes: u64, bytes_per_second: u64) -> u64 {
-    (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(bytes_per_second)) as u64
 }

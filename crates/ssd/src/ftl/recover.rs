@@ -11,7 +11,7 @@
 //! Of each address the newest readable copy counts, unless it was forgotten since. Sequence
 //! numbers decide, so that recovery can be cut short and begun again any number of times.
 
-use super::Translation;
+use super::translation::{Found, Translation};
 use crate::config::DriveConfig;
 use crate::nand::media::{CutDamage, Media, Page, SlotContent};
 use crate::nand::{Gear, Mode, Nand, Purpose, Reliability, UnitPlace, UsedArray};
@@ -45,9 +45,9 @@ pub trait Recoverable: Translation {
     /// What a mapping unit holds now; `None`: nothing.
     fn content(&self, lpn: u32) -> Option<&SlotContent> {
         match self.find(lpn) {
-            super::Found::Unmapped => None,
-            super::Found::Buffered => self.media().buffered(lpn),
-            super::Found::Media(slot) => self.media().content_at(slot),
+            Found::Unmapped => None,
+            Found::Buffered => self.media().buffered(lpn),
+            Found::Media(slot) => self.media().content_at(slot),
         }
     }
     /// Wear of the media as a cut now would find it, where it wears.

@@ -17,10 +17,10 @@
 //! die's register).
 
 use super::bus::Bus;
-use super::gear::{Gear, Program, Read, Ticket};
+use super::gear::Gear;
+use super::operation::{Program, Purpose, Read, SLC_KIND, Ticket};
 use super::queue::{Booked, Queue};
-use super::reliability::UNITY;
-use super::{NandConfig, Purpose, SLC_KIND};
+use crate::config::{NandConfig, UNITY};
 use crate::geometry::Geometry;
 use crate::image::{image_of, image_of_choice};
 

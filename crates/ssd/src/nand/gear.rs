@@ -6,61 +6,12 @@
 //! leave the same map for the same commands.
 
 use super::media::{CutDamage, Media};
-use super::{NandConfig, Purpose, Reliability};
+use super::operation::{Program, Purpose, Read, Ticket};
+use super::reliability::Reliability;
+use crate::config::NandConfig;
 use crate::geometry::Geometry;
-use crate::image::{Image, ImageError, Reader, Writer, image_of};
+use crate::image::{Image, image_of};
 use std::fmt::Debug;
-
-/// One program of a unit.
-#[derive(Clone, Copy, Debug)]
-pub struct Program {
-    /// Superblock.
-    pub superblock: u32,
-    /// Row in it.
-    pub row: u32,
-    /// Die.
-    pub die: u32,
-    /// Kind of page, or [`super::SLC_KIND`].
-    pub kind: usize,
-    /// The block must be erased first.
-    pub erase: bool,
-    /// Others rely on when it ends: no read may overtake it.
-    pub firm: bool,
-    /// What it is for.
-    pub purpose: Purpose,
-    /// Factors of the program's and the erase's time; see [`super::reliability::UNITY`].
-    pub pace: (u32, u32),
-}
-
-/// One read of some slots of a unit.
-#[derive(Clone, Copy, Debug)]
-pub struct Read {
-    /// Die.
-    pub die: u32,
-    /// Kind of page, or [`super::SLC_KIND`].
-    pub kind: usize,
-    /// Slots moved over the channel.
-    pub slots: u32,
-    /// What it is for.
-    pub purpose: Purpose,
-    /// Tries beyond the first.
-    pub retries: u32,
-    /// What each of them takes besides sensing, ns.
-    pub retry_ns: u64,
-}
-
-/// A program under way, to ask about later.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ticket {
-    /// When it will end, as far as is known; a read that overtakes it puts it off.
-    pub end: u64,
-    /// Its die.
-    pub die: u32,
-    /// Its number on that die.
-    pub id: u32,
-}
-
-image_of!(Ticket { end, die, id });
 
 /// When operations end.
 pub trait Gear: Clone + Debug + Image {
@@ -188,12 +139,4 @@ impl Gear for Counting {
     }
 }
 
-impl Image for Counting {
-    fn save(&self, _: &mut Writer<'_>) -> Result<(), ImageError> {
-        Ok(())
-    }
-
-    fn load(_: &mut Reader<'_>) -> Result<Counting, ImageError> {
-        Ok(Counting)
-    }
-}
+image_of!(Counting {});

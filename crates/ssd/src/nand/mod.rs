@@ -15,6 +15,7 @@ mod clock;
 mod gear;
 mod leap;
 pub mod media;
+mod operation;
 mod power;
 mod queue;
 mod recorder;
@@ -23,170 +24,25 @@ mod used;
 
 pub use bus::Bus;
 pub use clock::Clock;
-pub use gear::{Counting, Gear, Program, Read, Ticket};
+pub use gear::{Counting, Gear};
+pub use operation::{
+    Mode, NandWork, Program, Programmed, Purpose, Read, SLC_KIND, Ticket, UnitPlace,
+};
 pub use recorder::Recorder;
-pub use reliability::{EndOfLife, Erased, Reliability, WearConfig, WearCounters};
+pub use reliability::{Erased, Reliability, WearCounters};
 pub use used::UsedArray;
 
+pub use crate::config::{EndOfLife, NandConfig, NandTiming, Suspend, WearConfig};
+
+use crate::config::UNITY;
 use crate::geometry::Geometry;
-use crate::image::{image_of, image_of_choice};
-use crate::units::Nanos;
-use reliability::PageAt;
-
-/// Times of the array's operations, by kind of page (0 = lower page of a word line).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NandTiming {
-    /// Sense a page, by page kind; `bits_per_cell` of them.
-    pub read: Vec<Nanos>,
-    /// Program a page, by page kind; `bits_per_cell` of them.
-    pub program: Vec<Nanos>,
-    /// Sense a page written in SLC mode.
-    pub slc_read: Nanos,
-    /// Program a page in SLC mode.
-    pub slc_program: Nanos,
-    /// Erase a block.
-    pub erase: Nanos,
-    /// Bytes per second of a channel.
-    pub channel_bytes_per_second: u64,
-}
-
-image_of!(NandTiming {
-    read,
-    program,
-    slc_read,
-    slc_program,
-    erase,
-    channel_bytes_per_second
-});
-
-/// How a program or erase at work is interrupted by a read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Suspend {
-    /// From the read's arrival until the die can sense.
-    pub suspend: Nanos,
-    /// From the end of the read until the operation goes on.
-    pub resume: Nanos,
-    /// How often one operation may be interrupted.
-    pub most: u8,
-}
-
-image_of!(Suspend {
-    suspend,
-    resume,
-    most
-});
-
-/// The array's times and how its operations go together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NandConfig {
-    /// Times.
-    pub timing: NandTiming,
-    /// Reads overtake programs and erases that have not begun.
-    pub read_first: bool,
-    /// Reads interrupt programs and erases at work; needs `read_first`.
-    pub suspend: Option<Suspend>,
-    /// A die senses the next page while the last one's data still moves out.
-    pub cache_read: bool,
-    /// A die's register is loaded while its array still programs the page before.
-    pub cache_program: bool,
-}
-
-image_of!(NandConfig {
-    timing,
-    read_first,
-    suspend,
-    cache_read,
-    cache_program
-});
-
-/// How the cells of a block are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Mode {
-    /// All bits of a cell: all rows.
-    Native = 0,
-    /// One bit of a cell: `1 / bits_per_cell` of the rows, faster.
-    Slc = 1,
-}
-
-image_of_choice!(Mode { Native, Slc });
-
-/// What an operation of the array is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Purpose {
-    /// Data of the host, read or written.
-    Host = 0,
-    /// The map: journal, checkpoints, map pages.
-    Map = 1,
-    /// Reclaim.
-    Relocation = 2,
-    /// Out of the pSLC cache.
-    Fold = 3,
-    /// Data looked through by patrols, and rewritten before it fades.
-    Refresh = 4,
-    /// Parity over dies.
-    Parity = 5,
-}
-
-impl Purpose {
-    /// How many there are, for tables indexed by `purpose as usize`.
-    pub const COUNT: usize = 6;
-    /// Names for reports, in index order.
-    pub const NAMES: [&'static str; Purpose::COUNT] =
-        ["host", "map", "relocation", "fold", "refresh", "parity"];
-}
-
-image_of_choice!(Purpose {
-    Host,
-    Map,
-    Relocation,
-    Fold,
-    Refresh,
-    Parity
-});
-
-/// Index of SLC-mode pages in tables by kind of page.
-pub const SLC_KIND: usize = 7;
+use crate::image::image_of;
 
 /// Factors of program and erase times of media that does not wear.
-const FRESH: (u32, u32) = (reliability::UNITY as u32, reliability::UNITY as u32);
+const FRESH: (u32, u32) = (UNITY as u32, UNITY as u32);
 
 /// `next_row` of a block that holds stale data and must be erased before use.
 const STALE: u16 = u16::MAX;
-
-/// What was done to the array, by kind of page (see [`SLC_KIND`]); for energy and reports.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NandWork {
-    /// Unit reads (all planes of a die).
-    pub reads: [u64; 8],
-    /// Unit programs.
-    pub programs: [u64; 8],
-    /// Block erases (all planes of a die).
-    pub erases: u64,
-    /// Slots moved over channels.
-    pub slots_moved: u64,
-}
-
-image_of!(NandWork {
-    reads,
-    programs,
-    erases,
-    slots_moved
-});
-
-/// Where a unit is programmed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnitPlace {
-    /// Superblock.
-    pub superblock: u32,
-    /// Row in it.
-    pub row: u32,
-    /// Die.
-    pub die: u32,
-    /// How the superblock's cells are used.
-    pub mode: Mode,
-}
 
 /// The array.
 #[derive(Clone, Debug)]
@@ -490,16 +346,10 @@ impl<G: Gear> Nand<G> {
     /// Tries that reading a page on worn media takes beyond the first, and the ns of each.
     #[inline(never)]
     fn read_worn(&mut self, at: UnitPlace) -> (u32, u64) {
-        let page = PageAt {
-            superblock: at.superblock,
-            die: at.die,
-            row: at.row,
-            mode: at.mode,
-        };
         let Some(wear) = &mut self.wear else {
             return (0, 0);
         };
-        let reading = wear.read(page);
+        let reading = wear.read(at);
         let retry_ns = wear.config().retry.0;
         // More than there are superblocks is too much to remember: they will be found again.
         let room = self.faded.len() < self.erase_count.len();
@@ -562,15 +412,6 @@ impl<G: Gear> Nand<G> {
     pub fn make_firm(&mut self, ticket: Ticket) -> u64 {
         self.gear.make_firm(ticket)
     }
-}
-
-/// Outcome of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Programmed {
-    /// To ask when the data is on media.
-    pub ticket: Ticket,
-    /// The block had to be erased first.
-    pub erased: bool,
 }
 
 #[cfg(test)]

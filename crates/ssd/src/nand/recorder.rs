@@ -1,9 +1,11 @@
 //! The gear that remembers: time, and what is on media at each moment of it.
 
 use super::clock::Clock;
-use super::gear::{Gear, Program, Read, Ticket};
+use super::gear::Gear;
 use super::media::{CutDamage, Media, Progress};
-use super::{NandConfig, Purpose, Reliability};
+use super::operation::{Program, Purpose, Read, Ticket};
+use super::reliability::Reliability;
+use crate::config::NandConfig;
 use crate::geometry::Geometry;
 use crate::image::{Image, ImageError, Reader, Writer};
 

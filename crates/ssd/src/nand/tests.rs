@@ -3,6 +3,7 @@
 use super::*;
 use crate::geometry::Shape;
 use crate::rng::Rng;
+use crate::units::Nanos;
 
 /// A slot over the channel.
 const MOVE: u64 = 10_000;

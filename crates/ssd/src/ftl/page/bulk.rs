@@ -11,9 +11,9 @@
 //!         \______________ rows ______________/ \_ U stay _/
 //! ```
 
-use super::reclaim::Which;
+use super::mover::Which;
 use super::{Entry, Gear, Hint, Layout, Pace, PageFtl, UNMAPPED};
-use crate::ftl::policies::Separation;
+use crate::config::policy::Separation;
 use crate::nand::Mode;
 use std::ops::Range;
 

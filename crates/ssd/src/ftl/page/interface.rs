@@ -6,7 +6,7 @@ use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::ftl::frontier::Frontier;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::{Found, Hint, Launched, SuperblockView, Translation};
+use crate::ftl::translation::{Found, Hint, Launched, SuperblockView, Translation};
 use crate::nand::media::Media;
 use crate::nand::{EndOfLife, Mode, NandWork, Purpose, Reliability, Ticket, UsedArray};
 use std::ops::Range;

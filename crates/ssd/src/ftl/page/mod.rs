@@ -15,6 +15,9 @@
 mod bulk;
 mod check;
 mod interface;
+mod levelling;
+mod looked;
+mod mover;
 mod place;
 mod plain;
 mod program;
@@ -27,27 +30,24 @@ mod wear;
 use super::candidates::Candidates;
 use super::frontier::Frontier;
 use super::gather::{Entry, Gather};
-use super::policies::{Separation, Victim, VictimPolicy};
-use super::{Found, Hint, Launched};
+use super::map_value::{BUFFERED, UNMAPPED};
+use super::policies::{Victim, VictimPolicy};
+use super::translation::{Found, Hint, Launched};
 use crate::caches::prefetch;
-use crate::config::{DriveConfig, JournalConfig, MEDIA_SLOTS_MAX, Pace, SlcConfig, SpareArea};
+use crate::config::policy::Separation;
+use crate::config::{DriveConfig, JournalConfig, Pace, SlcConfig, SpareArea};
 use crate::counters::DriveCounters;
-use crate::image::{Image, ImageError, Reader, Writer, image_of, image_of_choice};
+use crate::image::{image_of, image_of_choice};
 use crate::nand::{Gear, Mode, Nand};
 use crate::rng::Rng;
-use plain::Looked;
-use reclaim::Mover;
+use looked::Looked;
+use mover::Mover;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use table::Table;
 use upkeep::Upkeep;
 use wear::Wear;
 
-/// The map's value for a slot that lies nowhere. Zero, so that a fresh map costs no memory until
-/// it is used; a slot on media at `ppn` has the value `ppn + 1`.
-const UNMAPPED: u32 = 0;
-/// Map values from here up are positions in the write buffer.
-const BUFFERED: u32 = MEDIA_SLOTS_MAX as u32;
 /// The pSLC cache's frontier; that of stream `s` is `1 + s`.
 const SLC_FRONTIER: usize = 0;
 
@@ -223,90 +223,45 @@ pub struct PageFtl<G, L> {
     layout: PhantomData<L>,
 }
 
-image_of!(Launched { slots, ticket });
-
-/// Written by hand for its two type parameters.
-impl<G: Gear, L: Layout> Image for PageFtl<G, L> {
-    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
-        self.nand.save(out)?;
-        self.counters.save(out)?;
-        self.map.save(out)?;
-        (self.written_end, self.user_slots).save(out)?;
-        self.owner.save(out)?;
-        self.valid.save(out)?;
-        self.weight.save(out)?;
-        self.live.save(out)?;
-        self.candidates.save(out)?;
-        (self.state.clone(), self.mode.clone()).save(out)?;
-        (self.stream_of.clone(), self.reads_since.clone()).save(out)?;
-        (self.free.clone(), self.free_slc.clone()).save(out)?;
-        self.slc_full.save(out)?;
-        (self.frontiers.clone(), self.gathers.clone()).save(out)?;
-        self.gather_shift.save(out)?;
-        self.movers.save(out)?;
-        self.refresh_queue.save(out)?;
-        self.credits.save(out)?;
-        self.rules.save(out)?;
-        self.journal.save(out)?;
-        self.lifespans.save(out)?;
-        self.upkeep.save(out)?;
-        self.wear.save(out)?;
-        self.victim.save(out)?;
-        self.rng.save(out)?;
-        self.launched.save(out)?;
-        (self.host_slots, self.epoch).save(out)
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Self, ImageError> {
-        let (nand, counters, map) = (Nand::load(from)?, Image::load(from)?, Table::load(from)?);
-        let (written_end, user_slots) = Image::load(from)?;
-        let (owner, valid, weight) = (Table::load(from)?, Vec::load(from)?, Vec::load(from)?);
-        let (live, candidates) = (u64::load(from)?, Candidates::load(from)?);
-        let (state, mode) = Image::load(from)?;
-        let (stream_of, reads_since) = Image::load(from)?;
-        let (free, free_slc) = Image::load(from)?;
-        let slc_full = Image::load(from)?;
-        let (frontiers, gathers) = Image::load(from)?;
-        Ok(PageFtl {
-            nand,
-            counters,
-            map,
-            written_end,
-            user_slots,
-            owner,
-            valid,
-            weight,
-            live,
-            candidates,
-            state,
-            mode,
-            stream_of,
-            reads_since,
-            free,
-            free_slc,
-            slc_full,
-            frontiers,
-            gathers,
-            gather_shift: Image::load(from)?,
-            movers: Image::load(from)?,
-            refresh_queue: Image::load(from)?,
-            credits: Image::load(from)?,
-            rules: Image::load(from)?,
-            journal: Image::load(from)?,
-            lifespans: Image::load(from)?,
-            upkeep: Image::load(from)?,
-            wear: Image::load(from)?,
-            victim: Image::load(from)?,
-            rng: Image::load(from)?,
-            launched: Image::load(from)?,
-            batch: Vec::new(),
-            looked: Looked::default(),
-            host_slots: Image::load(from)?,
-            epoch: Image::load(from)?,
-            layout: PhantomData,
-        })
-    }
-}
+image_of!(PageFtl<G: Gear, L: Layout> {
+    nand,
+    counters,
+    map,
+    written_end,
+    user_slots,
+    owner,
+    valid,
+    weight,
+    live,
+    candidates,
+    state,
+    mode,
+    stream_of,
+    reads_since,
+    free,
+    free_slc,
+    slc_full,
+    frontiers,
+    gathers,
+    gather_shift,
+    movers,
+    refresh_queue,
+    credits,
+    rules,
+    journal,
+    lifespans,
+    upkeep,
+    wear,
+    victim,
+    rng,
+    launched,
+    host_slots,
+    epoch
+} afresh {
+    batch,
+    looked,
+    layout
+});
 
 /// As spare slots: all that holds no valid data, however much.
 const SPARE_IS_ALL: u64 = u64::MAX;

@@ -3,7 +3,7 @@
 use super::{Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State, UNMAPPED};
 use crate::caches::prefetch;
 use crate::config::SlcFull;
-use crate::ftl::{Hint, Launched};
+use crate::ftl::translation::{Hint, Launched};
 use crate::nand::{Mode, Purpose, Ticket, UnitPlace};
 use std::ops::Range;
 

@@ -8,12 +8,14 @@
 //! not plain (the first and the last unit of a victim, slots that became stale while they waited)
 //! is left to the general way, and the tests hold the two against each other.
 
+use super::looked::LookedUnit;
+use super::mover::Which;
 use super::program::clear;
-use super::reclaim::{AHEAD as VICTIM_AHEAD, Which};
+use super::reclaim::AHEAD as VICTIM_AHEAD;
 use super::{BUFFERED, Entry, Gear, Layout, PageFtl};
 use crate::caches::prefetch;
-use crate::ftl::Hint;
 use crate::ftl::gather::Gather;
+use crate::ftl::translation::Hint;
 use crate::nand::{Mode, Purpose, UnitPlace};
 use std::ops::Range;
 
@@ -71,24 +73,6 @@ fn apart(
         let target = target - end;
         (&before[start..], after[target..target + count].iter_mut())
     }
-}
-
-/// Units of the victim that were looked through: the valid slots found, which are yet to be moved.
-/// Empty but while single writes are taken: a mover holds them then.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Looked {
-    units: Vec<LookedUnit>,
-    /// Of all of them.
-    slots: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct LookedUnit {
-    first: u32,
-    /// Bits that are set in `bits`.
-    slots: u32,
-    /// A bit for each slot from `first` on.
-    bits: u64,
 }
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {

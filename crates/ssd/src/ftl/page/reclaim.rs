@@ -9,77 +9,10 @@
 //! moved earns one. Over a victim's life the slots written equal the slots it frees, so the free
 //! reserve never shrinks and reclaim can never be stuck. (Write credits: NVMeVirt, `conv_ftl.c`.)
 
+use super::mover::Which;
 use super::{Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State};
 use crate::caches::prefetch;
-use crate::image::image_of;
 use crate::nand::{Erased, Mode, Purpose, UnitPlace};
-
-/// One emptying in progress.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Mover {
-    pub(super) victim: Option<u32>,
-    /// Next unit of the victim to look at.
-    pub(super) unit: u32,
-    /// Valid slots read but not yet programmed: logical slot and map value of where it lies.
-    pub(super) moving: Vec<Entry>,
-    /// The drive's epoch in which all of `moving` was known to be valid.
-    pub(super) epoch: u64,
-    /// When the slots in `moving` are in the controller.
-    read_end: u64,
-    /// Victims looked through whose last slots are in `moving`.
-    pub(super) retiring: Vec<u32>,
-}
-
-image_of!(Mover {
-    victim,
-    unit,
-    moving,
-    epoch,
-    read_end,
-    retiring
-});
-
-impl Mover {
-    /// Superblocks being emptied.
-    pub fn victims(&self) -> impl Iterator<Item = u32> + '_ {
-        self.victim.iter().chain(&self.retiring).copied()
-    }
-
-    /// The victim, when all there is to do is to look through it.
-    pub fn looking_only(&self) -> Option<u32> {
-        let idle = self.moving.is_empty() && self.retiring.is_empty();
-        self.victim.filter(|_| idle)
-    }
-
-    pub fn is_working(&self) -> bool {
-        self.victim.is_some() || !self.moving.is_empty()
-    }
-}
-
-/// Which of the movers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
-    Reclaim = 0,
-    Fold = 1,
-    Refresh = 2,
-    Level = 3,
-}
-
-impl Which {
-    /// What it is, known to the compiler where it is reclaim.
-    #[inline(always)]
-    fn or_reclaim<const RECLAIM: bool>(self) -> Which {
-        if RECLAIM { Which::Reclaim } else { self }
-    }
-
-    fn purpose(self) -> Purpose {
-        match self {
-            Which::Reclaim => Purpose::Relocation,
-            Which::Fold => Purpose::Fold,
-            Which::Refresh | Which::Level => Purpose::Refresh,
-        }
-    }
-}
 
 /// Map entries are fetched for so many slots of a victim at a time, and so many ahead of the look.
 /// Many at once, since the processor can wait for many together, but not long for one.

@@ -11,9 +11,9 @@
 //! Left out: the nodes above the leaves (small, always in DRAM), and compaction of a tree's area
 //! on media, which is written in a circle.
 
-use super::{BUFFERED, UNMAPPED};
 use crate::caches::prefetch;
 use crate::config::{DriveConfig, MappingKind};
+use crate::ftl::map_value::{BUFFERED, UNMAPPED};
 use crate::geometry::Divisor;
 use crate::image::image_of;
 use std::collections::VecDeque;

@@ -80,7 +80,7 @@ impl<G: Gear, P: Placement> SegmentFtl<G, P> {
         let uses = (core.free.iter().map(|&s| (s, Role::Free)))
             .chain(homes.chain(old).map(|s| (s, Role::Data)))
             .chain(logs.map(|s| (s, Role::Log)))
-            .chain(core.map_log.superblock().map(|s| (s, Role::Map)));
+            .chain(core.map_log.superblock.map(|s| (s, Role::Map)));
         let mut seen = vec![0; core.role.len()];
         for (superblock, role) in uses {
             seen[superblock as usize] += 1;

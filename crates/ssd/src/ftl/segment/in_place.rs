@@ -6,21 +6,13 @@
 //! pages programs n pages. (J. He, "The Myth of SSD Performance Degradation": up to 256x.)
 
 use super::{Core, DriveConfig, Gear, NONE, Placement, Range, Target, Ticket};
-use crate::image::{Image, ImageError, Reader, Writer};
+use crate::image::image_of;
 
 /// See the module's text.
 #[derive(Clone, Debug)]
 pub struct InPlace;
 
-impl Image for InPlace {
-    fn save(&self, _: &mut Writer<'_>) -> Result<(), ImageError> {
-        Ok(())
-    }
-
-    fn load(_: &mut Reader<'_>) -> Result<InPlace, ImageError> {
-        Ok(InPlace)
-    }
-}
+image_of!(InPlace {});
 
 impl Placement for InPlace {
     fn new(_: &DriveConfig) -> InPlace {

@@ -6,7 +6,7 @@ use crate::caches::prefetch;
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::{Found, Hint, SuperblockView, Translation};
+use crate::ftl::translation::{Found, Hint, SuperblockView, Translation};
 use crate::nand::media::Media;
 use crate::nand::{NandWork, Purpose, Ticket, UsedArray};
 use std::ops::Range;

@@ -15,9 +15,10 @@
 //! of the drive is free.
 
 use super::VecDeque;
-use super::recover::LOG_TAG;
 use super::rewrite::Content;
-use super::{BUFFERED, Core, DriveConfig, Gear, NONE, Placement, Range, Role, Target, Ticket};
+use super::{
+    BUFFERED, Core, DriveConfig, Gear, LOG_TAG, NONE, Placement, Range, Role, Target, Ticket,
+};
 use crate::image::image_of;
 use crate::nand::{Mode, UnitPlace};
 

@@ -23,6 +23,7 @@
 //! emptying the buffer, filling up of word lines.
 
 mod check;
+mod commit;
 mod in_place;
 mod interface;
 mod logged;
@@ -33,9 +34,10 @@ mod rewrite;
 pub use in_place::InPlace;
 pub use logged::Logged;
 
-use super::Launched;
 use super::gather::{Entry, Gather};
-use crate::config::{DriveConfig, MEDIA_SLOTS_MAX};
+use super::map_value::{BUFFERED, UNMAPPED};
+use super::translation::Launched;
+use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::image::{Image, image_of, image_of_choice};
 use crate::nand::{Gear, Nand, Ticket};
@@ -44,12 +46,11 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// The table's value for a slot that lies nowhere; a slot at `ppn` has the value `ppn + 1`.
-const UNMAPPED: u32 = 0;
-/// Values from here up are indices in the write buffer.
-const BUFFERED: u32 = MEDIA_SLOTS_MAX as u32;
 /// No superblock.
 const NONE: u32 = u32::MAX;
+/// Tags of superblocks: the segment for a home, these for the rest.
+const LOG_TAG: u32 = u32::MAX - 1;
+const MAP_TAG: u32 = u32::MAX;
 
 /// What a superblock is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! lies in two superblocks was being rewritten: a new home that holds nothing but copies is given
 //! up, any other is finished by a merge. Logs are not written further.
 
-use super::{BUFFERED, Core, Gear, NONE, Placement, Role, SegmentFtl, UNMAPPED};
+use super::{BUFFERED, Core, Gear, LOG_TAG, MAP_TAG, NONE, Placement, Role, SegmentFtl, UNMAPPED};
 use crate::config::DriveConfig;
 use crate::ftl::frontier::Frontier;
 use crate::ftl::recover::{
@@ -13,10 +13,6 @@ use crate::ftl::recover::{
 use crate::nand::media::{Content, CutDamage, Media, Spare};
 use crate::nand::{Mode, Recorder, Reliability, UsedArray};
 use std::collections::BTreeMap;
-
-/// Tags: the segment for a home, these for the rest.
-pub(super) const LOG_TAG: u32 = u32::MAX - 1;
-pub(super) const MAP_TAG: u32 = u32::MAX;
 
 impl<G: Gear> Core<G> {
     /// New content for a mapping unit has come into the buffer.

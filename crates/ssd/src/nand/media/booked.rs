@@ -1,8 +1,7 @@
 //! From what is booked to what is there: settling, waiting, cutting.
 
 use super::{CutDamage, Dropped, Event, MapRecord, Media, Page, Pending, Progress, Spare};
-use crate::nand::gear::{Program, Ticket};
-use crate::nand::{Mode, Purpose, SLC_KIND};
+use crate::nand::operation::{Mode, Program, Purpose, SLC_KIND, Ticket};
 use std::sync::Arc;
 
 impl Media {

@@ -4,7 +4,7 @@
 //! sectors of one write share one number, and slots of one command share its bytes. A copy shares
 //! both, and lies in the spare area itself: reclaim finds it there without a further look.
 
-use super::SlotBytes;
+use super::bytes::SlotBytes;
 use std::fmt;
 use std::ops::{Index, Range};
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! What media keep for a short time, or to use again.
 
-use super::{Page, SlotContent};
+use super::content::SlotContent;
+use super::page::Page;
 use crate::caches::prefetch;
 use std::sync::Arc;
 

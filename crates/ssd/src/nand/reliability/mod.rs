@@ -21,14 +21,11 @@
 //! Left out: errors in SLC mode; dependence of one block's errors on another's; dies that fail
 //! whole; data lost by a read beyond the last try stays mapped (it is counted).
 
-mod config;
-mod curve;
 mod state;
 
-pub use config::{EndOfLife, LevellingConfig, RBER_UNITY, UNITY, WearConfig};
-pub use curve::Curve;
+pub use crate::config::{Curve, EndOfLife, LevellingConfig, RBER_UNITY, UNITY, WearConfig};
 
-use super::Mode;
+use super::operation::{Mode, UnitPlace};
 use crate::geometry::Geometry;
 use crate::image::image_of;
 
@@ -131,15 +128,6 @@ pub struct Reading {
     pub retries: u32,
     /// The data should be written anew.
     pub faded: bool,
-}
-
-/// Where a page is, for what it reads like.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PageAt {
-    pub superblock: u32,
-    pub die: u32,
-    pub row: u32,
-    pub mode: Mode,
 }
 
 /// The wear of every block.
@@ -326,7 +314,7 @@ impl Reliability {
 
     /// What reading a page comes to, and counts it.
     #[inline]
-    pub(super) fn read(&mut self, at: PageAt) -> Reading {
+    pub(super) fn read(&mut self, at: UnitPlace) -> Reading {
         let place = self.place(at.superblock, at.die);
         self.reads[place] = self.reads[place].saturating_add(1);
         if at.mode == Mode::Slc {

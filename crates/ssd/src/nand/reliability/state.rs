@@ -1,6 +1,7 @@
 //! Blocks that fail, and what takes their place.
 
-use super::{Erased, Failure, NEVER, NOWHERE, Reliability, UNITY};
+use super::{Erased, Failure, NEVER, NOWHERE, Reliability};
+use crate::config::UNITY;
 use crate::rng::{Rng, SplitMix64};
 
 impl Reliability {

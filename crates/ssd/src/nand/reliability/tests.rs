@@ -112,7 +112,7 @@ fn a_program_fails_once_in_the_last_cycle_and_its_block_goes() {
 /// At the limit a try is enough, just above it one more is needed.
 #[test]
 fn reads_try_again_until_corrected() {
-    let at = PageAt {
+    let at = UnitPlace {
         superblock: 0,
         die: 0,
         row: 0,
@@ -127,7 +127,7 @@ fn reads_try_again_until_corrected() {
         media.config.rber_cycles = Curve::flat(rber);
         assert_eq!(media.read(at).retries, retries, "{rber}");
         assert_eq!(media.counters.reads_uncorrectable, lost, "{rber}");
-        let slc = PageAt {
+        let slc = UnitPlace {
             mode: Mode::Slc,
             ..at
         };
@@ -138,7 +138,7 @@ fn reads_try_again_until_corrected() {
 #[test]
 fn hours_and_reads_make_data_fade() {
     let mut media = media(|_| {});
-    let at = PageAt {
+    let at = UnitPlace {
         superblock: 0,
         die: 1,
         row: 0,

@@ -22,7 +22,7 @@ mod aim;
 mod booked;
 mod bytes;
 mod content;
-mod image;
+mod page;
 mod recent;
 #[cfg(test)]
 mod tests;
@@ -30,67 +30,15 @@ mod tests;
 pub use aim::Aimed;
 pub use bytes::{Payload, SlotBytes};
 pub use content::{Content, Numbers, SlotContent};
+pub use page::{Block, MapRecord, Page, Spare};
 
-use super::gear::Ticket;
-use super::{Mode, Purpose};
+use super::operation::{Purpose, Ticket};
 use crate::caches::prefetch;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// Bytes of a sector, the smallest that a host writes.
 pub const SECTOR_BYTES: usize = 512;
-
-/// One slot's part of a spare area.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spare {
-    /// Slot within the unit.
-    pub offset: u32,
-    /// Slots that it takes.
-    pub weight: u32,
-    /// The address that the layer above gave it.
-    pub address: u32,
-    /// What it holds.
-    pub content: Content,
-}
-
-/// What pages of the map say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MapRecord {
-    /// The map is on media up to this sequence number.
-    pub covers: u64,
-    /// Addresses forgotten, and when.
-    pub forgotten: Vec<(u32, u64)>,
-}
-
-/// A programmed unit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// Order of programming, over the whole array.
-    pub seq: u64,
-    /// What for.
-    pub purpose: Purpose,
-    /// How its cells are used.
-    pub mode: Mode,
-    /// What the layer above uses its superblock for.
-    pub tag: u32,
-    /// Its superblock's life: blocks of an earlier one are stale.
-    pub generation: u32,
-    /// Cannot be read.
-    pub torn: bool,
-    /// Its slots.
-    pub slots: Vec<Spare>,
-    /// What it says of the map.
-    pub map: Option<Arc<MapRecord>>,
-}
-
-/// A block of every plane of a die.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Block {
-    /// Its programmed rows, torn ones included.
-    pub pages: Vec<Arc<Page>>,
-    /// Must be erased before use: an erase was interrupted.
-    pub unstable: bool,
-}
 
 /// Something that has happened to the media, for who keeps them in files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -478,7 +426,7 @@ impl Media {
     /// What a slot holds, or will when what is booked has ended.
     pub fn content_at(&self, slot: u32) -> Option<&SlotContent> {
         let page = self.page_at(slot / self.slots_per_unit)?;
-        content_of(page, slot % self.slots_per_unit)
+        page.content_of(slot % self.slots_per_unit)
     }
 
     /// The same for many slots, of which neighbours often lie in one unit.
@@ -492,7 +440,7 @@ impl Media {
             let known = last.filter(|&(known, _)| known == unit);
             let (_, page) = known.unwrap_or_else(|| (unit, self.page_at(unit)));
             last = Some((unit, page));
-            content_of(page?, slot % self.slots_per_unit)
+            page?.content_of(slot % self.slots_per_unit)
         })
     }
 
@@ -530,11 +478,41 @@ impl Media {
     }
 }
 
-/// What the slot at this offset of a unit holds.
-fn content_of(page: &Page, offset: u32) -> Option<&SlotContent> {
-    // Slots of one each, the usual case, lie where their numbers say.
-    let there = page.slots.get(offset as usize);
-    let there = there.filter(|spare| spare.offset == offset);
-    let found = there.or_else(|| page.slots.iter().find(|spare| spare.offset == offset));
-    found.and_then(|spare| spare.content.as_ref())
+impl Media {
+    /// Programs and erases booked since the drive was made or read from files; a block's erase
+    /// and the program behind it are two.
+    pub fn booked_count(&self) -> u64 {
+        self.aim.booked
+    }
+
+    /// Aims at the `nth` program or erase booked from now on, counted from 1; `None`: at nothing.
+    pub fn aim_at(&mut self, nth: Option<u64>) {
+        self.aim.target = nth.map(|nth| self.aim.booked.saturating_add(nth));
+        self.aim.hit = None;
+    }
+
+    /// Power fails: an operation that is booked will not be struck any more. One that is not yet
+    /// booked stays aimed at, it may be one of recovery.
+    pub(super) fn miss_aim(&mut self) {
+        if self.aim.hit.take().is_some() {
+            self.aim.target = None;
+        }
+    }
+
+    /// Whether something is aimed at.
+    pub fn is_aiming(&self) -> bool {
+        self.aim.target.is_some()
+    }
+
+    /// What is aimed at, once it is booked.
+    pub fn aimed(&self) -> Option<Aimed> {
+        self.aim.hit
+    }
+
+    /// Where in time it is, as is now known.
+    pub(in crate::nand) fn aimed_lies(&mut self, start: u64, end: u64) {
+        if let Some(hit) = &mut self.aim.hit {
+            (hit.start, hit.end) = (start, end);
+        }
+    }
 }

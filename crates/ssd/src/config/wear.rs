@@ -3,7 +3,7 @@
 //! The laws behind the tables (power law of bit errors, Arrhenius, the code's limit) are floating
 //! point and belong to whoever makes the tables; see `docs/wear-and-life.md`.
 
-use super::Curve;
+use super::curve::Curve;
 use crate::image::{image_of, image_of_choice};
 use crate::units::Nanos;
 
