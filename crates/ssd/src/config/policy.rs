@@ -10,26 +10,26 @@ use std::fmt;
 /// A parameter of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicyParameter {
-    /// Name.
+    /// Name of the parameter.
     pub name: &'static str,
-    /// What it does, with its unit.
+    /// Description, with the unit.
     pub text: &'static str,
-    /// Value when not given.
+    /// Default value.
     pub default: u64,
-    /// Least and most allowed.
+    /// Minimum and maximum allowed.
     pub range: (u64, u64),
 }
 
-/// A policy, described.
+/// Description of a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyInfo {
     /// Name for the command line and drive files.
     pub name: &'static str,
-    /// What it does, in a sentence or two.
+    /// Description in a sentence or two.
     pub text: &'static str,
-    /// Where it comes from.
+    /// Publication that it comes from.
     pub source: &'static str,
-    /// Its parameter, if it has one.
+    /// Parameter, if it has one.
     pub parameter: Option<PolicyParameter>,
 }
 
@@ -108,14 +108,14 @@ fn names() -> String {
 pub struct VictimChoice {
     /// Name in [`VICTIMS`].
     pub name: String,
-    /// Its parameter; not used by policies without one.
+    /// Value of its parameter; ignored by policies that have none.
     pub parameter: u64,
 }
 
 image_of!(VictimChoice { name, parameter });
 
 impl VictimChoice {
-    /// The usual one.
+    /// The default policy.
     pub fn greedy() -> VictimChoice {
         VictimChoice {
             name: "greedy".into(),
@@ -123,10 +123,10 @@ impl VictimChoice {
         }
     }
 
-    /// Reads `name` or `name:parameter`.
+    /// Parses `name` or `name:parameter`.
     ///
     /// # Errors
-    /// What is wrong and what is allowed, in a sentence.
+    /// A sentence that states the fault and what is allowed.
     pub fn parse(text: &str) -> Result<VictimChoice, String> {
         let (name, given) = match text.split_once(':') {
             Some((name, given)) => (name, Some(given)),
@@ -158,10 +158,10 @@ impl VictimChoice {
         }
     }
 
-    /// Whether it exists and its parameter is allowed.
+    /// Checks that the policy exists and its parameter is allowed.
     ///
     /// # Errors
-    /// What was given, and what is allowed.
+    /// The value given and the values allowed.
     pub fn validate(&self) -> Result<(), (String, String)> {
         let Some(info) = info(&self.name) else {
             return Err((self.name.clone(), format!("one of {} is allowed", names())));
@@ -193,8 +193,8 @@ pub enum Separation {
     Single = 0,
     /// The stream that the host names with the command, modulo the drive's streams.
     Hint = 1,
-    /// By the lifespan of what is overwritten: a slot whose last copy lived less than the mean
-    /// lifespan of recent copies goes to stream 1, all others to stream 0.
+    /// By the lifespan of overwritten data: a slot whose previous copy had a lifespan below the
+    /// mean of recent copies goes to stream 1, all others to stream 0.
     Lifespan = 2,
 }
 
@@ -228,7 +228,7 @@ pub const SEPARATIONS: [(Separation, PolicyInfo); 3] = [
         Separation::Lifespan,
         PolicyInfo {
             name: "lifespan",
-            text: "data whose last copy lived less than the recent mean has a stream of its own",
+            text: "data overwritten sooner than the recent mean has a stream of its own",
             source: "after Q. Wang et al. 2022 (SepBIT), its rule for host writes alone",
             parameter: None,
         },
@@ -236,10 +236,10 @@ pub const SEPARATIONS: [(Separation, PolicyInfo); 3] = [
 ];
 
 impl Separation {
-    /// Reads a name.
+    /// Parses a name.
     ///
     /// # Errors
-    /// What was given and what is allowed, in a sentence.
+    /// A sentence with the value given and the values allowed.
     pub fn parse(text: &str) -> Result<Separation, String> {
         let found = SEPARATIONS.iter().find(|(_, info)| info.name == text);
         found.map(|&(kind, _)| kind).ok_or_else(|| {

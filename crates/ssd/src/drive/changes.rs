@@ -74,7 +74,7 @@ impl<F: Translation> Engine<F> {
         });
     }
 
-    /// A write of part of a mapping unit needs the rest of it: read-modify-write.
+    /// Reads the rest of partly written mapping units: read-modify-write.
     fn read_edges(&mut self, command: &Command, slots: &Range<u32>, ready: u64) -> u64 {
         let mut end = ready;
         for lpn in edges(command, slots, self.slot_shift) {
@@ -94,7 +94,7 @@ impl<F: Translation> Engine<F> {
         }
     }
 
-    /// Does as much of a change as there is room for; completes it when all is done.
+    /// Does as much of a change as there is room for; completes the command when all is done.
     #[inline]
     fn proceed(&mut self, change: Change, at: u64) -> Option<Change> {
         let at = at.max(change.ready);
@@ -128,7 +128,7 @@ impl<F: Translation> Engine<F> {
         None
     }
 
-    /// The data is on media from `from` on: now the map, then the command is done.
+    /// Commits the map, with the data on media at `from`, and completes the command.
     fn commit(&mut self, tag: u32, from: u64) {
         let mut end = from;
         if self.ftl.uncommitted() {
@@ -140,7 +140,7 @@ impl<F: Translation> Engine<F> {
         self.complete(tag, end);
     }
 
-    /// When all data given to media is there; nothing puts that off from now on.
+    /// End of all programs in flight, which become firm.
     fn all_in_flight(&mut self) -> u64 {
         let tickets = self.pipeline.in_flight.iter();
         tickets
@@ -171,7 +171,7 @@ impl<F: Translation> Engine<F> {
         None
     }
 
-    /// Units given to media hold their places until they are there.
+    /// Units in flight hold their places in the buffer until their programs end.
     pub(super) fn take_launched(&mut self) {
         let mut launched = std::mem::take(self.ftl.launched());
         for unit in launched.drain(..) {
@@ -191,7 +191,7 @@ impl<F: Translation> Engine<F> {
             }
             let end = self.ftl.end_of(ticket);
             if end > ticket.end {
-                // Reads have overtaken it since.
+                // Reads have delayed it since.
                 *first = Reverse((Ticket { end, ..ticket }, slots));
                 continue;
             }
@@ -201,7 +201,7 @@ impl<F: Translation> Engine<F> {
         }
     }
 
-    /// When there is room for a mapping unit, `from` on.
+    /// Earliest time from `from` on at which there is room for a mapping unit.
     pub(super) fn pipeline_room(&mut self, from: u64, lpn: u32) -> u64 {
         let mut at = from;
         loop {
@@ -217,7 +217,7 @@ impl<F: Translation> Engine<F> {
         }
     }
 
-    /// Room may have come free: go on.
+    /// Resumes waiting changes after room may have become free.
     pub(super) fn run_pipeline(&mut self, at: u64) {
         self.release(at);
         while let Some(change) = self.pipeline.waiting.pop_front() {
@@ -227,6 +227,6 @@ impl<F: Translation> Engine<F> {
             }
         }
         let stuck = !self.pipeline.waiting.is_empty() && self.pipeline.in_flight.is_empty();
-        assert!(!stuck, "a write waits for room that nothing will give");
+        assert!(!stuck, "a write waits for room that will never become free");
     }
 }

@@ -1,13 +1,13 @@
 //! What changes the map, in the order received: writes into the buffer, commits, TRIM.
 //!
-//! A write that finds the buffer full waits, and everything behind it that changes the map waits
-//! with it; so the map depends on the order of commands alone. A slot takes its place in the
-//! buffer until the program that puts it on media has ended.
+//! A write waits while the buffer is full, and all later changes of the map wait with it, so the
+//! map depends on the order of commands alone. A slot occupies the buffer until its program has
+//! ended.
 //!
-//! Commits are what FLUSH, and FUA on a volatile buffer, must do before they complete: the data
-//! to media, then the map pages that lead to it, each program after the one before has ended.
-//! One commit at a time. This is what makes a small durable write cost several programs on a
-//! drive whose buffer does not survive a power cut.
+//! A FLUSH, or a FUA write to a volatile buffer, must commit before it completes: it programs the
+//! data, then the map pages, each after the previous program has ended. Commits are serial. A small
+//! durable write therefore costs several programs on a drive whose buffer does not survive a power
+//! cut.
 
 use crate::ftl::Hint;
 use crate::image::image_of;
@@ -15,16 +15,16 @@ use crate::nand::Ticket;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A change that has not yet happened in full.
+/// A change of the map in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
     pub tag: u32,
     pub kind: Kind,
-    /// Slots still to do.
+    /// First slot still to do.
     pub next: u32,
     pub last: u32,
     pub hint: Hint,
-    /// When it, and its data, were in the controller.
+    /// Time at which the command and its data were in the controller.
     pub ready: u64,
 }
 
@@ -37,17 +37,17 @@ pub(super) enum Kind {
     Trim { commit: bool },
 }
 
-/// Room in the buffer, and who waits for it.
+/// Room in the buffer, and the changes that wait for it.
 #[derive(Clone, Debug)]
 pub(super) struct Pipeline {
     pub capacity: u32,
-    /// Slots taken: buffered ones and those whose program has not ended.
+    /// Slots in use: buffered ones and those whose program has not ended.
     pub occupied: u32,
-    /// Programs under way, by the end they had when last looked at.
+    /// Programs in flight, by their last known end.
     pub in_flight: BinaryHeap<Reverse<(Ticket, u32)>>,
     pub in_flight_slots: u32,
     pub waiting: VecDeque<Change>,
-    /// When the last commit ends.
+    /// End of the last commit.
     pub commit_end: u64,
 }
 
@@ -71,7 +71,7 @@ impl Pipeline {
         }
     }
 
-    /// When room may come free for who waits; `u64::MAX` when nobody does.
+    /// Time at which room may become free for a waiting change; `u64::MAX` when none waits.
     #[inline(always)]
     pub fn next_time(&self) -> u64 {
         if self.waiting.is_empty() {
@@ -89,7 +89,7 @@ impl Pipeline {
         };
     }
 
-    /// Power failed: nothing is in the buffer, nobody waits.
+    /// Empties the buffer and drops the waiting changes after a power failure.
     pub fn restart(&mut self) {
         *self = Pipeline::new(self.capacity);
     }

@@ -1,10 +1,10 @@
-//! What a command covers, whether it is possible, and how long its data takes on the link.
+//! Mapping units and link time of a command, and whether it is possible.
 
 use crate::command::{Command, Op};
 use crate::nand::EndOfLife;
 use std::ops::Range;
 
-/// Whether a drive at its end refuses a command: it completes, and nothing is done.
+/// Whether a drive at its end of life refuses a command, which then completes without effect.
 #[inline(always)]
 pub fn refuses(ended: Option<EndOfLife>, op: Op) -> bool {
     match ended {
@@ -14,10 +14,10 @@ pub fn refuses(ended: Option<EndOfLife>, op: Op) -> bool {
     }
 }
 
-/// Checks that a command lies within the drive, in whole blocks.
+/// Checks that a command lies within the drive and is in whole blocks.
 ///
 /// # Panics
-/// When it does not.
+/// When it is not.
 pub fn assert_possible(command: &Command, user_bytes: u64) {
     let end = command.offset + u64::from(command.len);
     assert!(end <= user_bytes, "command ends at {end}, beyond the drive");
@@ -36,14 +36,14 @@ pub fn slots_touched(command: &Command, slot_shift: u32) -> Range<u32> {
     first as u32..last as u32
 }
 
-/// Mapping units that lie wholly within a command: only they can be forgotten.
+/// Mapping units that lie entirely within a command: only these can be trimmed.
 pub fn slots_within(command: &Command, slot_shift: u32) -> Range<u32> {
     let first = command.offset.next_multiple_of(1 << slot_shift) >> slot_shift;
     let last = (command.offset + u64::from(command.len)) >> slot_shift;
     first as u32..last.max(first) as u32
 }
 
-/// Mapping units that a write covers in part.
+/// Mapping units that a write covers partly.
 pub fn edges(command: &Command, slots: &Range<u32>, slot_shift: u32) -> impl Iterator<Item = u32> {
     let within = (1 << slot_shift) - 1;
     let last = command.offset + u64::from(command.len);

@@ -1,4 +1,4 @@
-//! The translation layer: where each logical slot lies, and how room is made.
+//! The translation layer: the place of each logical slot, and reclaim.
 //!
 //! One interface, [`Translation`], and several kinds behind it, chosen at compile time:
 //!
@@ -6,9 +6,9 @@
 //! - [`BlockFtl`]: block-mapped in place, the naive baseline;
 //! - [`HybridFtl`]: block-mapped with page-mapped log superblocks.
 //!
-//! What changes the map is done in the order of the calls and never depends on time, so that the
-//! timed and the counting gear leave the same map. What takes time is booked on the media, and
-//! the ends are told.
+//! The map changes in the order of the calls and never depends on time, so that the timed and the
+//! counting gear produce the same map. Operations that take time are booked on the media, which
+//! return their ends.
 
 mod candidates;
 mod frontier;

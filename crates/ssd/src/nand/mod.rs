@@ -1,4 +1,4 @@
-//! The media: what NAND allows, and what was done to it.
+//! The media: the rules of NAND, and the work done on it.
 //!
 //! Model. A die does one operation at a time; a channel carries one transfer at a time. A program
 //! moves its data over the channel into the die's registers, then programs; a read senses, then
@@ -6,9 +6,9 @@
 //! loads or unloads one register while its array works on another. Rules, asserted: the pages of
 //! a block are programmed in order, once, after an erase.
 //!
-//! When an operation ends is the [`Gear`]'s matter; what holds without time is here.
+//! A [`Gear`] computes when operations end; everything independent of time is here.
 //!
-//! How it wears, if it does, is in [`reliability`].
+//! Wear is in [`reliability`].
 
 mod bus;
 mod clock;
@@ -49,7 +49,7 @@ const STALE: u16 = u16::MAX;
 pub struct Nand<G> {
     /// Shape and addresses.
     pub geometry: Geometry,
-    /// What was done.
+    /// Work done so far.
     pub work: NandWork,
     /// Erases, per superblock.
     pub erase_count: Vec<u32>,
@@ -58,7 +58,7 @@ pub struct Nand<G> {
     next_row: Vec<u16>,
     /// Wear of the blocks, on media that wears.
     wear: Option<Reliability>,
-    /// Superblocks whose data was found faded by reads, to be written anew.
+    /// Superblocks whose data reads found faded, to be rewritten.
     faded: Vec<u32>,
 }
 
@@ -87,7 +87,7 @@ impl<G: Gear> Nand<G> {
         }
     }
 
-    /// The same media in another gear: nothing is under way there.
+    /// The same media in another gear, without operations in progress.
     pub fn regear<H: Gear>(self, config: &NandConfig) -> Nand<H> {
         Nand {
             gear: H::new(&self.geometry, config),
@@ -100,12 +100,12 @@ impl<G: Gear> Nand<G> {
         }
     }
 
-    /// The gear, to look at.
+    /// The gear.
     pub fn gear(&self) -> &G {
         &self.gear
     }
 
-    /// No later request will be for a time before `now`.
+    /// Sets a lower bound of the times of all later requests.
     #[inline(always)]
     pub fn set_now(&mut self, now: u64) {
         self.gear.set_now(now);
@@ -159,8 +159,8 @@ impl<G: Gear> Nand<G> {
         self.gear.read(from, channel, &read)
     }
 
-    /// Reads a page that holds nothing: it takes a die and its channel as long as any other, and
-    /// there is nothing in it to be worn or corrected.
+    /// Reads an empty page: it occupies a die and its channel like any other read, without wear or
+    /// correction.
     pub fn read_blank(&mut self, from: u64, die: u32, row: u32, slots: u32) -> u64 {
         let kind = self.kind(row, Mode::Native);
         self.work.reads[kind] += 1;
@@ -176,7 +176,7 @@ impl<G: Gear> Nand<G> {
         self.gear.read(from, self.geometry.channel_of(die), &read)
     }
 
-    /// Whether a page given to the array is not yet programmed, so that its data is still in the
+    /// Whether a booked page has not been programmed yet, so that its data is still in the
     /// controller.
     #[inline]
     pub fn is_pending(&self, superblock: u32, row: u32, die: u32) -> bool {
@@ -242,7 +242,7 @@ impl<G: Gear> Nand<G> {
     pub fn even_row(&self, superblock: u32) -> Option<u32> {
         let rows = &self.next_row[self.blocks(superblock)];
         let first = rows[0];
-        // No early end, so that it is done many at a time.
+        // No early exit, so that the loop is vectorised.
         let differ = rows.iter().fold(0, |differ, row| differ | (row ^ first));
         let row = if first == STALE { 0 } else { first };
         (differ == 0).then_some(row.into())
@@ -267,7 +267,7 @@ impl<G: Gear> Nand<G> {
         self.work.erases += u64::from(erased);
         if let Some(wear) = &mut self.wear {
             if erased > 0 {
-                // All or none: they were made stale together, and rows are programmed together.
+                // All or none: blocks become stale together, and rows are programmed together.
                 assert_eq!(erased, dies, "superblock {superblock}: erased together");
                 (0..dies).for_each(|die| wear.erased(superblock, die));
             }
@@ -282,8 +282,8 @@ impl<G: Gear> Nand<G> {
     }
 
     /// Marks a superblock's blocks stale: each is erased just before its first program. On media
-    /// that wears, failed blocks are replaced; the superblock may be given up for that only if
-    /// `may_retire`.
+    /// that wears, failed blocks are replaced; the superblock may be retired for lack of reserve
+    /// only if `may_retire`.
     pub fn make_stale(&mut self, superblock: u32, may_retire: bool) -> Erased {
         self.erase_count[superblock as usize] += 1;
         let blocks = self.blocks(superblock);
@@ -292,7 +292,7 @@ impl<G: Gear> Nand<G> {
         self.renew(superblock, may_retire, false)
     }
 
-    /// Erases a superblock now, all dies at once; returns the end, and what came of it.
+    /// Erases a superblock now, all dies at once; returns the end and the outcome.
     pub fn erase(&mut self, from: u64, superblock: u32) -> (u64, Erased) {
         self.erase_count[superblock as usize] += 1;
         self.work.erases += u64::from(self.geometry.die_count);
@@ -303,13 +303,13 @@ impl<G: Gear> Nand<G> {
         (self.gear.erase(from, superblock), outcome)
     }
 
-    /// Replaces the failed blocks of a superblock that is free. `erased`: it is erased at once.
+    /// Replaces the failed blocks of a free superblock. `erased`: it is erased at once.
     fn renew(&mut self, superblock: u32, may_retire: bool, erased: bool) -> Erased {
         let Some(wear) = &mut self.wear else {
             return Erased::Usable;
         };
-        // The whole table is kept only where a superblock may go: a copy of it at every free
-        // superblock would cost more than all else.
+        // The table is copied only when a superblock may be retired: a copy for every freed
+        // superblock would cost more than everything else.
         let may_go = G::KEEPS && may_retire && wear.may_lose(superblock, u32::from(erased));
         let before = may_go.then(|| wear.clone());
         if erased {
@@ -323,7 +323,7 @@ impl<G: Gear> Nand<G> {
         outcome
     }
 
-    /// Everything erased, as from the factory; counts stay.
+    /// Erases everything, as from the factory; counts are kept.
     pub fn erase_all(&mut self, from: u64) -> u64 {
         self.next_row.fill(0);
         let mut superblocks = 0;
@@ -343,7 +343,7 @@ impl<G: Gear> Nand<G> {
         self.gear.erase_all(from, superblocks)
     }
 
-    /// Tries that reading a page on worn media takes beyond the first, and the ns of each.
+    /// Retries of reading a page on media that wears, and the time of each, ns.
     #[inline(never)]
     fn read_worn(&mut self, at: UnitPlace) -> (u32, u64) {
         let Some(wear) = &mut self.wear else {
@@ -351,7 +351,7 @@ impl<G: Gear> Nand<G> {
         };
         let reading = wear.read(at);
         let retry_ns = wear.config().retry.0;
-        // More than there are superblocks is too much to remember: they will be found again.
+        // The list is bounded by the number of superblocks; later reads find the others again.
         let room = self.faded.len() < self.erase_count.len();
         if reading.faded && room && self.faded.last() != Some(&at.superblock) {
             self.faded.push(at.superblock);
@@ -359,18 +359,18 @@ impl<G: Gear> Nand<G> {
         (reading.retries, retry_ns)
     }
 
-    /// Takes the superblocks whose data was found faded.
+    /// Takes the superblocks with faded data.
     pub fn take_faded(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.faded)
     }
 
-    /// Whether any is waiting to be taken.
+    /// Whether there are superblocks with faded data.
     #[inline(always)]
     pub fn has_faded(&self) -> bool {
         !self.faded.is_empty()
     }
 
-    /// Whether a superblock has been given up.
+    /// Whether a superblock has been retired.
     pub fn is_retired(&self, superblock: u32) -> bool {
         self.wear
             .as_ref()
@@ -383,7 +383,7 @@ impl<G: Gear> Nand<G> {
         self.wear.as_ref()
     }
 
-    /// The same, to change.
+    /// Mutable access to the wear.
     pub fn wear_mut(&mut self) -> Option<&mut Reliability> {
         self.wear.as_mut()
     }
@@ -402,13 +402,13 @@ impl<G: Gear> Nand<G> {
         superblock as usize * dies..(superblock as usize + 1) * dies
     }
 
-    /// When a program ends as is now known; zero when it is over.
+    /// Currently known end of a program; zero when it is over.
     #[inline]
     pub fn end_of(&self, ticket: Ticket) -> u64 {
         self.gear.end_of(ticket)
     }
 
-    /// Somebody relies on when this program ends: no read overtakes it from now on.
+    /// Fixes the end of a program, because others depend on it: no read overtakes it from now on.
     pub fn make_firm(&mut self, ticket: Ticket) -> u64 {
         self.gear.make_firm(ticket)
     }

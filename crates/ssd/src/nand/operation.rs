@@ -1,8 +1,8 @@
-//! Operations of the array: what they are for, where they go, and what they come to.
+//! Operations of the array: purpose, place and outcome.
 
 use crate::image::{image_of, image_of_choice};
 
-/// How the cells of a block are used.
+/// Mode of the cells of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Mode {
@@ -14,7 +14,7 @@ pub enum Mode {
 
 image_of_choice!(Mode { Native, Slc });
 
-/// What an operation of the array is for.
+/// Purpose of an operation of the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Purpose {
@@ -24,16 +24,16 @@ pub enum Purpose {
     Map = 1,
     /// Reclaim.
     Relocation = 2,
-    /// Out of the pSLC cache.
+    /// Folding data out of the pSLC cache.
     Fold = 3,
-    /// Data looked through by patrols, and rewritten before it fades.
+    /// Patrol reads, and data rewritten before it fades.
     Refresh = 4,
     /// Parity over dies.
     Parity = 5,
 }
 
 impl Purpose {
-    /// How many there are, for tables indexed by `purpose as usize`.
+    /// Number of purposes, for tables indexed by `purpose as usize`.
     pub const COUNT: usize = 6;
     /// Names for reports, in index order.
     pub const NAMES: [&'static str; Purpose::COUNT] =
@@ -52,7 +52,7 @@ image_of_choice!(Purpose {
 /// Index of SLC-mode pages in tables by kind of page.
 pub const SLC_KIND: usize = 7;
 
-/// What was done to the array, by kind of page (see [`SLC_KIND`]); for energy and reports.
+/// Work done on the array, by kind of page (see [`SLC_KIND`]); for energy and reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NandWork {
     /// Unit reads (all planes of a die).
@@ -81,7 +81,7 @@ pub struct UnitPlace {
     pub row: u32,
     /// Die.
     pub die: u32,
-    /// How the superblock's cells are used.
+    /// Mode of the superblock's cells.
     pub mode: Mode,
 }
 
@@ -98,9 +98,9 @@ pub struct Program {
     pub kind: usize,
     /// The block must be erased first.
     pub erase: bool,
-    /// Others rely on when it ends: no read may overtake it.
+    /// Others depend on its end: no read may overtake it.
     pub firm: bool,
-    /// What it is for.
+    /// Purpose.
     pub purpose: Purpose,
     /// Factors of the program's and the erase's time; see [`crate::config::UNITY`].
     pub pace: (u32, u32),
@@ -115,18 +115,18 @@ pub struct Read {
     pub kind: usize,
     /// Slots moved over the channel.
     pub slots: u32,
-    /// What it is for.
+    /// Purpose.
     pub purpose: Purpose,
-    /// Tries beyond the first.
+    /// Number of retries.
     pub retries: u32,
-    /// What each of them takes besides sensing, ns.
+    /// Time of each retry besides sensing, ns.
     pub retry_ns: u64,
 }
 
-/// A program under way, to ask about later.
+/// Handle of a program in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
-    /// When it will end, as far as is known; a read that overtakes it puts it off.
+    /// Currently known end; a read that overtakes it delays it.
     pub end: u64,
     /// Its die.
     pub die: u32,
@@ -139,7 +139,7 @@ image_of!(Ticket { end, die, id });
 /// Outcome of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Programmed {
-    /// To ask when the data is on media.
+    /// Handle to query when the data is on media.
     pub ticket: Ticket,
     /// The block had to be erased first.
     pub erased: bool,

@@ -1,9 +1,9 @@
-//! What the translation layer does about wear: which free superblock is next, wear levelling,
-//! data moved off blocks that failed or faded, and the end.
+//! Wear in the translation layer: choice of the next free superblock, wear levelling, moving data
+//! off failed or faded blocks, and the end of life.
 //!
-//! Work that decides where data goes is done as part of host writes, a step per unit, so that both
-//! gears do it at the same place in the stream of commands. Only patrols, and data found faded by
-//! reads, wait for idle time.
+//! Work that affects data placement is part of host writes, one step per unit, so that both gears
+//! do it at the same point in the command stream. Only patrols, and data that reads found faded,
+//! wait for idle time.
 
 use super::{Entry, Gear, Layout, PageFtl, State};
 use crate::config::{ConfigError, DriveConfig};
@@ -12,7 +12,7 @@ use crate::nand::{Erased, Mode, Purpose, UnitPlace, UsedArray};
 impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// The same layer in another gear; the buffer must be empty.
     pub fn regear<H: Gear>(self, config: &DriveConfig) -> PageFtl<H, L> {
-        assert!(self.launched.is_empty(), "nothing is under way");
+        assert!(self.launched.is_empty(), "no program is in progress");
         PageFtl {
             nand: self.nand.regear(&config.nand),
             counters: self.counters,
@@ -53,14 +53,14 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// The array without its data.
+    /// Wear and work counts of the array.
     pub fn used_array(&self) -> UsedArray {
         self.nand.used()
     }
 
-    /// Takes over an array that another layer has worn; a secure erase must follow. What that
-    /// layer used as pSLC cache may be native here and the other way round, so what is given up is
-    /// counted anew.
+    /// Takes over an array that another layer has worn; a secure erase must follow. Superblocks of
+    /// that layer's pSLC cache may be native here and vice versa, so the retired ones are
+    /// recounted.
     ///
     /// # Errors
     /// When fewer native superblocks are left than this layer needs.
@@ -88,7 +88,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         native - self.wear.native_retired
     }
 
-    /// Takes a free superblock for a frontier: the one free longest, or by its wear.
+    /// Takes a free superblock for a frontier: the one free longest, or one chosen by wear.
     pub(super) fn take_free(&mut self, frontier: usize) -> Option<u32> {
         if !self.wear.levelling.dynamic {
             return self.free.pop_front();
@@ -96,7 +96,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let cold = !self.rules.shared && frontier > self.rules.streams as usize;
         let wear = |superblock: &u32| self.nand.erase_count[*superblock as usize];
         let free = self.free.iter().enumerate();
-        // The first among equals.
+        // The first one among equals.
         let index = if cold {
             free.rev().max_by_key(|(_, s)| wear(s))?.0
         } else {
@@ -105,10 +105,11 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.free.remove(index)
     }
 
-    /// A victim holds nothing any more: its blocks are renewed, or it is given up.
+    /// Renews the blocks of an emptied victim, or retires it.
     ///
-    /// Credits `earned` by emptying a superblock that is given up stand for no room and are taken
-    /// back; until they are earned anew no other is given up (see the proof in `docs/model.md`).
+    /// Credits `earned` by emptying a superblock that is retired have no space behind them and are
+    /// revoked; until they are earned again no other superblock is retired (see the proof in
+    /// `docs/model.md`).
     pub(super) fn renew(&mut self, victim: u32, earned: bool) {
         let spare = self.native_superblocks() > self.wear.native_min;
         let may_retire = spare && self.credits >= -i64::from(self.unit_slots());
@@ -131,8 +132,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Now and then: is a full superblock so much less worn than the most worn one that its data
-    /// should go elsewhere?
+    /// Checks periodically whether the wear of a full superblock is so far below the maximum that
+    /// its data should move.
     fn look_for_cold(&mut self) {
         self.wear.freed += 1;
         let busy = self.level_is_working() || !self.wear.queue.is_empty();
@@ -152,13 +153,13 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// A superblock is full: when a block of it failed meanwhile, its data moves off.
+    /// Queues a superblock that has become full for moving if one of its blocks has failed.
     pub(super) fn closed_worn(&mut self, superblock: u32, mode: Mode) {
         let failed = self
             .nand
             .wear()
             .is_some_and(|wear| wear.has_failed(superblock));
-        // In the pSLC cache folding sees to it.
+        // In the pSLC cache, folding moves the data.
         if failed && mode == Mode::Native && !self.wear.at_end {
             self.wear.queue.push_back((superblock, false));
         }
@@ -188,7 +189,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         None
     }
 
-    /// Slots counted as refreshed were moved by levelling.
+    /// Counts slots as levelled instead of refreshed if levelling moved them.
     pub(super) fn count_levelled(&mut self, batch: &[Entry]) {
         if self.wear.levelling_now {
             let slots: u64 = batch.iter().map(|entry| u64::from(entry.weight)).sum();
@@ -205,7 +206,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// What reads found faded goes to the refresh queue.
+    /// Queues the superblocks that reads found faded for refresh.
     pub(super) fn queue_faded(&mut self) {
         if !self.nand.has_faded() {
             return;
@@ -222,7 +223,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Lies for so many hours; then a patrol is due, when the drive is idle.
+    /// Lets `hours` pass; a patrol is then due when the drive is idle.
     pub(super) fn lie(&mut self, hours: u32) {
         let superblocks = self.nand.geometry.superblock_count;
         let Some(wear) = self.nand.wear_mut() else {
@@ -244,9 +245,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.wear.patrol_left > 0
     }
 
-    /// The patrol reads a few pages of each block of the next full superblock, and learns from what
-    /// reading them took whether its data has faded. Returns when the reads end; `None` when
-    /// nothing full is left to look at.
+    /// Reads a few pages of each block of the next full superblock, which shows whether its data
+    /// has faded. Returns the end of the reads, or `None` when no full superblock is left to
+    /// patrol.
     pub(super) fn patrol_step(&mut self, from: u64) -> Option<u64> {
         let count = self.nand.geometry.superblock_count;
         while self.wear.patrol_left > 0 {
@@ -267,7 +268,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let mut end = from;
         for die in 0..self.nand.geometry.die_count {
             for page in 0..pages {
-                // Spread over the block, and on by one each time.
+                // Spread over the block, shifted by one each time.
                 let spread = u64::from(page) * u64::from(rows) / u64::from(pages);
                 let row = (spread as u32).wrapping_add(self.wear.patrols) % rows;
                 let at = UnitPlace {
@@ -276,7 +277,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                     die,
                     mode,
                 };
-                // What is not yet programmed cannot have faded.
+                // Pages not yet programmed cannot have faded.
                 if self.nand.is_pending(superblock, row, die) {
                     continue;
                 }
@@ -288,8 +289,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         end
     }
 
-    /// The laws of wear: every erase is a cycle of a block, blocks are in one place each, and as
-    /// many superblocks are given up as are counted.
+    /// Checks the laws of wear: every erase is a cycle of a block, each block is in one place, and
+    /// the count of retired superblocks is right.
     pub(super) fn check_wear(&self) -> Result<(), String> {
         let Some(wear) = self.nand.wear() else {
             return Ok(());

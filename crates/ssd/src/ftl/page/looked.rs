@@ -1,11 +1,11 @@
-//! What plain reclaim has found in its victim and has not moved yet.
+//! Valid slots that plain reclaim has found in its victim and has not moved yet.
 
-/// Units of the victim that were looked through: the valid slots found, which are yet to be moved.
-/// Empty but while single writes are taken: a mover holds them then.
+/// Scanned units of the victim, with valid slots still to be moved. Empty except while single
+/// writes are being taken in; at all other times a mover holds these slots.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Looked {
     pub units: Vec<LookedUnit>,
-    /// Of all of them.
+    /// Valid slots of all units.
     pub slots: u32,
 }
 
@@ -13,7 +13,7 @@ pub(super) struct Looked {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LookedUnit {
     pub first: u32,
-    /// Bits that are set in `bits`.
+    /// Number of bits set in `bits`.
     pub slots: u32,
     /// A bit for each slot from `first` on.
     pub bits: u64,

@@ -1,22 +1,22 @@
-//! Movers: the state of an emptying in progress.
+//! Movers: the state of emptying a superblock.
 
 use crate::ftl::gather::Entry;
 use crate::image::image_of;
 use crate::nand::Purpose;
 
-/// One emptying in progress.
+/// State of emptying superblocks for one purpose.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mover {
     pub victim: Option<u32>,
-    /// Next unit of the victim to look at.
+    /// Next unit of the victim to scan.
     pub unit: u32,
-    /// Valid slots read but not yet programmed: logical slot and map value of where it lies.
+    /// Valid slots read but not yet programmed, with their present map values.
     pub moving: Vec<Entry>,
-    /// The drive's epoch in which all of `moving` was known to be valid.
+    /// Epoch in which all of `moving` was known to be valid.
     pub epoch: u64,
-    /// When the slots in `moving` are in the controller.
+    /// Time at which the slots in `moving` are in the controller.
     pub read_end: u64,
-    /// Victims looked through whose last slots are in `moving`.
+    /// Scanned victims whose last slots are in `moving`.
     pub retiring: Vec<u32>,
 }
 
@@ -35,7 +35,7 @@ impl Mover {
         self.victim.iter().chain(&self.retiring).copied()
     }
 
-    /// The victim, when all there is to do is to look through it.
+    /// The victim, if the only work left is to scan it.
     pub fn looking_only(&self) -> Option<u32> {
         let idle = self.moving.is_empty() && self.retiring.is_empty();
         self.victim.filter(|_| idle)
@@ -47,7 +47,7 @@ impl Mover {
     }
 }
 
-/// Which of the movers.
+/// Index of a mover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
     Reclaim = 0,
@@ -57,7 +57,7 @@ pub(super) enum Which {
 }
 
 impl Which {
-    /// What it is, known to the compiler where it is reclaim.
+    /// The mover, as a compile-time constant where it is reclaim.
     #[inline(always)]
     pub fn or_reclaim<const RECLAIM: bool>(self) -> Which {
         if RECLAIM { Which::Reclaim } else { self }

@@ -1,27 +1,27 @@
-//! What the translation layer keeps about wear: limits, what waits to be moved, the patrol.
+//! Wear state of the translation layer: limits, superblocks to be moved, the patrol.
 
 use crate::config::{DriveConfig, EndOfLife, LevellingConfig};
 use crate::image::image_of;
 use std::collections::VecDeque;
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wear {
     pub on: bool,
     pub levelling: LevellingConfig,
-    /// Native superblocks that must stay.
+    /// Minimum number of native superblocks.
     pub native_min: u32,
-    /// Native superblocks given up.
+    /// Number of native superblocks retired.
     pub native_retired: u32,
-    /// Superblocks to be emptied, and whether that is for levelling.
+    /// Superblocks to be emptied, and whether for levelling.
     pub queue: VecDeque<(u32, bool)>,
-    /// The one that is emptied now is so for levelling.
+    /// Whether the superblock being emptied now is so for levelling.
     pub levelling_now: bool,
-    /// Superblocks freed since the last look for a cold one.
+    /// Superblocks freed since the last search for a cold one.
     pub freed: u32,
-    /// Superblocks that the patrol under way has still to look through.
+    /// Superblocks that the current patrol still has to scan.
     pub patrol_left: u32,
-    /// Patrols begun: each reads other pages.
+    /// Number of patrols begun: each reads different pages.
     pub patrols: u32,
     pub at_end: bool,
     policy: u8,
@@ -60,7 +60,7 @@ impl Wear {
         self.on
     }
 
-    /// What the drive does at its end, once it is there.
+    /// Behaviour of a drive that has reached its end of life.
     #[inline(always)]
     pub fn ended(&self) -> Option<EndOfLife> {
         if !self.at_end {
@@ -70,17 +70,17 @@ impl Wear {
         all.find(|policy| *policy as u8 == self.policy)
     }
 
-    /// A drive that comes back from files was at its end, or not.
+    /// Sets whether a drive read from files had reached its end of life.
     pub fn set_ended(&mut self, ended: bool) {
         self.at_end = ended;
     }
 
-    /// After power failed: so many native superblocks were given up by then.
+    /// Restores the number of retired native superblocks after a power failure.
     pub fn take_retired(&mut self, native: u32) {
         self.native_retired = native;
     }
 
-    /// Nothing waits to be moved any more: all data is gone.
+    /// Drops all pending moves when all data is erased.
     pub fn clear(&mut self) {
         self.queue.clear();
         self.levelling_now = false;

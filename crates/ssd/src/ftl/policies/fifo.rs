@@ -1,4 +1,4 @@
-//! FIFO: the candidate closed longest ago, whatever it holds.
+//! FIFO: the candidate closed longest ago, whatever its valid count.
 //!
 //! Cheap, and wears all superblocks alike. Its write amplification has a closed form.
 
@@ -6,7 +6,7 @@ use super::VictimPolicy;
 use crate::ftl::candidates::Candidates;
 use crate::rng::Rng;
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Copy, Debug)]
 pub struct Fifo;
 

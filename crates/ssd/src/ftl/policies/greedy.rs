@@ -1,13 +1,13 @@
 //! Greedy: the candidate with the fewest valid slots.
 //!
-//! Optimises the slots relocated now; optimal for uniform load, poor where data of different
+//! Minimises the slots relocated now; optimal for uniform load, poor where data of different
 //! lifetimes is mixed. Ties go to the lowest number.
 
 use super::VictimPolicy;
 use crate::ftl::candidates::Candidates;
 use crate::rng::Rng;
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Copy, Debug)]
 pub struct Greedy;
 

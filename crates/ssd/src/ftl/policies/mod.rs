@@ -1,5 +1,6 @@
-//! Policies: which superblock is emptied next, and which data goes together. One a file, each in
-//! the registry that help, docs, sweeps and the law tests read.
+//! Victim policies: which superblock is emptied next. Each has a file of its own and an entry in
+//! the registry, which the law tests cover. Their names and parameters are in
+//! [`crate::config::policy`].
 
 mod cost_benefit;
 mod d_choices;

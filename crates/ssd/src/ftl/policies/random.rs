@@ -1,4 +1,4 @@
-//! Random: any candidate, each as likely.
+//! Random: any candidate, all equally likely.
 //!
 //! The baseline: write amplification 1 / (1 - rho) under uniform load.
 
@@ -6,7 +6,7 @@ use super::VictimPolicy;
 use crate::ftl::candidates::Candidates;
 use crate::rng::Rng;
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Copy, Debug)]
 pub struct Random;
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct VictimEntry {
     /// Description.
     pub info: PolicyInfo,
-    /// Makes it, given its parameter.
+    /// Creates the policy from its parameter.
     pub make: fn(u64) -> Box<dyn VictimPolicy>,
 }
 
@@ -43,14 +43,14 @@ pub const VICTIM_POLICIES: [VictimEntry; 6] = [
     },
 ];
 
-/// The policy of a validated choice.
+/// Creates the policy of a validated choice.
 fn make(choice: &VictimChoice) -> Box<dyn VictimPolicy> {
     let mut all = VICTIM_POLICIES.iter();
     let entry = all.find(|entry| entry.info.name == choice.name);
     (entry.expect("a validated choice").make)(choice.parameter)
 }
 
-/// A drive's victim policy: one of the registry, or anybody's own.
+/// A drive's victim policy: one of the registry, or the caller's own.
 #[derive(Clone, Debug)]
 pub(crate) struct Victim {
     choice: Option<VictimChoice>,
@@ -58,7 +58,7 @@ pub(crate) struct Victim {
 }
 
 impl Victim {
-    /// The chosen one, unless there is an own one.
+    /// The caller's own policy if there is one, otherwise the chosen one.
     pub fn new(choice: &VictimChoice, own: Option<Box<dyn VictimPolicy>>) -> Victim {
         match own {
             Some(policy) => Victim {

@@ -4,7 +4,7 @@ use super::{Core, Role};
 use crate::nand::{Gear, Mode, Purpose};
 
 impl<G: Gear> Core<G> {
-    /// Programs the pages of the map journal that have filled up.
+    /// Programs the full pages of the map journal.
     #[inline(always)]
     pub(super) fn program_due_map(&mut self, from: u64) {
         let per_page = self.map_log.changes_per_page;

@@ -1,14 +1,14 @@
-//! What keeping a block map on media costs: pages of its own superblock, written in order.
+//! Cost of keeping a block map on media: pages of its own superblock, written in order.
 //!
-//! The map is small (an entry per segment, the log's slots, what is trimmed). Its changes are
-//! written as a map journal; when its superblock is full, the next one begins and the old one is
-//! free. Left out: the copy of the whole map that the new one begins with (a few pages).
+//! The map is small (an entry per segment, the log's slots, the trims). Its changes are written as
+//! a map journal; when its superblock is full, the next one begins and the old one is free. Left
+//! out: the copy of the whole map that the new one begins with (a few pages).
 
 use crate::config::DriveConfig;
 use crate::ftl::frontier::Frontier;
 use crate::image::image_of;
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Debug)]
 pub(super) struct MapLog {
     pub frontier: Frontier,
@@ -56,13 +56,13 @@ impl MapLog {
         self.pending > 0
     }
 
-    /// Goes on with the superblock that held the map before power failed.
+    /// Continues the superblock that held the map before power failed.
     pub fn resume(&mut self, superblock: u32, frontier: Frontier) {
         self.superblock = Some(superblock);
         self.frontier = frontier;
     }
 
-    /// Forgets everything.
+    /// Discards all state.
     pub fn clear(&mut self) {
         self.frontier = Frontier::default();
         self.superblock = None;

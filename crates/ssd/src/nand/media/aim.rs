@@ -1,10 +1,10 @@
-//! The programs and erases booked, counted, so that a cut can be aimed inside one of them.
+//! Count of the programs and erases booked, so that a cut can be aimed inside one of them.
 //!
-//! Reads are not counted: a cut inside one leaves nothing that a cut beside it would not.
+//! Reads are not counted: a cut inside a read has no effect that a cut beside it would not have.
 
 use crate::nand::operation::Ticket;
 
-/// Counts, and what is aimed at.
+/// The count and the target.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Aim {
     pub booked: u64,
@@ -17,16 +17,16 @@ pub(super) struct Aim {
 pub struct Aimed {
     /// The booking that it is part of.
     pub ticket: Ticket,
-    /// It is the erase of a booking that also programs.
+    /// The target is the erase of a booking that also programs.
     pub erase: bool,
-    /// When it begins, as is now known; ns.
+    /// Currently known start, ns.
     pub start: u64,
-    /// When it ends; ns.
+    /// Currently known end, ns.
     pub end: u64,
 }
 
 impl Aim {
-    /// One more was booked.
+    /// Counts a booked operation.
     pub fn count(&mut self, die: u32, id: u32, erase: bool) {
         self.booked += 1;
         if self.target == Some(self.booked) {

@@ -14,16 +14,16 @@ pub struct Spare {
     pub weight: u32,
     /// The address that the layer above gave it.
     pub address: u32,
-    /// What it holds.
+    /// Content.
     pub content: Content,
 }
 
-/// What pages of the map say.
+/// Record in pages of the map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MapRecord {
     /// The map is on media up to this sequence number.
     pub covers: u64,
-    /// Addresses forgotten, and when.
+    /// Trimmed addresses with their sequence numbers.
     pub forgotten: Vec<(u32, u64)>,
 }
 
@@ -34,19 +34,19 @@ image_of!(MapRecord { covers, forgotten });
 pub struct Page {
     /// Order of programming, over the whole array.
     pub seq: u64,
-    /// What for.
+    /// Purpose of the program.
     pub purpose: Purpose,
-    /// How its cells are used.
+    /// Mode of its cells.
     pub mode: Mode,
-    /// What the layer above uses its superblock for.
+    /// Use of its superblock by the layer above.
     pub tag: u32,
-    /// Its superblock's life: blocks of an earlier one are stale.
+    /// Generation of its superblock: blocks of an earlier one are stale.
     pub generation: u32,
-    /// Cannot be read.
+    /// The page cannot be read.
     pub torn: bool,
     /// Its slots.
     pub slots: Vec<Spare>,
-    /// What it says of the map.
+    /// Map record, if it is a page of the map.
     pub map: Option<Arc<MapRecord>>,
 }
 
@@ -66,6 +66,6 @@ impl Page {
 pub struct Block {
     /// Its programmed rows, torn ones included.
     pub pages: Vec<Arc<Page>>,
-    /// Must be erased before use: an erase was interrupted.
+    /// An erase was interrupted: the block must be erased before use.
     pub unstable: bool,
 }
