@@ -1,26 +1,26 @@
-//! What a kind of media wears like, as tables of whole numbers.
+//! Wear of a kind of media, as tables of whole numbers.
 //!
 //! The laws behind the tables (power law of bit errors, Arrhenius, the code's limit) are floating
 //! point and belong to whoever makes the tables; see `docs/wear-and-life.md`.
 
-use super::Curve;
+use super::curve::Curve;
 use crate::image::{image_of, image_of_choice};
 use crate::units::Nanos;
 
-/// Parts of 1 in which factors are given: 4096 = 1.
+/// Unit of factors: 4096 = 1.
 pub const UNITY: u64 = 4096;
-/// Raw bit error rates are given in these parts of 1: 10^-15.
+/// Unit of raw bit error rates: 10^-15.
 pub const RBER_UNITY: u64 = 1_000_000_000_000_000;
 
-/// What the drive does when its reserve is used up.
+/// Behaviour of the drive once its reserve is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum EndOfLife {
-    /// Takes no writes any more, serves reads.
+    /// Refuses writes, serves reads.
     ReadOnly = 0,
-    /// Answers nothing any more.
+    /// Refuses every command.
     Failed = 1,
-    /// Goes on with blocks that fail, each time trying again.
+    /// Continues with failing blocks and retries each time.
     Slow = 2,
 }
 
@@ -28,7 +28,7 @@ impl EndOfLife {
     /// All of them.
     pub const ALL: [EndOfLife; 3] = [EndOfLife::ReadOnly, EndOfLife::Failed, EndOfLife::Slow];
 
-    /// As files and tables have it.
+    /// Name used in files and tables.
     pub const fn name(self) -> &'static str {
         match self {
             EndOfLife::ReadOnly => "read-only",
@@ -44,16 +44,16 @@ image_of_choice!(EndOfLife {
     Slow
 });
 
-/// How erases are spread over the blocks.
+/// Wear levelling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevellingConfig {
-    /// Dynamic: of the free superblocks the host's data goes to the least worn, relocated data
-    /// (cold) to the most worn; if not, to the one that has been free longest.
+    /// Dynamic: host data goes to the least worn free superblock, relocated (cold) data to the most
+    /// worn one. Otherwise both go to the one that has been free longest.
     pub dynamic: bool,
-    /// Static: when the least worn full superblock has so many erases fewer than the most worn
-    /// one, its data is moved so that it is used; 0 = never.
+    /// Static: data of the least worn full superblock is moved once its erase count is this far
+    /// below that of the most worn one; 0 = never.
     pub static_gap: u32,
-    /// Erases of superblocks between two looks for one; at least 1.
+    /// Superblock erases between two searches for such a superblock; at least 1.
     pub static_every: u32,
 }
 
@@ -63,41 +63,41 @@ image_of!(LevellingConfig {
     static_every
 });
 
-/// How the media wears.
+/// Wear of the media.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WearConfig {
-    /// Cycles that the media is rated for; for reports.
+    /// Rated cycles of the media; for reports.
     pub cycles_rated: u32,
     /// RBER of data just programmed, by cycles of its block; never falling; see [`RBER_UNITY`].
     pub rber_cycles: Curve,
     /// RBER that the first hour without refresh adds, by cycles.
     pub rber_retention: Curve,
-    /// By what factor that grows, by hours at the reference temperature; see [`UNITY`].
+    /// Factor by which that grows, by hours at the reference temperature; see [`UNITY`].
     pub retention_hours: Curve,
     /// RBER that one read of each page of the block adds, by cycles.
     pub rber_disturb: Curve,
-    /// By what factor that grows, by reads of the block / pages of the block.
+    /// Factor by which that grows, by reads of the block / pages of the block.
     pub disturb_reads: Curve,
     /// Quantiles of the factor by which blocks differ in RBER.
     pub block_spread: Vec<u32>,
-    /// Quantiles of the factor by which the pages of a block differ.
+    /// Quantiles of the factor by which the pages of a block differ in RBER.
     pub page_spread: Vec<u32>,
-    /// Highest RBER that is corrected: at the first try, with one retry, with two ...
+    /// Highest RBER corrected at the first try, with one retry, with two ...
     pub correctable: Vec<u64>,
-    /// Time that each retry takes besides sensing again: thresholds set, data moved, decoded.
+    /// Time of each retry besides sensing: setting thresholds, moving data, decoding.
     pub retry: Nanos,
-    /// Data whose RBER passes this is written anew when found.
+    /// RBER above which data found by a read is rewritten.
     pub refresh_above: u64,
-    /// Pages of each full block that a patrol reads, others each time; 0: there is no patrol.
+    /// Pages of each full block that a patrol reads, different ones each time; 0: no patrol.
     pub patrol_pages: u32,
-    /// Hours between two patrols by the clock of the timed gear; 0: that clock begins none, only
-    /// those who tell the hours do ([`crate::Drive::rest`]).
+    /// Hours between two patrols by the clock of the timed gear; 0: only [`crate::Drive::rest`]
+    /// starts patrols.
     pub patrol_hours: u32,
-    /// A block whose data, just programmed, passes this is retired.
+    /// RBER of just programmed data above which its block is retired.
     pub retire_above: u64,
-    /// Quantiles of the cycles at which a block no longer programs or erases.
+    /// Quantiles of the cycles at which a program or erase of a block fails.
     pub failure_cycles: Vec<u32>,
-    /// Of 4096 of these failures, so many are failed programs; the others are failed erases.
+    /// Failed programs per 4096 of these failures; the others are failed erases.
     pub program_failures: u32,
     /// Spare blocks of each die (all planes), beyond those of [`crate::geometry::Shape`].
     pub reserve_blocks: u32,
@@ -107,9 +107,9 @@ pub struct WearConfig {
     pub erase_time: Curve,
     /// Wear levelling.
     pub levelling: LevellingConfig,
-    /// When the reserve is used up.
+    /// Behaviour once the reserve is used up.
     pub end_of_life: EndOfLife,
-    /// Of what is drawn at random when the drive is made.
+    /// Seed of the values drawn when the drive is created.
     pub seed: u64,
 }
 
@@ -172,7 +172,7 @@ impl WearConfig {
         }
     }
 
-    /// What cannot be: the parameter, what was given, what is allowed.
+    /// The first impossible parameter, the value given and the values allowed.
     pub(crate) fn fault(&self) -> Option<(&'static str, String, &'static str)> {
         let tables = [
             ("wear.block_spread", self.block_spread.len()),

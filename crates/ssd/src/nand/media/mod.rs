@@ -1,28 +1,28 @@
-//! Media that remember: what each page holds, and what is left of it when power fails.
+//! Media that keep data: the content of each page, and what remains of it when power fails.
 //!
-//! Model. Every programmed unit keeps its spare area: a sequence number, what it is for, and for
-//! each slot the address that the layer above gave it, with its content. Programs and erases are
-//! booked ahead, so what is *booked* and what is *there* differ: an operation's effect comes in
-//! when it has ended ([`Media::settle`]). A cut takes what has ended, tears what is at work, and
-//! drops what has not begun.
+//! Model. Every programmed unit keeps its spare area: a sequence number, its purpose, and for each
+//! slot the address that the layer above gave it, with its content. Programs and erases are booked
+//! ahead, so the *booked* and the *present* state differ: an operation takes effect when it has
+//! ended ([`Media::settle`]). A cut keeps the operations that have ended, tears those in progress,
+//! and drops those that have not begun.
 //!
 //! - A torn program: the unit cannot be read. In a word line of several bits, the pages below it
-//!   are lost too unless the controller has saved them: it does before every erase (the erase may
-//!   take their older copies), and always where commits do not fill up word lines.
+//!   are lost too unless the controller has saved them: it does so before every erase (the erase
+//!   may remove their older copies), and always where commits do not fill up word lines.
 //! - An interrupted erase: the block is empty and must be erased again.
-//! - An erase does not begin before all that its superblock's data was moved or overwritten by is
-//!   there, nor before the addresses forgotten until then are recorded.
+//! - An erase begins only after the programs that moved or overwrote its superblock's data have
+//!   ended and the trims until then are recorded.
 //!
-//! The map's own pages hold what was forgotten (TRIM) and up to which sequence number the map is
-//! on media. The entries themselves are those of the spare areas, and are not stored twice.
+//! The map's own pages hold the trimmed addresses and the sequence number up to which the map is on
+//! media. The entries themselves are those of the spare areas, and are not stored twice.
 //!
-//! Left out: partly readable torn pages, and ones that fade later (Tseng et al., DAC 2011).
+//! Left out: partly readable torn pages, and torn pages that fade later (Tseng et al., DAC 2011).
 
 mod aim;
 mod booked;
 mod bytes;
 mod content;
-mod image;
+mod page;
 mod recent;
 #[cfg(test)]
 mod tests;
@@ -30,9 +30,9 @@ mod tests;
 pub use aim::Aimed;
 pub use bytes::{Payload, SlotBytes};
 pub use content::{Content, Numbers, SlotContent};
+pub use page::{Block, MapRecord, Page, Spare};
 
-use super::gear::Ticket;
-use super::{Mode, Purpose};
+use super::operation::{Purpose, Ticket};
 use crate::caches::prefetch;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -40,59 +40,7 @@ use std::sync::Arc;
 /// Bytes of a sector, the smallest that a host writes.
 pub const SECTOR_BYTES: usize = 512;
 
-/// One slot's part of a spare area.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spare {
-    /// Slot within the unit.
-    pub offset: u32,
-    /// Slots that it takes.
-    pub weight: u32,
-    /// The address that the layer above gave it.
-    pub address: u32,
-    /// What it holds.
-    pub content: Content,
-}
-
-/// What pages of the map say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MapRecord {
-    /// The map is on media up to this sequence number.
-    pub covers: u64,
-    /// Addresses forgotten, and when.
-    pub forgotten: Vec<(u32, u64)>,
-}
-
-/// A programmed unit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// Order of programming, over the whole array.
-    pub seq: u64,
-    /// What for.
-    pub purpose: Purpose,
-    /// How its cells are used.
-    pub mode: Mode,
-    /// What the layer above uses its superblock for.
-    pub tag: u32,
-    /// Its superblock's life: blocks of an earlier one are stale.
-    pub generation: u32,
-    /// Cannot be read.
-    pub torn: bool,
-    /// Its slots.
-    pub slots: Vec<Spare>,
-    /// What it says of the map.
-    pub map: Option<Arc<MapRecord>>,
-}
-
-/// A block of every plane of a die.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Block {
-    /// Its programmed rows, torn ones included.
-    pub pages: Vec<Arc<Page>>,
-    /// Must be erased before use: an erase was interrupted.
-    pub unstable: bool,
-}
-
-/// Something that has happened to the media, for who keeps them in files.
+/// A change of the media, for storing them in files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A block was erased.
@@ -122,19 +70,19 @@ pub enum Event {
 #[derive(Clone, Debug)]
 struct Pending {
     id: u32,
-    /// When it ends, as it was booked.
+    /// End as first booked.
     end: u64,
     block: u32,
     erase: bool,
-    /// Recorded when the erase begins.
+    /// Map record written when the erase begins.
     before: Option<Arc<MapRecord>>,
     page: Option<Arc<Page>>,
 }
 
-/// Where a booked operation is at the moment of a cut.
+/// State of a booked operation at a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// It has ended, or the capacitor lets it.
+    /// It has ended, or the capacitor lets it end.
     Done,
     /// It is erasing.
     Erasing,
@@ -144,39 +92,39 @@ pub enum Progress {
     NotBegun,
 }
 
-/// A slot of the host that was given to media and is not there.
+/// A host slot that was sent to media and was not programmed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
     /// Order.
     pub seq: u64,
     /// Its address.
     pub address: u32,
-    /// What it held.
+    /// Its content.
     pub content: Content,
 }
 
-/// What a cut did to the media.
+/// Effects of a cut on the media.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CutDamage {
-    /// Programs at work: units torn.
+    /// Programs in progress: torn units.
     pub torn_programs: u64,
-    /// Of these, by what they were for; indexed by [`Purpose`].
+    /// Torn programs by purpose; indexed by [`Purpose`].
     pub torn_by_purpose: [u64; Purpose::COUNT],
-    /// Of these, pages that record the map (journal pages).
+    /// Torn pages that record the map (journal pages).
     pub torn_records: u64,
-    /// Erases at work.
+    /// Erases in progress.
     pub torn_erases: u64,
     /// Pages lost because the page above them was being programmed.
     pub lower_pages_lost: u64,
-    /// The same, but the controller had saved them.
+    /// Such pages that the controller had saved.
     pub lower_pages_saved: u64,
-    /// Programs and erases booked that had not begun.
+    /// Booked programs and erases that had not begun.
     pub not_begun: u64,
-    /// Slots of the host among what was torn or had not begun, oldest first.
+    /// Host slots of programs that were torn or had not begun, oldest first.
     pub dropped: Vec<Dropped>,
 }
 
-/// A write whose data is in the controller.
+/// A write with its data in the controller.
 #[derive(Clone, Debug)]
 pub struct Staged {
     /// Its number.
@@ -189,7 +137,7 @@ pub struct Staged {
     pub bytes: Option<Payload>,
 }
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Debug)]
 pub struct Media {
     dies: u32,
@@ -202,19 +150,19 @@ pub struct Media {
     seq: u64,
     /// Shared between forks until one of them writes there.
     blocks: Vec<Arc<Block>>,
-    /// Rows booked, per block, since the last erase booked.
+    /// Rows booked since the last booked erase, per block.
     rows: Vec<u32>,
-    /// Lower pages booked up to this sequence number are saved elsewhere.
+    /// Sequence number up to which lower pages are saved elsewhere.
     saved: u64,
     generation: Vec<u32>,
     pending: Vec<VecDeque<Pending>>,
-    /// How many of these there are of each block: of most there are none.
+    /// Number of pending operations of each block: zero for most.
     pending_count: Vec<u32>,
     map: MapRecord,
     forgotten: BTreeMap<u32, u64>,
     forgotten_since: Vec<(u32, u64)>,
     notes: Vec<(u64, Arc<MapRecord>)>,
-    /// What must have ended before a superblock may be erased.
+    /// Operations that must end before a superblock may be erased.
     wait_for: BTreeMap<u32, Vec<Ticket>>,
     staged: BTreeMap<u32, Staged>,
     buffer: recent::ByAddress<Content>,
@@ -224,7 +172,7 @@ pub struct Media {
 }
 
 impl Media {
-    /// Factory-fresh media of so many superblocks.
+    /// Factory-fresh media.
     pub(super) fn new(geometry: &crate::geometry::Geometry) -> Media {
         let superblocks = geometry.superblock_count as usize;
         let blocks = superblocks * geometry.die_count as usize;
@@ -271,7 +219,7 @@ impl Media {
         Arc::make_mut(&mut self.block_mut(block as u32).pages[row])
     }
 
-    /// For who writes there: a block that a fork shares is copied.
+    /// Mutable access: a block that a fork shares is copied.
     fn block_mut(&mut self, block: u32) -> &mut Block {
         Arc::make_mut(&mut self.blocks[block as usize])
     }
@@ -283,8 +231,8 @@ impl Media {
         blocks.iter().any(|block| block.unstable)
     }
 
-    /// The pages of a block that can be read, with their rows; none when its superblock has begun
-    /// another life.
+    /// The readable pages of a block, with their rows; none when its superblock has begun another
+    /// generation.
     pub fn readable(&self, block: u32) -> impl Iterator<Item = (u32, &Arc<Page>)> {
         let life = self.generation[(block / self.dies) as usize];
         let pages = (0..).zip(&self.blocks[block as usize].pages);
@@ -318,33 +266,33 @@ impl Media {
         self.dies
     }
 
-    /// When the programs and erases end that are not yet taken for done, as they were booked (a
-    /// read may have put them off since), in ns.
+    /// Ends of the programs and erases that have not settled, as booked (a read may have delayed
+    /// them since), ns.
     pub fn booked_ends(&self) -> impl Iterator<Item = u64> {
         self.pending.iter().flatten().map(|op| op.end)
     }
 
-    /// Up to which sequence number the map is on media.
+    /// Sequence number up to which the map is on media.
     pub fn covered(&self) -> u64 {
         self.map.covers
     }
 
-    /// The last sequence number given.
+    /// The last sequence number assigned.
     pub fn last_seq(&self) -> u64 {
         self.seq
     }
 
-    /// When an address was last forgotten, as far as is recorded.
+    /// Sequence number of the last recorded trim of an address.
     pub fn forgotten_at(&self, address: u32) -> u64 {
         self.forgotten.get(&address).copied().unwrap_or(0)
     }
 
-    /// From now on what happens is noted for [`Media::take_events`].
+    /// Keeps all changes from now on for [`Media::take_events`].
     pub fn keep_events(&mut self) {
         self.events = Some(Vec::new());
     }
 
-    /// What has happened since the last call.
+    /// Takes the changes since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         self.events.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -355,7 +303,7 @@ impl Media {
         }
     }
 
-    /// Lets something happen at once: for who reads media from files.
+    /// Applies a change at once, when media are read from files.
     pub fn replay(&mut self, event: Event) {
         match event {
             Event::Erased { block } => self.erase_block(block),
@@ -365,7 +313,7 @@ impl Media {
         }
     }
 
-    /// Everything that the media hold as events, in an order that can be replayed.
+    /// The whole content of the media as events, in an order that can be replayed.
     pub fn as_events(&self) -> Vec<Event> {
         let record = MapRecord {
             covers: self.map.covers,
@@ -382,25 +330,25 @@ impl Media {
         events
     }
 
-    /// Numbers given from now on are beyond `seq`.
+    /// Assigns only sequence numbers above `seq` from now on.
     pub fn continue_after(&mut self, seq: u64) {
         self.seq = self.seq.max(seq);
     }
 
-    // What the layer above says.
+    // Calls of the layer above.
 
-    /// The data of a write has arrived in the controller, under a tag.
+    /// Takes the data of a write into the controller, under a tag.
     pub fn stage(&mut self, tag: u32, staged: Staged) {
         self.staged.insert(tag, staged);
     }
 
-    /// The write of that tag has completed.
+    /// Drops the data of that tag: its write has completed.
     pub fn unstage(&mut self, tag: u32) {
         self.staged.remove(&tag);
     }
 
-    /// The address has new content in the buffer, of the write with this tag; `media`: where its
-    /// newest copy is if the buffer has none.
+    /// Gives an address new content in the buffer, from the write with this tag; `media`: slot of
+    /// its newest copy if the buffer has none.
     pub fn take_in(&mut self, address: u32, media: Option<u32>, buffered: bool, tag: u32) {
         let Some(staged) = self.staged.get(&tag) else {
             return;
@@ -449,18 +397,18 @@ impl Media {
         self.buffer.insert(address, content);
     }
 
-    /// What the buffer holds of an address.
+    /// Buffered content of an address.
     pub fn buffered(&self, address: u32) -> Option<&SlotContent> {
         self.buffer.get(address)?.as_ref()
     }
 
-    /// The same, which leaves the buffer: it is given to media.
+    /// Takes the content of an address out of the buffer, for programming.
     pub fn take_buffered(&mut self, address: u32) -> Content {
         self.buffer.remove(address).flatten()
     }
 
-    /// Fetches early what reclaim will look at when it moves units of a superblock on, in order:
-    /// it is at this one.
+    /// Prefetches the pages after `unit` that reclaim will read as it moves the units of a
+    /// superblock in order.
     pub fn prefetch_units(&self, superblock: u32, unit: u32) {
         let page = |unit: u32| {
             let block = superblock * self.dies + unit % self.dies;
@@ -475,13 +423,13 @@ impl Media {
         }
     }
 
-    /// What a slot holds, or will when what is booked has ended.
+    /// Content of a slot once all booked operations have ended.
     pub fn content_at(&self, slot: u32) -> Option<&SlotContent> {
         let page = self.page_at(slot / self.slots_per_unit)?;
-        content_of(page, slot % self.slots_per_unit)
+        page.content_of(slot % self.slots_per_unit)
     }
 
-    /// The same for many slots, of which neighbours often lie in one unit.
+    /// The same for many slots; neighbours often lie in one unit.
     pub fn contents_at(
         &self,
         slots: impl Iterator<Item = u32>,
@@ -492,11 +440,11 @@ impl Media {
             let known = last.filter(|&(known, _)| known == unit);
             let (_, page) = known.unwrap_or_else(|| (unit, self.page_at(unit)));
             last = Some((unit, page));
-            content_of(page?, slot % self.slots_per_unit)
+            page?.content_of(slot % self.slots_per_unit)
         })
     }
 
-    /// The unit of this number, or what it will be when what is booked has ended.
+    /// The page of a unit once all booked operations have ended.
     fn page_at(&self, unit: u32) -> Option<&Page> {
         let units = self.units_per_superblock();
         let (superblock, in_superblock) = (unit / units, unit % units);
@@ -530,11 +478,42 @@ impl Media {
     }
 }
 
-/// What the slot at this offset of a unit holds.
-fn content_of(page: &Page, offset: u32) -> Option<&SlotContent> {
-    // Slots of one each, the usual case, lie where their numbers say.
-    let there = page.slots.get(offset as usize);
-    let there = there.filter(|spare| spare.offset == offset);
-    let found = there.or_else(|| page.slots.iter().find(|spare| spare.offset == offset));
-    found.and_then(|spare| spare.content.as_ref())
+impl Media {
+    /// Programs and erases booked since the drive was created or read from files; a block's erase
+    /// and the program after it count as two.
+    pub fn booked_count(&self) -> u64 {
+        self.aim.booked
+    }
+
+    /// Aims at the `nth` program or erase booked from now on, counted from 1; `None`: clears the
+    /// aim.
+    pub fn aim_at(&mut self, nth: Option<u64>) {
+        self.aim.target = nth.map(|nth| self.aim.booked.saturating_add(nth));
+        self.aim.hit = None;
+    }
+
+    /// Clears the aim at a booked operation when power fails. An operation that is not booked yet
+    /// stays the target: it may be one of recovery.
+    pub(super) fn miss_aim(&mut self) {
+        if self.aim.hit.take().is_some() {
+            self.aim.target = None;
+        }
+    }
+
+    /// Whether there is a target.
+    pub fn is_aiming(&self) -> bool {
+        self.aim.target.is_some()
+    }
+
+    /// The target, once it is booked.
+    pub fn aimed(&self) -> Option<Aimed> {
+        self.aim.hit
+    }
+
+    /// Sets the currently known times of the target.
+    pub(in crate::nand) fn aimed_lies(&mut self, start: u64, end: u64) {
+        if let Some(hit) = &mut self.aim.hit {
+            (hit.start, hit.end) = (start, end);
+        }
+    }
 }

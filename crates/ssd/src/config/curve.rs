@@ -1,8 +1,8 @@
-//! A rising or falling function of a whole number, as a table: what floating point works out once,
-//! outside, is looked up and interpolated here in whole numbers.
+//! A rising or falling function of a whole number, as a table: values computed once in floating
+//! point, outside this crate, are looked up and interpolated here in whole numbers.
 //!
-//! 64 points to each doubling of the argument, straight lines between them. For a power law with an
-//! exponent up to 2 the line is at most 0.01 % above the curve.
+//! The table has 64 points to each doubling of the argument and straight lines between them. For a
+//! power law with an exponent up to 2 the line is at most 0.01 % above the curve.
 
 use crate::image::image_of;
 
@@ -19,14 +19,14 @@ pub struct Curve {
 image_of!(Curve { values });
 
 impl Curve {
-    /// The same everywhere.
+    /// A constant.
     pub fn flat(value: u64) -> Curve {
         Curve {
             values: vec![value],
         }
     }
 
-    /// From `f` at each point up to the first that is at least `last`.
+    /// Tabulates `f` at each point up to the first that is at least `last`.
     pub fn new(last: u64, f: impl FnMut(u64) -> u64) -> Curve {
         let points = (0..).map(point).take_while({
             let mut before = 0;
@@ -41,7 +41,7 @@ impl Curve {
         }
     }
 
-    /// Whether it has no point at all, as a curve loaded from elsewhere may.
+    /// Whether it has no points, as a curve loaded from an image may.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
