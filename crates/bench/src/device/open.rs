@@ -179,17 +179,8 @@ pub fn open(
         refuse_memory(&file, path, options)?;
     }
     let (mut facts, counters) = describe(&file, path, &stat, options);
-    if !options.buffered && !needs.granule.is_multiple_of(u64::from(facts.block_size)) {
-        return Err(LabError::refused(
-            format!(
-                "{} takes multiples of {} bytes; the workload's addresses and sizes are \
-                 multiples of {}",
-                path.display(),
-                facts.block_size,
-                needs.granule
-            ),
-            "use larger or aligned blocks (bs, blockalign; -b, -r, -si)",
-        ));
+    if !options.buffered {
+        refuse_unaligned(path, needs, &facts)?;
     }
     let len =
         rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|error| failed("sizing", path, error))?;
@@ -216,6 +207,23 @@ pub fn open(
         refill: needs.refill,
     };
     UringTarget::new(file, facts, counters, uring)
+}
+
+/// Direct I/O takes whole blocks only.
+fn refuse_unaligned(path: &Path, needs: &Needs, facts: &TargetFacts) -> Result<(), LabError> {
+    if needs.granule.is_multiple_of(u64::from(facts.block_size)) {
+        return Ok(());
+    }
+    Err(LabError::refused(
+        format!(
+            "{} takes multiples of {} bytes; the workload's addresses and sizes are \
+             multiples of {}",
+            path.display(),
+            facts.block_size,
+            needs.granule
+        ),
+        "use larger or aligned blocks (bs, blockalign; -b, -r, -si)",
+    ))
 }
 
 /// What is known of the drive underneath, and its counters.

@@ -278,7 +278,7 @@ impl BlockDevice {
     }
 }
 
-/// `36 35 98:0 /root /mount/point options - type source options`, with octal escapes.
+/// `36 35 98:0 /root /path/of/mount options - type source options`, with octal escapes.
 fn parse_mount(line: &str) -> Option<Mount> {
     let (left, right) = line.split_once(" - ")?;
     let mut left = left.split(' ').skip(2);
@@ -457,9 +457,9 @@ mod tests {
 
     #[test]
     fn mounts_are_read_with_their_escapes() {
-        let line = r"36 35 8:1 / /mnt/a\040b rw,noatime shared:1 master:2 - ext4 /dev/sda1 rw";
+        let line = r"36 35 8:1 / /srv/a\040b rw,noatime shared:1 master:2 - ext4 /dev/sda1 rw";
         let mount = parse_mount(line).unwrap();
-        assert_eq!(mount.point, "/mnt/a b");
+        assert_eq!(mount.point, "/srv/a b");
         assert_eq!(
             (mount.kind.as_str(), mount.source.as_str()),
             ("ext4", "/dev/sda1")

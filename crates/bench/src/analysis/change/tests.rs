@@ -147,122 +147,95 @@ fn what_is_not_a_cliff() {
     }
 }
 
-/// The shape as a function of the second, where the cliff is, and how far off one may be.
+type Shape = fn(f64) -> f64;
+
+/// A fall beside something else: the shape as a function of the second, where
+/// the cliff is, and by how much the result may be off.
+const FALLS_IN_COMPANY: [(&str, Shape, f64, f64); 5] = [
+    (
+        "start-up ramp",
+        |t| if t < 250.0 { (t / 20.0).min(1.0) } else { 0.3 },
+        250.0,
+        1.0,
+    ),
+    (
+        "dip before",
+        |t| match (50.0..65.0).contains(&t) || t >= 400.0 {
+            true => 0.2,
+            false => 1.0,
+        },
+        400.0,
+        1.0,
+    ),
+    (
+        "gradual over 40 s",
+        |t| 1.0 - 0.7 * ((t - 280.0) / 40.0).clamp(0.0, 1.0),
+        300.0,
+        4.0,
+    ),
+    (
+        "sawtooth after",
+        |t| {
+            if t < 200.0 {
+                1.0
+            } else {
+                0.3 - 0.2 * (t / 37.0).fract()
+            }
+        },
+        200.0,
+        3.0,
+    ),
+    (
+        "sawtooth before",
+        |t| {
+            if t < 300.0 {
+                1.0 - 0.2 * (t / 37.0).fract()
+            } else {
+                0.3
+            }
+        },
+        300.0,
+        3.0,
+    ),
+];
+
+/// Levels by second, and the second at which the larger fall begins.
+const STAIRS: [(&str, [(f64, f64); 3], f64); 3] = [
+    ("staircase", [(0.0, 1.0), (150.0, 0.9), (350.0, 0.3)], 350.0),
+    (
+        "staircase, big first",
+        [(0.0, 1.0), (150.0, 0.4), (350.0, 0.3)],
+        150.0,
+    ),
+    (
+        "recovers in part",
+        [(0.0, 1.0), (200.0, 0.1), (300.0, 0.4)],
+        200.0,
+    ),
+];
+
+/// Finds the fall of `shape` at second `at`, under every kind of noise.
+fn finds_fall(name: &str, shape: impl Fn(f64) -> f64, at: f64, tolerance: f64) {
+    for seed in 0..50 {
+        let kind = NOISES[seed as usize % NOISES.len()];
+        let y = series(|i| 5e4 * shape(i as f64), 600, kind, 0.03, seed);
+        let found = drop_for_good(&y);
+        let error = found.map(|f| (f.at as f64 - at).abs());
+        assert!(
+            error.is_some_and(|e| e <= tolerance),
+            "{name} {kind:?}: {found:?}"
+        );
+    }
+}
+
 #[test]
 fn cliffs_in_company() {
-    let n = 600;
-    type Shape = fn(f64) -> f64;
-    let cases: [(&str, Shape, f64, f64); 8] = [
-        (
-            "start-up ramp",
-            |t| {
-                if t < 20.0 {
-                    t / 20.0
-                } else if t < 250.0 {
-                    1.0
-                } else {
-                    0.3
-                }
-            },
-            250.0,
-            1.0,
-        ),
-        (
-            "dip before",
-            |t| {
-                if (50.0..65.0).contains(&t) || t >= 400.0 {
-                    0.2
-                } else {
-                    1.0
-                }
-            },
-            400.0,
-            1.0,
-        ),
-        (
-            "staircase",
-            |t| {
-                if t < 150.0 {
-                    1.0
-                } else if t < 350.0 {
-                    0.9
-                } else {
-                    0.3
-                }
-            },
-            350.0,
-            1.0,
-        ),
-        (
-            "staircase, big first",
-            |t| {
-                if t < 150.0 {
-                    1.0
-                } else if t < 350.0 {
-                    0.4
-                } else {
-                    0.3
-                }
-            },
-            150.0,
-            1.0,
-        ),
-        (
-            "gradual over 40 s",
-            |t| 1.0 - 0.7 * ((t - 280.0) / 40.0).clamp(0.0, 1.0),
-            300.0,
-            4.0,
-        ),
-        (
-            "sawtooth after",
-            |t| {
-                if t < 200.0 {
-                    1.0
-                } else {
-                    0.3 - 0.2 * (t / 37.0).fract()
-                }
-            },
-            200.0,
-            3.0,
-        ),
-        (
-            "sawtooth before",
-            |t| {
-                if t < 300.0 {
-                    1.0 - 0.2 * (t / 37.0).fract()
-                } else {
-                    0.3
-                }
-            },
-            300.0,
-            3.0,
-        ),
-        (
-            "recovers in part",
-            |t| {
-                if t < 200.0 {
-                    1.0
-                } else if t < 300.0 {
-                    0.1
-                } else {
-                    0.4
-                }
-            },
-            200.0,
-            1.0,
-        ),
-    ];
-    for (name, shape, at, tolerance) in cases {
-        for seed in 0..50 {
-            let kind = NOISES[seed as usize % NOISES.len()];
-            let y = series(|i| 5e4 * shape(i as f64), n, kind, 0.03, seed);
-            let found = drop_for_good(&y);
-            let error = found.map(|f| (f.at as f64 - at).abs());
-            assert!(
-                error.is_some_and(|e| e <= tolerance),
-                "{name} {kind:?}: {found:?}"
-            );
-        }
+    for (name, shape, at, tolerance) in FALLS_IN_COMPANY {
+        finds_fall(name, shape, at, tolerance);
+    }
+    for (name, stairs, at) in STAIRS {
+        let level = |t: f64| stairs.iter().rfind(|(from, _)| t >= *from).unwrap().1;
+        finds_fall(name, level, at, 1.0);
     }
 }
 

@@ -1,7 +1,12 @@
-//! A source file split into what is code and what is said about it.
+//! A source file split into code, comments and strings.
 //!
 //! Not a parser: it knows comments, strings, characters and braces, which is all that the rules
 //! need. Every view has the same lines and byte offsets.
+
+use std::ops::Range;
+
+/// Stands in [`Source::strings`] for the quotation marks around a string.
+pub const STRING_END: char = '\u{1}';
 
 /// One file of the repository.
 pub struct Source {
@@ -11,13 +16,16 @@ pub struct Source {
     pub text: String,
     /// Comments and the insides of strings and characters blanked.
     pub code: String,
-    /// Everything else blanked.
+    /// Everything but comments blanked.
     pub comments: String,
+    /// Everything but the insides of strings blanked; between two, at least one [`STRING_END`].
+    pub strings: String,
 }
 
 /// A function with a body.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Function {
+    /// Its identifier.
     pub name: String,
     /// Number of the line with `fn`, from 1.
     pub line: usize,
@@ -26,33 +34,61 @@ pub struct Function {
 }
 
 impl Source {
+    /// The file at `path`, counted from the root, with its content.
     pub fn new(path: &str, text: &str) -> Source {
-        let (code, comments) = if path.ends_with(".rs") {
-            split(text)
-        } else {
-            (text.to_owned(), text.to_owned())
-        };
-        Source {
+        let mut source = Source {
             path: path.to_owned(),
             text: text.to_owned(),
-            code,
-            comments,
+            code: text.to_owned(),
+            comments: text.to_owned(),
+            strings: String::new(),
+        };
+        if source.is_rust() {
+            source.split();
         }
+        source
     }
 
+    /// Whether it is Rust, which alone has its views apart.
     pub fn is_rust(&self) -> bool {
         self.path.ends_with(".rs")
     }
 
+    /// Where `#[cfg(test)]` items stand, in bytes.
+    pub fn test_items(&self) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let mut from = 0;
+        while let Some(at) = self.code[from..].find("#[cfg(test)]") {
+            let at = from + at;
+            from = item_end(&self.code, at).unwrap_or(self.code.len());
+            found.push(at..from);
+        }
+        found
+    }
+
     /// The code without `#[cfg(test)]` items.
     pub fn shipped_code(&self) -> String {
-        let mut code = self.code.clone();
-        while let Some(at) = code.find("#[cfg(test)]") {
-            let end = item_end(&code, at).unwrap_or(code.len());
-            let blank = blanked(&code[at..end]);
-            code.replace_range(at..end, &blank);
+        self.without_tests(&self.code)
+    }
+
+    /// Code and strings without `#[cfg(test)]` items and comments.
+    pub fn shipped_text(&self) -> String {
+        let view = |(text, comment): (u8, u8)| match comment {
+            b' ' | b'\n' => text,
+            _ => b' ',
+        };
+        let bytes = self.text.bytes().zip(self.comments.bytes());
+        let bytes: Vec<u8> = bytes.map(view).collect();
+        self.without_tests(&String::from_utf8_lossy(&bytes))
+    }
+
+    fn without_tests(&self, view: &str) -> String {
+        let mut view = view.to_owned();
+        for range in self.test_items() {
+            let blank = blanked(&view[range.clone()]);
+            view.replace_range(range, &blank);
         }
-        code
+        view
     }
 
     /// Files that `#[cfg(test)] mod name;` of this file makes test code, without `.rs`.
@@ -80,6 +116,31 @@ impl Source {
             });
         }
         found
+    }
+
+    /// Fills the views.
+    fn split(&mut self) {
+        let (mut code, mut comments, mut strings) = (String::new(), String::new(), String::new());
+        let mut kind = Kind::Code;
+        let mut rest = self.text.as_str();
+        while let Some(first) = rest.chars().next() {
+            let (next, taken) = step(kind, rest, first);
+            let piece = &rest[..taken];
+            let comment = |k| matches!(k, Kind::LineComment | Kind::BlockComment(_));
+            let is_comment = comment(kind) || comment(next);
+            let is_delimiter = kind != next && !is_comment;
+            let is_code = kind == Kind::Code && next == Kind::Code && !piece.starts_with('\'');
+            let is_string = kind != Kind::Code && !is_comment && !is_delimiter;
+            push(&mut code, piece, is_code || is_delimiter);
+            push(&mut comments, piece, is_comment);
+            match is_delimiter {
+                true => strings.extend(std::iter::repeat_n(STRING_END, taken)),
+                false => push(&mut strings, piece, is_string),
+            }
+            kind = next;
+            rest = &rest[taken..];
+        }
+        (self.code, self.comments, self.strings) = (code, comments, strings);
     }
 
     /// Every function with a body.
@@ -142,13 +203,24 @@ fn item_end(code: &str, at: usize) -> Option<usize> {
     None
 }
 
+/// Adds a piece to a view, as it is or blanked.
+fn push(view: &mut String, piece: &str, is_kept: bool) {
+    match is_kept {
+        true => view.push_str(piece),
+        false => view.extend(piece.bytes().map(blank)),
+    }
+}
+
+fn blank(byte: u8) -> char {
+    if byte == b'\n' { '\n' } else { ' ' }
+}
+
 /// As many bytes and lines of nothing, so that offsets hold in every view.
 fn blanked(text: &str) -> String {
-    let blank = |byte| if byte == b'\n' { '\n' } else { ' ' };
     text.bytes().map(blank).collect()
 }
 
-/// What the next characters are.
+/// Kind of the next characters.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Code,
@@ -158,31 +230,6 @@ enum Kind {
     Text,
     /// Number of `#`.
     RawText(usize),
-}
-
-/// Code and comments of `text`, each with the other blanked.
-fn split(text: &str) -> (String, String) {
-    let (mut code, mut comments) = (String::new(), String::new());
-    let mut kind = Kind::Code;
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let (next, taken) = step(kind, rest, first);
-        let piece = &rest[..taken];
-        let comment = |k| matches!(k, Kind::LineComment | Kind::BlockComment(_));
-        let delimiter = kind != next && !comment(kind) && !comment(next);
-        let is_code = kind == Kind::Code && next == Kind::Code && !piece.starts_with('\'');
-        code.push_str(&match is_code || delimiter {
-            true => piece.to_owned(),
-            false => blanked(piece),
-        });
-        comments.push_str(&match comment(kind) || comment(next) {
-            true => piece.to_owned(),
-            false => blanked(piece),
-        });
-        kind = next;
-        rest = &rest[taken..];
-    }
-    (code, comments)
 }
 
 /// The kind after the next piece, and the piece's length in bytes.

@@ -1,6 +1,6 @@
-//! The rules: each takes files and returns what is wrong, as `path:line: what`.
+//! Rules for single files: each returns its offences as `path:line: text`.
 
-use super::source::{Source, line_of, words};
+use crate::source::{Source, line_of, words};
 use std::collections::BTreeMap;
 
 /// Most columns of a line of Rust.
@@ -10,50 +10,25 @@ const FUNCTION_MAX: usize = 70;
 /// Most lines of a file of Rust.
 const FILE_MAX: usize = 600;
 
-/// What may stay over a limit for now: path, function (or nothing for the file), lines.
-pub type Allowed = (&'static str, &'static str, usize);
-
-/// A module, and identifiers that its code may not contain.
-struct Wall {
-    under: &'static str,
-    forbidden: &'static [&'static str],
-    why: &'static str,
-}
-
-const WALLS: [Wall; 3] = [
-    Wall {
-        under: "crates/ssd/src/nand/",
-        forbidden: &["ftl", "Ftl", "drive", "Drive"],
-        why: "the media knows nothing of logical addresses or hosts",
-    },
-    Wall {
-        under: "crates/ssd/src/ftl/",
-        forbidden: &["drive", "Drive"],
-        why: "the translation layer knows nothing of hosts",
-    },
-    Wall {
-        under: "crates/ssd/src/",
-        forbidden: &[
-            "ssdlab_lab",
-            "fs",
-            "net",
-            "thread",
-            "process",
-            "env",
-            "Instant",
-            "SystemTime",
-            "Duration",
-            "HashMap",
-            "HashSet",
-            "rand",
-            "proptest",
-        ],
-        why: "the software SSD has no clock, no I/O, no threads, no dependency, no unordered map",
-    },
+/// Identifiers that the software SSD may not contain: it has no clock, no I/O, no threads, no
+/// dependency, no unordered map.
+const NOT_IN_SSD: [&str; 12] = [
+    "fs",
+    "net",
+    "thread",
+    "process",
+    "env",
+    "Instant",
+    "SystemTime",
+    "Duration",
+    "HashMap",
+    "HashSet",
+    "rand",
+    "proptest",
 ];
 
 /// Files of `crates/ssd/src` that decide in whole numbers only.
-const WHOLE_NUMBERS: [&str; 5] = [
+pub const WHOLE_NUMBERS: [&str; 5] = [
     "crates/ssd/src/rng.rs",
     "crates/ssd/src/geometry.rs",
     "crates/ssd/src/nand/",
@@ -62,7 +37,7 @@ const WHOLE_NUMBERS: [&str; 5] = [
 ];
 
 /// The files that may use `unsafe`.
-const UNSAFE: [&str; 4] = [
+pub const UNSAFE: [&str; 4] = [
     "crates/ssd/src/caches.rs",
     "crates/lab/src/huge_pages.rs",
     "crates/lab/src/target/slab.rs",
@@ -78,21 +53,19 @@ fn at(source: &Source, byte: usize, what: &str) -> String {
     format!("{}:{}: {what}", source.path, line_of(&source.code, byte))
 }
 
-/// Module walls: what a module's code may not name.
-pub fn walls(source: &Source) -> Vec<String> {
-    let walls = WALLS.iter().filter(|w| source.path.starts_with(w.under));
+/// Names in the software SSD of anything outside it.
+pub fn outside_of_ssd(source: &Source) -> Vec<String> {
+    if !source.path.starts_with("crates/ssd/src/") {
+        return Vec::new();
+    }
     let code = source.shipped_code();
     let mut found = Vec::new();
-    for wall in walls {
-        for word in wall.forbidden {
-            let hits = words(&code, word);
-            found.extend(hits.map(|byte| at(source, byte, &format!("`{word}`: {}", wall.why))));
-        }
+    for word in NOT_IN_SSD {
+        let hits = words(&code, word);
+        found.extend(hits.map(|byte| at(source, byte, &format!("`{word}` in the software SSD"))));
     }
-    if source.path.starts_with("crates/ssd/src/") {
-        let hits = code.match_indices("time::");
-        found.extend(hits.map(|(byte, _)| at(source, byte, "`time::`: virtual time is passed in")));
-    }
+    let hits = code.match_indices("time::");
+    found.extend(hits.map(|(byte, _)| at(source, byte, "`time::`: virtual time is passed in")));
     found
 }
 
@@ -148,45 +121,21 @@ pub fn columns(source: &Source) -> Vec<String> {
         .collect()
 }
 
-/// Functions and files that are too long, by path and name, with their lengths.
-pub fn too_long(source: &Source) -> BTreeMap<(String, String), usize> {
-    let mut found = BTreeMap::new();
+/// Functions and files that are too long.
+pub fn too_long(source: &Source) -> Vec<String> {
+    let mut found = Vec::new();
     let lines = source.text.lines().count();
     if lines > FILE_MAX {
-        found.insert((source.path.clone(), String::new()), lines);
+        found.push(format!(
+            "{}: {lines} lines, {FILE_MAX} are allowed",
+            source.path
+        ));
     }
     for function in source.functions() {
-        if function.length > FUNCTION_MAX {
-            let key = (source.path.clone(), function.name);
-            let longest = found.entry(key).or_insert(0);
-            *longest = function.length.max(*longest);
-        }
-    }
-    found
-}
-
-/// Lengths held against what is allowed: a list that may only shrink.
-pub fn ratchet(long: &BTreeMap<(String, String), usize>, allowed: &[Allowed]) -> Vec<String> {
-    let mut found = Vec::new();
-    for ((path, name), length) in long {
-        let known = allowed.iter().find(|a| a.0 == path && a.1 == name);
-        let limit = if name.is_empty() {
-            FILE_MAX
-        } else {
-            FUNCTION_MAX
-        };
-        if known.is_none_or(|a| *length > a.2) {
-            found.push(format!(
-                "{path}: {name} has {length} lines, {limit} are allowed"
-            ));
-        }
-    }
-    for (path, name, lines) in allowed {
-        let now = long.get(&((*path).to_owned(), (*name).to_owned()));
-        if now.is_none_or(|now| now < lines) {
-            found.push(format!(
-                "{path}: {name} has become shorter: lower its allowance"
-            ));
+        let (line, name, length) = (function.line, function.name, function.length);
+        if length > FUNCTION_MAX {
+            let what = format!("{name} has {length} lines, {FUNCTION_MAX} are allowed");
+            found.push(format!("{}:{line}: {what}", source.path));
         }
     }
     found

@@ -1,0 +1,195 @@
+//! The structure of the repository as text of at most 80 columns.
+
+use crate::crates::{self, Crate};
+use crate::lines;
+use crate::modules::Modules;
+use crate::repository::Repository;
+use crate::walls;
+use std::collections::{BTreeMap, BTreeSet};
+
+const COLUMNS: usize = 80;
+
+/// Optional parts of the output of `graph`.
+#[derive(Default)]
+pub struct Options {
+    /// Floors and arrows of this crate's modules, or with an empty name of every crate.
+    pub modules: Option<String>,
+    /// Paths that begin in a crate and were not found.
+    pub unresolved: bool,
+}
+
+/// The crate graph and the module graphs as text, and the breaches of the rules in them.
+pub fn graph(repository: &Repository, options: &Options) -> Result<(String, Vec<String>), String> {
+    let crates = crates::read(repository)?;
+    let mut text = String::from("Crates, highest floor first\n");
+    for one in crates::by_floor(&crates).values().flatten() {
+        let uses: Vec<&str> = one.uses.iter().map(String::as_str).collect();
+        let uses = if uses.is_empty() {
+            "nothing".to_owned()
+        } else {
+            uses.join(", ")
+        };
+        text += &wrapped(&format!("  {:<9}-> ", one.name), &uses);
+    }
+    let mut wrong = crates::offences(&crates);
+    text += "\nModules (a module is a file; `graph --modules CRATE` prints them all)\n";
+    text += "  crate     modules  floors  arrows  circles\n";
+    let mut details = String::new();
+    for one in &crates {
+        let modules = modules(repository, one)?;
+        text += &summary(one, &modules);
+        if !crates::may_have_circles(&one.name) {
+            let circles = modules.circles();
+            let files = |circle: &Vec<usize>| {
+                let files: Vec<&str> = circle.iter().map(|&f| modules.files[f].as_str()).collect();
+                format!("{}: a circle of {}", one.name, files.join(", "))
+            };
+            wrong.extend(circles.iter().map(files));
+        }
+        wrong.extend(walls::offences(&one.name, &modules));
+        let all = options
+            .modules
+            .as_deref()
+            .is_some_and(|n| n.is_empty() || n == one.name);
+        if all {
+            details += &floors(one, &modules);
+        }
+        if all || !crates::may_have_circles(&one.name) {
+            details += &circles(one, &modules);
+        }
+        if options.unresolved {
+            let count = modules.unresolved.len();
+            details += &format!("\nPaths of {} that were not found: {count}\n", one.name);
+            for (file, path) in &modules.unresolved {
+                details += &format!("  {}: {path}\n", modules.files[*file]);
+            }
+        }
+    }
+    Ok((text + &details, wrong))
+}
+
+/// The files of a crate and their arrows.
+pub fn modules(repository: &Repository, one: &Crate) -> Result<Modules, String> {
+    let folder = format!("{}/src/", one.folder);
+    let rust = repository.below(&folder).filter(|source| source.is_rust());
+    let texts: BTreeMap<String, String> = rust
+        .map(|source| {
+            (
+                source.path[folder.len()..].to_owned(),
+                source.shipped_text(),
+            )
+        })
+        .collect();
+    let package = format!("ssdlab-{}", one.name);
+    Modules::read(&package, &texts).map_err(|error| format!("{folder}{error}"))
+}
+
+fn summary(one: &Crate, modules: &Modules) -> String {
+    let circles = modules.circles();
+    let tied: usize = circles.iter().map(Vec::len).sum();
+    let said = match circles.len() {
+        0 => "no circles".to_owned(),
+        1 => format!("1 circle of {tied} modules"),
+        count => format!("{count} circles of {tied} modules"),
+    };
+    let allowed = match (crates::may_have_circles(&one.name), circles.is_empty()) {
+        (true, false) => ", allowed for now",
+        (true, true) => ": forbid them in crates.rs",
+        (false, _) => "",
+    };
+    let floors = modules.floors().into_iter().max().unwrap_or(0);
+    format!(
+        "  {:<9} {:>7} {:>7} {:>7}  {said}{allowed}\n",
+        one.name,
+        modules.files.len(),
+        floors,
+        modules.arrows.len(),
+    )
+}
+
+/// The modules by floor, then every arrow.
+fn floors(one: &Crate, modules: &Modules) -> String {
+    let mut text = format!(
+        "\nFloors of {} (floor 1 uses nothing of the crate)\n",
+        one.name
+    );
+    let floors = modules.floors();
+    for floor in (1..=floors.iter().copied().max().unwrap_or(0)).rev() {
+        let on = (0..floors.len()).filter(|&file| floors[file] == floor);
+        let names: Vec<&str> = on.map(|file| modules.files[file].as_str()).collect();
+        text += &wrapped(&format!("  {floor:>3}  "), &names.join(", "));
+    }
+    text += &format!("\nArrows of {}\n", one.name);
+    for (from, to) in modules.arrows.keys() {
+        text += &wrapped("  ", &modules.arrow(*from, *to));
+    }
+    text
+}
+
+/// The circles: the names that each file provides to the others of the circle, then the arrows.
+fn circles(one: &Crate, modules: &Modules) -> String {
+    let mut text = String::new();
+    for circle in modules.circles() {
+        let legend = "(file to number of users: names, then arrows)";
+        text += &format!(
+            "\nCircle of {} modules in {} {legend}\n",
+            circle.len(),
+            one.name
+        );
+        let inside = |(from, to): &&(usize, usize)| circle.contains(from) && circle.contains(to);
+        let arrows: Vec<_> = modules.arrows.keys().filter(inside).collect();
+        let provided = |file: usize| {
+            let users: Vec<_> = arrows.iter().filter(|arrow| arrow.1 == file).collect();
+            let names = users.iter().flat_map(|arrow| &modules.arrows[**arrow]);
+            let names: BTreeSet<&str> = names.map(String::as_str).collect();
+            (file, users.len(), names.into_iter().collect::<Vec<_>>())
+        };
+        let mut files: Vec<_> = circle.iter().map(|&file| provided(file)).collect();
+        files.sort_by_key(|(file, _, names)| (names.len(), *file));
+        for (file, users, names) in files {
+            let head = format!("  {} to {users}: ", modules.files[file]);
+            text += &wrapped(&head, &names.join(", "));
+        }
+        for arrow in arrows {
+            text += &wrapped("    ", &modules.arrow(arrow.0, arrow.1));
+        }
+    }
+    text
+}
+
+/// `text` behind `head`, broken at spaces, further lines indented as far as the head is long.
+fn wrapped(head: &str, text: &str) -> String {
+    let indent = head.chars().count().clamp(6, 14);
+    let mut lines = vec![head.to_owned()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("the head");
+        let is_fresh = line.ends_with(' ') || line.is_empty();
+        if line.chars().count() + 1 + word.chars().count() > COLUMNS && !line.trim().is_empty() {
+            lines.push(format!("{}{word}", " ".repeat(indent)));
+        } else {
+            line.push_str(if is_fresh { "" } else { " " });
+            line.push_str(word);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Lines of Rust by crate, and their sum.
+pub fn line_counts(repository: &Repository) -> String {
+    let mut text = format!("{:<20}{:>10}{:>10}\n", "Lines of Rust", "shipped", "tests");
+    let mut row = |name: &str, lines: lines::Lines| {
+        text += &format!("{name:<20}{:>10}{:>10}\n", lines.shipped, lines.tests);
+    };
+    let (mut sum, mut own) = (lines::Lines::default(), lines::Lines::default());
+    for (name, lines) in lines::by_crate(repository) {
+        row(&name, lines);
+        sum += lines;
+        if name != "crates/tidy" {
+            own += lines;
+        }
+    }
+    row("all", sum);
+    // This crate is a test of the others, though it stands in no folder of tests.
+    row("all but crates/tidy", own);
+    text
+}

@@ -1,0 +1,265 @@
+//! Words that prose does not use: comments, documentation, strings of Rust, and Markdown.
+//!
+//! Quotations are free: text in quotation marks or backticks, block quotes and code blocks. The
+//! list is `words.toml`.
+
+use crate::source::{STRING_END, Source, line_of, words};
+use toml::Table;
+
+/// A phrase to avoid.
+pub struct Phrase {
+    /// Its words, each with its alternatives, in lower case.
+    words: Vec<Vec<String>>,
+    /// A sentence that contains it.
+    pub sample: String,
+    /// The sentence as it should be.
+    pub instead: String,
+}
+
+/// An identifier to avoid.
+pub struct Name {
+    /// The identifier.
+    pub name: String,
+    /// A better one.
+    pub instead: String,
+}
+
+/// All that is to be avoided.
+pub struct List {
+    /// In prose.
+    pub phrases: Vec<Phrase>,
+    /// In code.
+    pub names: Vec<Name>,
+}
+
+/// A word of prose.
+struct Token {
+    /// In lower case.
+    word: String,
+    /// Its line, from 1.
+    line: usize,
+    /// Whether it follows the one before with nothing but space between.
+    follows: bool,
+}
+
+impl List {
+    /// The list of this repository.
+    pub fn of_the_house() -> List {
+        let table: Table = include_str!("../words.toml").parse().expect("valid TOML");
+        let rows = |kind: &str| table[kind].as_array().expect("rows").clone();
+        let text = |row: &toml::Value, key: &str| row[key].as_str().expect("text").to_owned();
+        let phrase = |row: toml::Value| Phrase {
+            words: alternatives(&text(&row, "phrase")),
+            sample: text(&row, "sample"),
+            instead: text(&row, "instead"),
+        };
+        let name = |row: toml::Value| Name {
+            name: text(&row, "name"),
+            instead: text(&row, "instead"),
+        };
+        List {
+            phrases: rows("word").into_iter().map(phrase).collect(),
+            names: rows("name").into_iter().map(name).collect(),
+        }
+    }
+
+    /// Every offence of a file, in order of lines.
+    pub fn offences(&self, source: &Source) -> Vec<String> {
+        let mut found: Vec<(usize, String)> = Vec::new();
+        for prose in prose(source) {
+            let tokens = tokens(&prose);
+            for at in 0..tokens.len() {
+                for phrase in self.phrases.iter().filter(|p| p.stands_at(&tokens[at..])) {
+                    let said = &tokens[at..at + phrase.words.len()];
+                    let said: Vec<&str> = said.iter().map(|token| token.word.as_str()).collect();
+                    let example = format!("not \"{}\" but \"{}\"", phrase.sample, phrase.instead);
+                    found.push((tokens[at].line, format!("`{}`: {example}", said.join(" "))));
+                }
+            }
+        }
+        if source.is_rust() {
+            for name in &self.names {
+                let hits = words(&source.code, &name.name);
+                let what = format!("`{}` as a name: say `{}`", name.name, name.instead);
+                found.extend(hits.map(|byte| (line_of(&source.code, byte), what.clone())));
+            }
+        }
+        found.sort();
+        let row = |(line, what)| format!("{}:{line}: {what}", source.path);
+        found.into_iter().map(row).collect()
+    }
+}
+
+fn alternatives(phrase: &str) -> Vec<Vec<String>> {
+    let words = phrase.split_whitespace();
+    words
+        .map(|word| word.split('|').map(str::to_owned).collect())
+        .collect()
+}
+
+impl Phrase {
+    fn stands_at(&self, tokens: &[Token]) -> bool {
+        let mut pairs = self.words.iter().zip(tokens).enumerate();
+        tokens.len() >= self.words.len()
+            && pairs.all(|(n, (word, t))| word.contains(&t.word) && (n == 0 || t.follows))
+    }
+}
+
+/// The parts of a file that are prose, with the file's lines.
+fn prose(source: &Source) -> Vec<String> {
+    if source.is_rust() {
+        let comments = source.comments.lines().map(without_marker);
+        let comments = comments.collect::<Vec<_>>().join("\n");
+        let strings = source.strings.replace("\\n", "  ").replace("\\\n", " \n");
+        return vec![unquoted(&comments), unquoted(&strings)];
+    }
+    match source.path.ends_with(".md") {
+        true => vec![unquoted(&source.text)],
+        false => Vec::new(),
+    }
+}
+
+/// A line of a comment without the signs that make it one.
+fn without_marker(line: &str) -> &str {
+    let line = line.trim_start();
+    let line = line.trim_start_matches(['/', '!', '*']);
+    line.trim_end_matches("*/")
+}
+
+/// `text` with code, block quotes and quoted words blanked, line by line the same.
+fn unquoted(text: &str) -> String {
+    let mut lines = Vec::new();
+    let mut fence = None;
+    for line in text.lines() {
+        let start = line.trim_start();
+        let mark = ["```", "~~~"]
+            .into_iter()
+            .find(|mark| start.starts_with(mark));
+        let is_code = fence.is_some() || mark.is_some();
+        fence = match (fence, mark) {
+            (None, mark) => mark,
+            (open, mark) if open == mark => None,
+            (open, _) => open,
+        };
+        let is_quote = start.starts_with("> ") || start == ">";
+        lines.push(if is_code || is_quote { "" } else { line });
+    }
+    let mut text = lines.join("\n");
+    for (open, close) in [('`', '`'), ('"', '"'), ('“', '”')] {
+        text = blanked_between(&text, open, close);
+    }
+    text
+}
+
+/// Blanks text between marks that stand in one paragraph or string.
+fn blanked_between(text: &str, open: char, close: char) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(open) {
+        let (before, quoted) = rest.split_at(at);
+        let inside = &quoted[open.len_utf8()..];
+        let end = inside.find(close).filter(|&end| {
+            let inside = &inside[..end];
+            !inside.contains(STRING_END) && !inside.lines().skip(1).any(|l| l.trim().is_empty())
+        });
+        let length = open.len_utf8() + end.map_or(0, |end| end + close.len_utf8());
+        let blank = |c: char| if c == '\n' { '\n' } else { STRING_END };
+        kept.push_str(before);
+        kept.extend(quoted[..length].chars().map(blank));
+        rest = &quoted[length..];
+    }
+    kept.push_str(rest);
+    kept
+}
+
+fn tokens(prose: &str) -> Vec<Token> {
+    let mut found: Vec<Token> = Vec::new();
+    let mut follows = false;
+    for (number, line) in prose.split('\n').enumerate() {
+        follows &= !line.trim().is_empty();
+        let part = |c: char| c.is_alphanumeric() || "-'’_".contains(c);
+        let is_space = |text: &str| text.chars().all(|c| c.is_whitespace() || c == '*');
+        let mut rest = line;
+        while let Some(start) = rest.find(part) {
+            let end = rest[start..].find(|c| !part(c));
+            let end = end.map_or(rest.len(), |end| start + end);
+            found.push(Token {
+                word: rest[start..end].to_lowercase(),
+                line: number + 1,
+                follows: follows && is_space(&rest[..start]),
+            });
+            follows = true;
+            rest = &rest[end..];
+        }
+        follows &= is_space(rest);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(path: &str, text: &str) -> usize {
+        List::of_the_house()
+            .offences(&Source::new(path, text))
+            .len()
+    }
+
+    #[test]
+    fn every_phrase_is_caught_and_its_replacement_is_not() {
+        let list = List::of_the_house();
+        assert!(list.phrases.len() >= 10);
+        for phrase in &list.phrases {
+            assert_eq!(count("a.md", &phrase.sample), 1, "{}", phrase.sample);
+            assert_eq!(count("a.rs", &format!("/// {}", phrase.sample)), 1);
+            assert_eq!(count("a.rs", &format!("f(\"{}\");", phrase.sample)), 1);
+            assert_eq!(count("a.md", &phrase.instead), 0, "{}", phrase.instead);
+        }
+        for name in &list.names {
+            assert_eq!(count("a.rs", &format!("struct {};", name.name)), 1);
+            assert_eq!(count("a.rs", &format!("// I {}.", name.name)), 0);
+            assert_eq!(count("a.rs", &format!("struct {};", name.instead)), 0);
+        }
+    }
+
+    #[test]
+    fn quotations_are_free() {
+        let list = List::of_the_house();
+        let sample = &list.phrases[0].sample;
+        let free = [
+            format!("He said: \"{sample}\""),
+            format!("He said: “{sample}”"),
+            format!("> {sample}"),
+            format!("```console\n{sample}\n```"),
+            format!("a `{sample}` b"),
+            format!("\"It was\n{sample}\" he said"),
+        ];
+        for text in free {
+            assert_eq!(count("a.md", &text), 0, "{text}");
+            let comment = text.replace('\n', "\n// ");
+            assert_eq!(count("a.rs", &format!("// {comment}")), 0, "{text}");
+        }
+        assert_eq!(count("a.md", &format!("5\" wide\n\n{sample} \"")), 1);
+        assert_eq!(
+            count("a.rs", &format!("f(\"a \\\" b\", \"{sample} \\\"\");")),
+            1
+        );
+    }
+
+    #[test]
+    fn a_phrase_goes_over_lines_and_not_over_stops() {
+        let [first, second] = ["so", "many"];
+        assert_eq!(
+            count("a.rs", &format!("    /// is {first}\n    /// {second} as")),
+            1
+        );
+        assert_eq!(count("a.rs", &format!("f(\"{first} \\\n  {second}\")")), 1);
+        assert_eq!(count("a.md", &format!("It is {first}. {second} say")), 0);
+        assert_eq!(count("a.md", &format!("It is {first}\n\n{second} say")), 0);
+        assert_eq!(count("a.md", &format!("It is {first},\n{second} say")), 0);
+        assert_eq!(count("a.rs", &format!("f(\"{first}\", \"{second}\")")), 0);
+        assert_eq!(count("a.rs", &format!("let {first} = {second};")), 0);
+        assert_eq!(count("a.md", "a long-lived drive"), 0);
+    }
+}
