@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Does the load generator measure what fio measures, and at what cost?
+"""Compares results and cost of the load generator with those of fio.
 
-Runs fio and ours in turn, five pairs each, on one file, and prints the median of the ratio of
-IOPS (pair by pair, so that a drifting machine or drive hits both alike) and each one's CPU time
-per I/O: user and system time of the process and its threads, kernel workers included, over the
-commands completed while counting. Then the null target against fio's null engine.
+Runs fio and ours in turn, five pairs each, on one file, and prints the median ratio of IOPS (pair
+by pair, so that a drifting machine or drive affects both alike) and the CPU time of each per I/O:
+user and system time of the process and its threads, kernel workers included, over the commands
+completed while counting. Then compares the null target with fio's null engine.
 
     cargo build --release
     benches/against_fio.py --file /path/on/the/drive/scratch [--engine libaio] [--size 1g]
@@ -22,9 +22,9 @@ import subprocess
 import sys
 import tempfile
 
-# With `registered`, fio does as ours always does: buffers and file registered with the ring, no
-# fresh marks in every 512 bytes of a buffer. Without, it pays for both in CPU time, which shows as
-# IOPS where the storage is faster than the processor.
+# With `registered`, fio does as ours always does: buffers and file are registered with the ring,
+# and no fresh marks are put into every 512 bytes of a buffer. Without it, fio pays for both in CPU
+# time, which affects IOPS if the storage is faster than the processor.
 REGISTERED = "fixedbufs=1\nregisterfiles=1\nscramble_buffers=0\n"
 
 JOBS = [
@@ -44,7 +44,7 @@ def job_text(rw, bs, depth, engine, size, seconds, registered=False):
 
 
 def timed(command):
-    """Standard output of a command, and the CPU seconds it took."""
+    """Runs a command; returns its standard output and CPU seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -92,7 +92,7 @@ def compare(title, pairs, run_fio, run_ours):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--file", help="a file to create on the drive; without: null target only")
+    parser.add_argument("--file", help="file to create on the drive (default: null target only)")
     parser.add_argument("--engine", default="io_uring", choices=["io_uring", "libaio"])
     parser.add_argument("--size", default="1g")
     parser.add_argument("--seconds", type=int, default=5)
@@ -122,7 +122,7 @@ def measure_file(args, path, write):
     if os.path.exists(args.file):
         sys.exit(f"{args.file} exists")
     try:
-        # Both shall find every block written.
+        # Write every block first, for both.
         subprocess.run(
             ["fio", "--name=fill", f"--filename={args.file}", f"--size={args.size}", "--rw=write",
              "--bs=1m", "--direct=1", "--end_fsync=1", "--refill_buffers"],

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Synchronous writes in a second on a block device on a served drive, by two ways to get one without
-# the nbd module: the FUSE file of `ssdlab serve`, and NBD behind nbdfuse; below both a loop device.
-# For comparison also nbdkit's memory behind nbdfuse, which has no drive to model. One writer, 4 KiB
-# at random places, fsync after each; interleaved rounds in one run, medians.
+# Measures synchronous writes per second on a block device on a served drive, through the two setups
+# that need no nbd module: a loop device on the FUSE file of `ssdlab serve`, and one on nbdfuse over
+# NBD. nbdkit's memory behind nbdfuse, which models no drive, serves as comparison. One writer,
+# 4 KiB at random offsets, fsync after each; interleaved rounds in one run, medians.
 # Needs root, /dev/fuse, loop devices, fio, nbdfuse (libnbd-bin), nbdkit.
 # Usage: bash benches/fuse.sh [path of ssdlab]     SSDLAB_ROUNDS=7 SSDLAB_SECONDS=3
 set -euo pipefail
@@ -25,7 +25,7 @@ wait_for() { # command
     if "$@" >/dev/null 2>&1; then return; fi
     sleep 0.05
   done
-  echo "does not begin: $*" >&2
+  echo "timed out waiting for: $*" >&2
   return 1
 }
 has_size() { [ "$(stat -c %s "$1")" -gt 0 ]; }
@@ -78,12 +78,12 @@ print(round(json.loads(text[text.index("{"):])["jobs"][0]["write"]["iops"]))')
   done
 done
 median() { tr ' ' '\n' | grep . | sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
-echo "4 KiB writes with fsync in a second, medians of $rounds interleaved rounds of $seconds s"
+echo "4 KiB writes with fsync per second, medians of $rounds interleaved rounds of $seconds s"
 for name in "${names[@]}"; do
   printf '%-32s %8s   (%s)\n' "$name" "$(median <<<"${rates[$name]}")" "${rates[$name]% }"
 done
 for drive in consumer-sata-1tb consumer-sata-1tb-plp; do
   fuse=$(median <<<"${rates[fuse-$drive]}") nbd=$(median <<<"${rates[nbd-$drive]}")
   awk -v f="$fuse" -v n="$nbd" -v d="$drive" \
-    'BEGIN {printf "%s: the FUSE file is %.1f times the way over nbdfuse (goal 5)\n", d, f / n}'
+    'BEGIN {printf "%s: the FUSE file is %.1f times as fast as nbdfuse (goal 5)\n", d, f / n}'
 done

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# How fast is the model? Article s2d's half hours by the whole program, then the bare model:
-# commands a second at several sizes, and memory per mapped sector. Quote ratios and medians.
+# Measures the speed of the model: article s2d's half hours in the whole program, then the bare
+# model (commands a second at several sizes, and memory per mapped sector). Quote ratios and
+# medians.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --quiet
-cargo build --release --quiet -p ssdlab-lab --example speed
+cargo build --release --quiet -p ssdlab-drives --example speed
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 run() {

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# How fast is a served drive? `ssdlab serve --pace fast` with the whole drive behind it, against
-# nbdkit's memory plugin: in memory (`drive:NAME`), where it keeps as little as nbdkit does, and in a
-# directory, which survives the process. fio's nbd engine on a unix socket, server on one core and
-# client on the other, rounds interleaved in one run; medians, and the server's CPU time for each
-# request. Writes of 128K are measured twice: on drives that were written in order only, and each
-# time after random writes, when a drive has to move what is still valid, which nbdkit never has.
+# Measures the speed of a served drive (`ssdlab serve --pace fast`, with the whole drive modelled)
+# against nbdkit's memory plugin: in memory (`drive:NAME`), which persists as little as nbdkit, and
+# in a directory, which survives the process. fio's nbd engine on a unix socket, server on one core
+# and client on the other, rounds interleaved in one run; medians, and the server's CPU time per
+# request. 128K writes are measured twice: on drives that were only written in order, and after
+# random writes, when a drive must relocate valid data, which nbdkit never does.
 # Usage: bash benches/serve.sh [path of ssdlab] [rounds] [seconds of each]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -67,13 +67,13 @@ fill() { # fio's options
     fio --name=fill --ioengine=nbd --uri="nbd+unix:///?socket=$work/$name" --size=1G "$@" >/dev/null
   done
 }
-# Every byte written twice, so that memory is taken.
+# Write every byte twice, so that memory is allocated.
 fill --rw=write --bs=128k --iodepth=8 --loops=2
 for _ in $(seq "$rounds"); do
   each write 128k 8
   each read 128k 8
 done
-# Then as much again at random, after which a drive has taken its spare blocks too, and reclaims.
+# Then write the same amount at random, until a drive has allocated its spare blocks and reclaims.
 fill --rw=randwrite --norandommap --bs=4k --iodepth=32
 for _ in $(seq "$rounds"); do
   each randwrite 4k 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does a sweep use all cores? 1,000 small drives on one thread and on all, three times over: the
-# ratio of medians is the speed-up, and the results must be the same bytes. Wants an otherwise
-# idle machine. "quick" as first argument takes 40 drives.
+# Measures the speed-up of a sweep on all cores: 1,000 small drives on one thread and on all, three
+# times each; the ratio of medians is the speed-up, and the results must be the same bytes. Needs an
+# otherwise idle machine. "quick" as first argument uses 40 drives.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --quiet

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# SQLite and PostgreSQL on ext4 and xfs on a served drive, whose power is cut inside flushes. After
-# each cut the file system and the database check themselves, and what they hold is compared with a
-# witness, outside of the drive, of what was acknowledged. Needs root, /dev/fuse, loop devices.
-# Exit codes: 0 all as it must be; 1 a loss that must not be, or a canary that found nothing; 2 the
+# Runs SQLite and PostgreSQL on ext4 and xfs on a served drive whose power is cut inside flushes.
+# After each cut the file system and the database check themselves, and their contents are compared
+# with a witness of the acknowledged transactions, kept outside the drive. Needs root, /dev/fuse and
+# loop devices.
+# Exit codes: 0 every result is correct; 1 an unexpected loss, or a canary that found nothing; 2 the
 # test could not do its work, which says nothing about any drive.
 # Usage: bash tests/databases.sh [path of ssdlab]
 #   SSDLAB_CUTS=200  cuts for each combination (2)
-#   SSDLAB_ONLY=WORD combinations whose name has this, such as postgres, xfs, ignores-flush
-#   SSDLAB_RESULTS=FILE  add the results there, one JSON object a line
+#   SSDLAB_ONLY=WORD combinations whose name contains WORD, such as postgres, xfs, ignores-flush
+#   SSDLAB_RESULTS=FILE  append the results to FILE, one JSON object a line
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python3 -B tests/databases/selftest.py 2>/dev/null || {
@@ -20,13 +21,13 @@ skip() {
 }
 have() { command -v "$1" >/dev/null 2>&1; }
 [ "$(id -u)" = 0 ] || skip "needs root"
-[ -w /dev/fuse ] || skip "there is no /dev/fuse"
-losetup -f >/dev/null 2>&1 || skip "there are no loop devices"
+[ -w /dev/fuse ] || skip "/dev/fuse does not exist"
+losetup -f >/dev/null 2>&1 || skip "no loop device is available"
 have mkfs.ext4 || skip "mkfs.ext4 is not installed"
 python3 -c 'import sqlite3' 2>/dev/null || skip "python3 with sqlite3 is not installed"
 have mkfs.xfs || echo "skipped  xfs: xfsprogs is not installed"
 have initdb || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null ||
-  echo "skipped  PostgreSQL: it is not installed"
+  echo "skipped  PostgreSQL: not installed"
 
 ssdlab=${1:-}
 if [ -z "$ssdlab" ]; then
@@ -34,10 +35,10 @@ if [ -z "$ssdlab" ]; then
   ssdlab=${CARGO_TARGET_DIR:-target}/release/ssdlab
 fi
 work=$(mktemp -d)
-# PostgreSQL runs as another user and goes through here.
+# PostgreSQL runs as another user and must be able to enter this folder.
 chmod 711 "$work"
 child=""
-# The program cleans up after itself; this is for when it was killed.
+# The program cleans up after itself; this covers the case that it was killed.
 finish() {
   if [ -n "$child" ]; then
     kill "$child" 2>/dev/null || true

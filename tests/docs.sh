@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Do the commands in README and docs work? Every line of a ```console block that starts with
-# "$ ssdlab" is run, in order, in an empty directory; a line may carry "# exit N".
+# Runs the commands of README and docs: every line of a ```console block that starts with
+# "$ ssdlab", in order, in an empty directory per page. A line may end with "# exit N".
 set -euo pipefail
 ssdlab=$(realpath "$1")
 work=$(mktemp -d "${TMPDIR:-$PWD/target}/docs.XXXXXX")

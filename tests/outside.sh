@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Do other people's tools accept what ssdlab writes? fio's job files run here and in fio; its JSON
-# has fio's keys; DISKSPD's XML is well formed; completions and man pages load.
+# Checks that third-party tools accept ssdlab's output: a fio job file runs in ssdlab and in fio;
+# the JSON has fio's keys; DISKSPD's XML is well formed; completions and man pages load; blkparse
+# reads blktrace records.
 set -euo pipefail
 ssdlab=$(realpath "$1")
 work=$(mktemp -d "${TMPDIR:-$PWD/target}/outside.XXXXXX")
@@ -41,7 +42,7 @@ def keys(value, path=""):
             yield from keys(v, f"{path}/{k}")
 wanted = set(keys(theirs["jobs"][0]))
 have = set(keys(ours["jobs"][0]))
-# What depends on the run, not on the format: percentiles of what did not happen, options as given.
+# Keys that depend on the run, not on the format: percentiles of absent commands, options as given.
 missing = sorted(k for k in wanted - have if "percentile" not in k and "job options" not in k)
 if missing:
     sys.exit(f"keys of fio's JSON that ours lacks: {missing}")
@@ -50,13 +51,13 @@ assert job["read"]["total_ios"] > 0 and job["write"]["total_ios"] > 0
 PY
   then ok "fio's JSON: every key that fio writes"; else bad "fio's JSON"; fi
 else
-  echo "skipped: fio is not here"
+  echo "skipped: fio is not installed"
 fi
 "$ssdlab" run --quiet --out dsk --target null:64MiB -- diskspd -b4k -r -w30 -Su -L -D -d1 -W0 -Rxml x > /dev/null
 if command -v xmllint >/dev/null; then
   if xmllint --noout dsk/diskspd.xml; then ok "DISKSPD's XML is well formed"; else bad "DISKSPD's XML"; fi
 else
-  echo "skipped: xmllint is not here"
+  echo "skipped: xmllint is not installed"
 fi
 for shell in bash zsh fish; do "$ssdlab" completions "$shell" > "c.$shell"; done
 if bash -n c.bash; then ok "bash completions load"; else bad "bash completions"; fi
@@ -65,8 +66,8 @@ if [ -s man/ssdlab.1 ] && [ -s man/ssdlab-qualify.1 ]; then ok "man pages"; else
 if python3 -c 'import csv; r = list(csv.DictReader(open("run/series.csv"))); assert r and float(r[0]["length_s"]) > 0'
 then ok "series.csv reads as CSV"; else bad "series.csv"; fi
 
-# One trace written as blktrace's records and as blkparse's text: blkparse must print the former as
-# the latter, and what it prints must read as the trace did.
+# One trace is written as blktrace records and as blkparse text. blkparse must print the records as
+# that text, and its output must read back as the same trace.
 if command -v blkparse >/dev/null; then
   python3 - > made.csv <<'PY'
 import random
@@ -75,14 +76,14 @@ us = lambda ns: f"{ns // 1000}" + (f".{ns % 1000:03}" if ns % 1000 else "")
 print("t_us,op,offset,length,done_us,fua,preflush")
 now = 0
 for n in range(500):
-    # What is read begins at time 0.
+    # A trace that is read begins at time 0.
     now += draw.randrange(1, 90_000) if n else 0
     op = draw.choices(["read", "write", "trim"], [4, 5, 1])[0]
     length = draw.choice([4096, 1 << 20, 1 << 30] if op == "trim" else [512, 4096, 12288, 131072])
     fua, before = (int(op == "write" and draw.random() < 0.2) for _ in range(2))
     offset = draw.randrange(1 << 31) * 512
     if n % 10 == 9:
-        # Two flushes at once cannot be told apart in blktrace: each is alone.
+        # blktrace does not distinguish concurrent flushes, so each is alone.
         op, offset, length, fua, before = "flush", 0, 0, 0, 0
     done = now + draw.randrange(3_000, 400_000)
     print(f"{us(now)},{op},{offset},{length},{us(done)},{fua},{before}")
@@ -91,15 +92,15 @@ PY
   "$ssdlab" trace convert made.csv made.blktrace.0 --to blktrace 2> convert.log
   "$ssdlab" trace convert made.csv made.txt --to blkparse 2>> convert.log
   blkparse -q -i made > printed.all 2> blkparse.log
-  # Its first words go to standard output, too.
+  # blkparse prints its header to standard output, too.
   grep -v '^Input file' printed.all > printed.txt
   "$ssdlab" trace convert printed.txt back.csv 2>> convert.log
   if python3 - <<'PY' && cmp made.csv back.csv
 def rows(name):
     for line in open(name):
         words = line.split()
-        # In brackets: of an issue the process, which made records do not name; of a completion
-        # the error.
+        # Brackets hold the process of an issue, which our records lack, or the error of a
+        # completion.
         yield words if words[5] == "C" else [w for w in words if not w.startswith("[")]
 ours, theirs = (list(rows(n)) for n in ("made.txt", "printed.txt"))
 assert len(ours) == 1000 and len(theirs) == 1000, (len(ours), len(theirs))
@@ -108,7 +109,7 @@ assert not different, different[:3]
 PY
   then ok "blkparse prints our records event by event"; else bad "blkparse: $(cat blkparse.log)"; fi
 else
-  echo "skipped: blkparse is not here (package blktrace)"
+  echo "skipped: blkparse is not installed (package blktrace)"
 fi
 
 fio_plot=$(command -v fio-plot || true)
@@ -118,9 +119,9 @@ fi
 if [ -n "$fio_plot" ]; then
   mkdir plot && cp ours.json plot/randrw-8-1.json
   if "$fio_plot" -i plot -T ssdlab -r randrw -f read -l -d 8 -n 1 -o plot.png > plot.log 2>&1 && [ -s plot.png ]
-  then ok "fio-plot plots it"; else bad "fio-plot: $(tail -3 plot.log)"; fi
+  then ok "fio-plot plots the JSON"; else bad "fio-plot: $(tail -3 plot.log)"; fi
 else
-  echo "skipped: fio-plot is not here and could not be installed"
+  echo "skipped: fio-plot is not installed and could not be installed"
 fi
 echo "outside: $passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Other people's clients against the front ends: libnbd (nbdsh, nbdinfo, nbdcopy), qemu, fio, and
-# a loop device on the FUSE file. What is missing is skipped with a word.
-# First against the smallest store, in memory, then against `ssdlab serve` on a drive directory.
+# Runs third-party clients against the front ends: libnbd (nbdsh, nbdinfo, nbdcopy), qemu, fio, and
+# a loop device on the FUSE file; first on the smallest store, in memory, then on `ssdlab serve`
+# with a drive directory. A missing tool is skipped and reported.
 # Usage: bash tests/serve.sh [path of the example serve_memory] [path of ssdlab]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -28,7 +28,7 @@ finish() {
 }
 trap finish EXIT
 failed=0
-# A function runs here without `set -e`: its commands are joined with &&.
+# Functions run here without `set -e`, so their commands are joined with &&.
 have() { command -v "$1" >/dev/null 2>&1; }
 skip() { echo "skipped  $1: $2"; }
 check() {
@@ -43,7 +43,7 @@ check() {
   fi
 }
 
-start() { # FUSE folder or nothing
+start() { # [FUSE folder]
   mkfifo "$work/stdin"
   "$server" 256 "$sock" "$work/control" "$@" <"$work/stdin" >"$work/out" 2>&1 &
   pid=$!
@@ -72,7 +72,7 @@ copy_() {
   head -c 40000000 /dev/urandom >"$work/a" &&
     truncate -s 256M "$work/a" &&
     nbdcopy --flush "$work/a" "$uri" && nbdcopy "$uri" "$work/b" && cmp "$work/a" "$work/b" &&
-    [ "$(du -k "$work/b" | cut -f1)" -lt 100000 ] # the holes came back as holes
+    [ "$(du -k "$work/b" | cut -f1)" -lt 100000 ] # the holes are still holes
 }
 if have nbdinfo && have nbdcopy; then
   check "nbdinfo" nbdinfo "$uri"
@@ -137,12 +137,12 @@ fi
 exec 9>&-
 wait "$pid" && code=0 || code=$?
 pid=""
-check "the server ended well" test "$code" = 0
-check "notes name FUA never used and flushes" grep -q 'flushes per write' "$work/out"
+check "the server exited with 0" test "$code" = 0
+check "client notes list the flushes" grep -q 'flushes per write' "$work/out"
 
-# The same with a modelled drive in a directory, and its power switch.
+# The same clients on a modelled drive in a directory, with its power switch.
 drive=$work/drive
-serve_drive() { # more arguments
+serve_drive() { # further arguments
   "$ssdlab" serve "$drive" --nbd "unix:$sock" --control "$work/control" "$@" \
     >"$work/out" 2>"$work/err" &
   pid=$!
@@ -166,7 +166,7 @@ fi
 if have nbdinfo && have nbdcopy; then
   check "drive: nbdcopy both ways, compared" copy_
   check "drive: nbdinfo --map" map_
-  # What was flushed is there after a cut; the copy of before is what is read.
+  # Flushed data survives a cut: the drive reads as the copy made before it.
   after_cut_() {
     power_ off && ! nbdcopy "$uri" "$work/b" && power_ on &&
       nbdcopy "$uri" "$work/b" && cmp "$work/a" "$work/b" && power_ status --json
@@ -188,11 +188,11 @@ fio_() {
 }
 if have fio && fio --enghelp 2>/dev/null | grep -qw nbd; then
   check "drive: fio nbd engine, verify=crc32c" fio_
-  # Written and flushed to the end, cut, then only verified.
+  # Write and flush everything, cut the power, then only verify.
   fio_cut_() {
     fio_ --end_fsync=1 && power_ off && power_ on && fio_ --verify_only
   }
-  check "drive: fio verifies after a power cut what it had flushed" fio_cut_
+  check "drive: fio verifies its flushed data after a power cut" fio_cut_
 else
   skip "drive: fio nbd engine" "fio is missing or built without it"
 fi
@@ -202,7 +202,7 @@ elif ! losetup -f >/dev/null 2>&1 || ! have mkfs.ext4; then
   skip "drive: loop device" "no loop device, or no mkfs.ext4"
 else
   check "drive: FUSE file, loop device, ext4, fstrim, fsck" loop_
-  # ext4 on the drive, cut while it works: it mounts again and is consistent.
+  # Cut the power under a working ext4: it mounts again and is consistent.
   ext4_cut_() {
     mount "$loop" "$work/fs" && power_ cut-when --flush 4 --inside || return 1
     for n in $(seq 200); do
@@ -214,15 +214,15 @@ else
       umount "$work/fs" && e2fsck -fn "$loop"
   }
   loop=$(losetup -j "$work/mnt/drive" | cut -d: -f1 | head -1)
-  check "drive: ext4 lives through a cut inside a flush" ext4_cut_
+  check "drive: ext4 survives a cut inside a flush" ext4_cut_
   if mountpoint -q "$work/fs"; then umount -l "$work/fs"; fi
   if [ -n "$loop" ]; then losetup -d "$loop" && loop=""; fi
 fi
-check "drive: it is closed in order" end_drive
+check "drive: orderly shutdown" end_drive
 cat "$work/out" "$work/err" >"$work/log"
 if [ -n "$pid" ]; then kill -9 "$pid" || true; fi
 pid=""
 serve_drive --pace real --fault ignores-flush:500:3
-check "drive: opened again, in real pace, with a fault" power_ status
-check "drive: closed again" end_drive
+check "drive: reopened at real pace with a fault" power_ status
+check "drive: orderly shutdown again" end_drive
 exit $failed

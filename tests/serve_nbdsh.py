@@ -51,7 +51,7 @@ fails(errno.EINVAL, a.trim, 0, 0)
 fails(errno.EINVAL, a.pread, 512, 0, flags=nbd.CMD_FLAG_REQ_ONE)
 fails(errno.ENOSPC, a.zero, 4096, size)
 
-# Odd places, a large request, DF.
+# Unaligned offsets, a large request, DF.
 a.pwrite(b"odd", 1000001)
 assert b.pread(5, 1000000) == b"\0odd\0"
 big = bytes(range(256)) * (32 << 12)
@@ -76,14 +76,14 @@ b.flush()
 a.block_status(4096, at, extent, flags=nbd.CMD_FLAG_REQ_ONE)
 assert found["ssdlab:durability"] == [4096, 0], found
 
-# A cut: unflushed writes go, FUA stays, errors come at once.
+# A cut: unflushed writes may be lost, FUA writes stay, commands fail at once.
 a.pwrite(b"2" * 4096, at)
 a.pwrite(b"3" * 4096, at + 4096, flags=nbd.CMD_FLAG_FUA)
 assert not power(do="off")["status"]["powered"]
 fails(errno.ESHUTDOWN, a.pread, 4096, at)
 fails(errno.ESHUTDOWN, b.flush)
 power(do="on")
-# What was not flushed may be there or not.
+# The unflushed write may be there or not.
 assert b.pread(4096, at) in (b"1" * 4096, b"2" * 4096)
 assert b.pread(4096, at + 4096) == b"3" * 4096
 

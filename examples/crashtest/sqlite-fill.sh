@@ -1,4 +1,4 @@
-# Workload of docs/does-your-database-survive.md: transactions in SQLite on ext4 on the drive.
+# Workload of docs/does-your-database-survive.md: transactions of SQLite on ext4 on the drive.
 # Needs root, /dev/fuse and a loop device. JOURNAL and SYNCHRONOUS are SQLite's pragmas.
 set -e
 loop=$(losetup -f --show --direct-io=on "$SSDLAB_FILE") || exit 77

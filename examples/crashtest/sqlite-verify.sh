@@ -1,5 +1,5 @@
-# Check of docs/does-your-database-survive.md: what was acknowledged is there, and SQLite finds
-# nothing wrong.
+# Check of docs/does-your-database-survive.md: acknowledged transactions are there, and SQLite's own
+# check passes.
 set -e
 loop=$(losetup -f --show --direct-io=on "$SSDLAB_FILE") || exit 77
 trap 'umount "$SSDLAB_DIR/mnt" 2>/dev/null || true; losetup -d "$loop"' EXIT

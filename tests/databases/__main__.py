@@ -20,15 +20,15 @@ from stack import Failed, RigFailed, Server
 
 VOLATILE, PROTECTED = "consumer-sata-1tb", "consumer-sata-1tb-plp"
 SIZE = "512MiB"
-# Within so many cuts what must be lost is lost.
+# Cuts within which a canary must find its loss.
 CANARY_CUTS = 24
-# Exit code when the test could not do its work. It is neither: 0, all as it must be, nor 1, a loss
-# that must not be or a canary that found nothing.
+# Exit code if the test could not do its work; 0: every result is correct; 1: an unexpected loss, or
+# a canary that found nothing.
 RIG_FAILED = 2
 
 
 def honest(file_systems):
-    """Databases that are configured as their manuals say, on drives that keep their word."""
+    """Yields databases configured as their manuals require, on drives that keep their promises."""
     for drive in (VOLATILE, PROTECTED):
         for kind in file_systems:
             for database in ("delete extra", "wal full", "postgres"):
@@ -36,7 +36,7 @@ def honest(file_systems):
 
 
 def canaries(file_systems):
-    """What must be found, and whose fault it must be."""
+    """Yields combinations that must lose data, with the layer to blame."""
     for kind in file_systems:
         for database in ("wal full", "postgres"):
             yield VOLATILE, "ignores-flush", kind, database, "flush", "drive"
@@ -45,7 +45,8 @@ def canaries(file_systems):
 
 
 def verdict(tally, expected, notes):
-    """Whether it came out as it must; and in words. `notes`: what `ssdlab serve` said last."""
+    """Returns whether the result is as expected, and the result in words. `notes` are the closing
+    notes of `ssdlab serve`."""
     has_loss = tally.lost > 0 or tally.damaged > 0
     if not has_loss:
         found = "nothing"
@@ -61,7 +62,7 @@ def verdict(tally, expected, notes):
 
 
 def show(name, tally, is_right, found):
-    """One line, and what failed."""
+    """Prints one line, and the failures."""
     late = ""
     if tally.late:
         late = (f", {tally.late} more acknowledged when the file system had shut down"
@@ -76,7 +77,7 @@ def show(name, tally, is_right, found):
 
 
 def one(args, scratch, combination):
-    """One combination on a drive of its own; true when it came out as it must."""
+    """Runs one combination on a drive of its own; returns whether the result is as expected."""
     drive, fault, kind, database, aim, expected = combination
     work = Path(tempfile.mkdtemp(dir=args.work))
     work.chmod(0o711)
@@ -102,13 +103,13 @@ def one(args, scratch, combination):
 
 
 def main():
-    """All combinations."""
+    """Runs all combinations."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ssdlab", required=True, type=Path)
     parser.add_argument("--work", required=True, type=Path)
     parser.add_argument("--cuts", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", help="combinations whose name has this")
+    parser.add_argument("--only", default="", help="combinations whose name contains WORD")
     args = parser.parse_args()
     args.ssdlab, args.work = args.ssdlab.resolve(), args.work.resolve()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

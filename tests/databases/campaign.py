@@ -1,5 +1,5 @@
-"""Cut after cut on one drive, file system and database; what each recovery finds is compared with
-the witness."""
+"""A series of cuts on one drive, file system and database. The result of each recovery is compared
+with the witness."""
 
 import random
 import time
@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from stack import Failed, RigFailed, Stack
 from witness import Witness
 
-# More than any aim needs: a cut that does not come is a fault of the test.
+# More than any campaign needs: a cut that does not come is a fault of the test.
 TRANSACTIONS_MAX = 4000
-# Flushes from when the cut is armed.
+# Most flushes between arming a cut and the cut.
 FLUSHES_MAX = 100
-# Every so many cuts one is armed before mounting: it falls in the recovery of somebody above.
+# Every fifth cut is armed before mounting: it falls in the recovery of file system or database.
 EARLY_EVERY = 5
 
 
 @dataclass
 class Tally:
-    """What came out of one combination."""
+    """Results of one combination."""
 
     name: str
     cuts: int = 0
@@ -29,12 +29,12 @@ class Tally:
     damaged: int = 0
     broken: int = 0
     unblamed: int = 0
-    # Commits that were acknowledged after the file system had shut down; of these, gone.
+    # Commits acknowledged after the file system had shut down, and the lost ones among them.
     late: int = 0
     late_lost: int = 0
     seconds: float = 0.0
     words: list = field(default_factory=list)
-    # (cut, armed before mounting, begun, acknowledged, what recovery found)
+    # (cut, armed before mounting, begun, acknowledged, result of recovery)
     history: list = field(default_factory=list)
 
 
@@ -49,11 +49,11 @@ class Campaign:
         self.tally = Tally(f"{kind} {database.name}")
         self.witness = None
         self.fresh = 0
-        # Promises that the drive broke since the file system was made.
+        # Promises that the drive has broken since the file system was made.
         self.broken_here = 0
 
     def begin_afresh(self):
-        """A new file system with an empty database."""
+        """Makes a new file system with an empty database."""
         if self.witness is not None:
             self.witness.close()
         self.fresh += 1
@@ -64,14 +64,14 @@ class Campaign:
             self.database.create(self.stack.mount_at)
             self.stack.detach()
         except Failed as error:
-            # Nothing was cut yet.
+            # No cut has happened yet.
             raise RigFailed(f"a new file system: {error}") from error
         name = f"witness-{self.tally.name.replace(' ', '-')}-{self.fresh}"
         self.witness = Witness(self.server.work / name, f"{self.seed} {self.fresh}")
 
     def run(self, cuts, cuts_until_loss=0):
-        """So many cuts, then a last look; more of them, up to `cuts_until_loss`, while nothing is
-        lost."""
+        """Makes `cuts` cuts, then a last check; while nothing is lost, further cuts, up to
+        `cuts_until_loss`."""
         began = time.monotonic()
         try:
             self.begin_afresh()
@@ -89,11 +89,11 @@ class Campaign:
         return self.tally
 
     def has_loss(self):
-        """Whether anything was lost or damaged."""
+        """Returns whether anything was lost or damaged."""
         return self.tally.lost > 0 or self.tally.damaged > 0
 
     def one_cut(self, number):
-        """Until the power is cut, and on again."""
+        """Works until the power is cut, and restores it."""
         is_early = self.aim == "flush" and number % EARLY_EVERY == 0
         if is_early:
             self.arm(self.random.randint(1, 12))
@@ -114,20 +114,20 @@ class Campaign:
         self.tally.history.append((self.tally.cuts, is_early, *about, found))
 
     def count_broken(self, status):
-        """What recovery found; promises that the drive broke are counted."""
+        """Returns the result of recovery, and counts the promises that the drive broke."""
         found = status.get("found", {})
         self.tally.broken += found.get("broken", 0)
         self.broken_here += found.get("broken", 0)
         return found
 
     def arm(self, nth):
-        """Aims at a flush to come."""
+        """Arms a cut inside a coming flush."""
         if self.aim == "flush":
             self.server.power("cut-when", "--flush", str(nth), "--inside")
 
     def guard(self, step):
-        """Runs a step; false when the power went meanwhile. Damage that is found with power is a
-        loss; a rig that fails with power ends the campaign."""
+        """Runs a step; returns false if the power was cut meanwhile. Damage found with power on is
+        a loss; a rig that fails with power on ends the campaign."""
         try:
             step()
             return True
@@ -140,7 +140,7 @@ class Campaign:
             return (step == self.look or self.guard(self.look)) and self.guard(step)
 
     def failed(self, words):
-        """The database, or the file system, did not come back: count it, and begin afresh."""
+        """Counts a database or file system that did not recover, and begins with a new one."""
         self.tally.damaged += 1
         self.blame(words)
         self.database.kill()
@@ -157,14 +157,14 @@ class Campaign:
             self.arm(1 + self.random.randrange(FLUSHES_MAX))
 
     def blame(self, words):
-        """Whose fault it is, by the drive's own account."""
+        """Blames the layer at fault, by the drive's own account."""
         if self.broken_here == 0:
             self.tally.unblamed += 1
         if len(self.tally.words) < 5:
             self.tally.words.append(f"cut {self.tally.cuts}: {words[:300]}")
 
     def look(self):
-        """Replay, file-system check, database check, comparison."""
+        """Replays, checks file system and database, and compares."""
         self.database.kill()
         self.stack.detach()
         self.stack.mount()
@@ -185,11 +185,11 @@ class Campaign:
             self.tally.cuts_with_loss += 1
             self.tally.lost += len(lost)
             self.blame(f"{len(lost)} acknowledged lost, the last of them {lost[-1]}")
-            # They are told once.
+            # Each loss is reported once.
             self.witness.acknowledged -= set(lost)
 
     def load(self):
-        """Transactions until the cut."""
+        """Runs transactions until the cut."""
         before, late = len(self.witness.acknowledged), len(self.witness.late)
         at_most = TRANSACTIONS_MAX
         if self.aim == "acknowledged":
@@ -202,4 +202,4 @@ class Campaign:
         elif all_done:
             raise RigFailed(f"{at_most} transactions, and the cut did not come")
         if self.server.is_on():
-            raise Failed("transactions ended though the drive has power")
+            raise Failed("transactions ended although the drive has power")

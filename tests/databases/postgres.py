@@ -1,4 +1,4 @@
-"""PostgreSQL on the drive: a small cluster with checksums, asked through psql."""
+"""PostgreSQL on the drive: a small cluster with checksums, accessed through psql."""
 
 import os
 import pwd
@@ -18,7 +18,7 @@ CREATE INDEX by_text ON t (md5(text));
 CREATE TABLE total (sum bigint NOT NULL);
 INSERT INTO total VALUES (0);
 """
-# Small, so that checkpoints and the reuse of log segments come often; all that guards data is on.
+# Small, so that checkpoints and reuse of log segments are frequent; all data protection is on.
 SETTINGS = """
 listen_addresses = ''
 fsync = on
@@ -41,13 +41,13 @@ SELECT 'row', number, text FROM t;
 SELECT 'total', sum FROM total;
 """
 START_WAIT_S = 60
-# What it says when it is not the data that keep it from starting.
+# Messages of a start that fails for a reason other than the data.
 RIGS_FAULT = re.compile("Address already in use|could not (bind|create lock file|map anonymous)|"
                         "lock file .* already exists|Permission denied|No space left")
 
 
 def binaries():
-    """The folder with initdb and postgres, or None."""
+    """Returns the folder with initdb and postgres, or None."""
     found = shutil.which("initdb")
     if found:
         return Path(found).resolve().parent
@@ -56,7 +56,7 @@ def binaries():
 
 
 def user():
-    """Whom PostgreSQL runs as; it refuses root."""
+    """Returns the user for PostgreSQL, which refuses root."""
     for name in ("postgres", "nobody"):
         try:
             return pwd.getpwnam(name)
@@ -71,19 +71,19 @@ class Postgres:
     def __init__(self, work):
         self.name = "postgres"
         self.bin, self.user = binaries(), user()
-        # Neither the template nor the socket is on the drive.
+        # Template and socket are not on the drive.
         self.home = Path(work) / "postgres"
         self.template = self.home / "template"
         self.server = None
 
     def as_user(self):
-        """How its programs are started."""
+        """Returns the arguments with which its programs are started."""
         who = {"user": self.user.pw_uid, "group": self.user.pw_gid, "extra_groups": []}
         env = {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": str(self.home)}
         return {**who, "env": env, "cwd": "/"}
 
     def make_template(self):
-        """A cluster to copy, made once on the host."""
+        """Makes a cluster to copy, once, on the host."""
         self.home.mkdir(exist_ok=True)
         give_to(self.home, self.user)
         run(self.bin / "initdb", "-D", self.template, "-U", "postgres", "-A", "trust", "-k",
@@ -95,7 +95,7 @@ class Postgres:
         self.stop(signal.SIGINT)
 
     def create(self, folder):
-        """The cluster on the mounted file system, on the drive before it is used."""
+        """Copies the cluster to the mounted file system and syncs it."""
         if not self.template.exists():
             self.make_template()
         run("cp", "-a", self.template, folder / "pg")
@@ -121,22 +121,22 @@ class Postgres:
         raise RigFailed(f"PostgreSQL does not answer: {self.last_words()}")
 
     def last_words(self):
-        """The end of its log."""
+        """Returns the end of its log."""
         lines = (self.home / "server.log").read_text(errors="replace").splitlines()
         loud = [line for line in lines[-30:] if re.search("FATAL|PANIC|ERROR", line)]
         return " | ".join((loud or lines)[-3:])
 
     def start(self, folder):
-        """The server on the mounted file system; it replays its log."""
+        """Starts the server on the mounted file system; it replays its log."""
         self.launch(folder / "pg")
 
     def psql_command(self):
-        """psql, for a script on its input."""
+        """Returns the command of psql for a script on its input."""
         return [str(self.bin / "psql"), "-X", "-q", "-A", "-t", "-h", str(self.home),
                 "-U", "postgres", "-v", "ON_ERROR_STOP=1", "-d", "postgres"]
 
     def psql(self, script):
-        """Runs a script; its lines."""
+        """Runs a script; returns its lines."""
         try:
             done = run(*self.psql_command(), input=script, timeout=120, **self.as_user())
         except RigFailed as error:
@@ -146,7 +146,7 @@ class Postgres:
         return done.stdout.splitlines()
 
     def verify(self, folder):
-        """Checks of indexes and heaps, with checksums; all rows and the total."""
+        """Checks indexes and heaps, with checksums; returns all rows and the total."""
         rows, total = [], None
         for line in self.psql(CHECK):
             kind, *rest = line.split("|")
@@ -159,7 +159,7 @@ class Postgres:
         return rows, total
 
     def transactions(self, folder, witness, at_most):
-        """Commits until it cannot, or `at_most` are done; true when they are."""
+        """Commits until a failure or `at_most` transactions; returns true for the latter."""
         pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
         with subprocess.Popen(self.psql_command(), stdin=pipe, stdout=pipe, stderr=nothing,
                               text=True, **self.as_user()) as client:
@@ -182,7 +182,7 @@ class Postgres:
                 drop_input(client)
 
     def stop(self, how):
-        """Ends the server by a signal."""
+        """Stops the server by a signal."""
         if self.server is None:
             return
         if self.server.poll() is None:
@@ -194,5 +194,5 @@ class Postgres:
         self.server = None
 
     def kill(self):
-        """Ends the server at once: no checkpoint, no orderly end."""
+        """Stops the server at once, without checkpoint or orderly shutdown."""
         self.stop(signal.SIGQUIT)

@@ -1,4 +1,4 @@
-"""Does the test tell a fault of its own from a finding? Needs neither root nor a drive.
+"""Checks that the test distinguishes its own faults from findings. Needs neither root nor a drive.
 
     python3 -B tests/databases/selftest.py
 """
@@ -18,10 +18,10 @@ from witness import Witness
 
 
 class Commands(unittest.TestCase):
-    """A command's status, and whose fault it is."""
+    """Statuses of commands, and the layer at fault."""
 
     def script(self, name, body):
-        """A command of that name."""
+        """Makes a command with the given name."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         path = Path(folder.name) / name
@@ -51,7 +51,7 @@ class Commands(unittest.TestCase):
 
 
 class FakeServer:
-    """A drive that has power, until somebody lets go of it while a cut is armed."""
+    """A drive that has power until it is released while a cut is armed."""
 
     def __init__(self, work):
         self.work, self.file = Path(work), Path(work) / "none"
@@ -108,10 +108,10 @@ class Guard(unittest.TestCase):
 
 
 class Check(unittest.TestCase):
-    """SQLite's own check, and ours of what it holds."""
+    """SQLite's own check, and our check of its contents."""
 
     def test_a_database_that_lost_its_first_row_is_damaged(self):
-        """The drive went back to before the row was there, and SQLite finds nothing wrong."""
+        """The drive reverted to a state before the row, and SQLite finds nothing wrong."""
         with tempfile.TemporaryDirectory() as folder:
             database = Sqlite("WAL", "FULL")
             database.create(Path(folder))
@@ -124,7 +124,7 @@ class Check(unittest.TestCase):
 
 
 class Worker(unittest.TestCase):
-    """The worker of SQLite."""
+    """Worker of SQLite."""
 
     def test_a_worker_that_breaks_is_the_rig(self):
         """Only SQLite's own errors are findings."""
@@ -147,11 +147,11 @@ class Worker(unittest.TestCase):
             witness.close()
 
     def test_statuses_differ(self):
-        """What Python itself ends with is not SQLite's word."""
+        """Exit statuses of Python itself are not errors of SQLite."""
         self.assertNotIn(SAID_NO, (0, 1, 2, -signal.SIGBUS))
 
     def test_a_commit_after_the_file_system_has_gone_is_no_acknowledgement(self):
-        """The row may be gone without anybody's loss; it may also be there."""
+        """The row may be missing without a loss; it may also be there."""
         with tempfile.TemporaryDirectory() as work:
             witness = Witness(os.path.join(work, "witness"), "1")
             number, text = witness.begin()

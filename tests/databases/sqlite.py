@@ -1,15 +1,15 @@
-"""SQLite on the drive: a worker process that commits until it cannot, and the check.
+"""SQLite on the drive: a worker process that commits until it fails, and the check.
 
 As a program: `sqlite.py DATABASE MODE SYNCHRONOUS` reads "number text" lines, commits each, and
-answers "ok number", or "late number" when the file system had already gone by then; `sqlite.py
-check DATABASE` prints what is in it. Either ends with status `SAID_NO` when SQLite fails.
+answers "ok number", or "late number" if the file system had already shut down; `sqlite.py check
+DATABASE` prints the contents. Both exit with status `SAID_NO` if SQLite fails.
 
 Why "late": in DELETE mode a commit is the removal of the journal, and `synchronous=EXTRA` syncs the
-directory after it. Two layers above the drive say "done" there though nothing was synced:
-SQLite's `unixDelete` takes a directory that cannot be opened for a success, and xfs (seen with
-Linux 6.18) answers 0 to the fsync of a directory, opened before, after it has shut down. The
-commit is then acknowledged, and undone by the next mount. A xfs that has shut down cannot be
-opened, so that is asked for after each commit; in DELETE mode only, as others sync no directory.
+directory after it. Two layers above the drive report success although nothing was synced: SQLite's
+`unixDelete` treats a directory that cannot be opened as synced, and xfs (seen with Linux 6.18)
+answers 0 to the fsync of a previously opened directory after it has shut down. The commit is then
+acknowledged, and undone by the next mount. An xfs that has shut down cannot be opened, so the
+worker checks that after each commit; in DELETE mode only, because other modes sync no directory.
 """
 
 import json
@@ -21,9 +21,9 @@ import sys
 
 from stack import Failed, RigFailed, drop_input, kill_and_wait, run
 
-# SQLite failed, not Python.
+# Exit status if SQLite failed, not Python.
 SAID_NO = 9
-# A worker that has given up ends by itself.
+# Seconds within which a worker that has given up exits.
 ENDS_S = 20
 
 TABLES = """
@@ -34,17 +34,17 @@ CREATE TABLE IF NOT EXISTS total (sum INTEGER NOT NULL);
 
 
 def configure(connection, mode, synchronous):
-    """Journal mode and synchronous; refuses if SQLite does not do as told."""
+    """Sets journal mode and synchronous; fails if SQLite does not accept them."""
     got = connection.execute(f"PRAGMA journal_mode={mode}").fetchone()[0]
     connection.execute(f"PRAGMA synchronous={synchronous}")
-    # Checkpoints of the log come often enough to be cut.
+    # Checkpoints of the log are frequent enough for cuts to hit them.
     connection.execute("PRAGMA wal_autocheckpoint=50")
     if got.lower() != mode.lower():
         raise sqlite3.OperationalError(f"journal mode is {got}, not {mode}")
 
 
 def work(path, mode, synchronous):
-    """The worker."""
+    """Runs the worker."""
     connection = sqlite3.connect(path, isolation_level=None)
     configure(connection, mode, synchronous)
     for line in sys.stdin:
@@ -58,7 +58,7 @@ def work(path, mode, synchronous):
 
 
 def is_there(folder):
-    """Whether the file system still answers."""
+    """Returns whether the file system still answers."""
     try:
         os.close(os.open(folder, os.O_RDONLY))
         return True
@@ -67,7 +67,7 @@ def is_there(folder):
 
 
 def check(path):
-    """The check."""
+    """Runs the check."""
     connection = sqlite3.connect(path, isolation_level=None)
     said = connection.execute("PRAGMA integrity_check").fetchall()
     if said != [("ok",)]:
@@ -75,7 +75,7 @@ def check(path):
     rows = connection.execute("SELECT number, text FROM t").fetchall()
     totals = connection.execute("SELECT sum FROM total").fetchall()
     connection.close()
-    # Its one row was there before the drive was first cut.
+    # Its single row was there before the first cut.
     if len(totals) != 1:
         raise sqlite3.DatabaseError(f"table total has {len(totals)} rows, not 1")
     total = totals[0][0]
@@ -91,7 +91,7 @@ class Sqlite:
         self.worker = None
 
     def create(self, folder):
-        """An empty database on the mounted file system."""
+        """Creates an empty database on the mounted file system."""
         connection = sqlite3.connect(folder / "db", isolation_level=None)
         configure(connection, self.mode, "EXTRA")
         connection.executescript(TABLES)
@@ -99,11 +99,12 @@ class Sqlite:
         connection.close()
 
     def start(self, folder):
-        """Nothing runs until `transactions`."""
+        """Does nothing: no process runs before `transactions`."""
 
     def verify(self, folder):
-        """SQLite's own check; all rows and the total. In a process of its own: SQLite maps files,
-        and a drive without power ends whoever reads such memory."""
+        """Runs SQLite's own check; returns all rows and the total. The check runs in its own
+        process: SQLite maps files, and reading such memory on a drive without power kills the
+        process."""
         done = run(sys.executable, __file__, "check", folder / "db", check=False)
         if done.returncode != 0:
             words = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
@@ -113,7 +114,7 @@ class Sqlite:
         return found["rows"], found["total"]
 
     def transactions(self, folder, witness, at_most):
-        """Commits until it cannot, or `at_most` are done; true when they are."""
+        """Commits until a failure or `at_most` transactions; returns true for the latter."""
         command = [sys.executable, __file__, str(folder / "db"), self.mode, self.synchronous]
         pipe = subprocess.PIPE
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as worker:
@@ -140,17 +141,17 @@ class Sqlite:
 
     @staticmethod
     def told_why(worker):
-        """A worker that ended for another reason than SQLite's word is a fault of the rig."""
+        """Fails the rig if the worker ended for a reason other than an error of SQLite."""
         try:
             status = worker.wait(ENDS_S)
         except subprocess.TimeoutExpired:
             return
-        # A drive without power ends by SIGBUS whoever reads memory that is mapped from it.
+        # Reading memory mapped from a drive without power raises SIGBUS.
         if status not in (0, SAID_NO, -signal.SIGBUS):
             raise RigFailed(f"the worker ended with {status}: {worker.stderr.read()[-500:]}")
 
     def kill(self):
-        """Ends the worker as the cut would."""
+        """Kills the worker, as the cut would."""
         if self.worker is not None:
             kill_and_wait(self.worker)
             self.worker = None

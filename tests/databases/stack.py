@@ -1,4 +1,4 @@
-"""What lies below a database here: a served drive, a loop device, a file system.
+"""The layers below a database: a served drive, a loop device, a file system.
 
 Everything is in one work directory; `Stack.close` leaves no mount, no loop device, no process.
 """
@@ -16,19 +16,19 @@ DETACH_WAIT_S = 120
 
 
 class Failed(Exception):
-    """File system or database are not as they must be; the text says what. A finding."""
+    """Finding: file system or database is damaged; the text describes the damage."""
 
 
 class RigFailed(Exception):
-    """The test itself could not do its work: a tool is missing, hangs, or refuses what it was
-    asked. Says nothing about any drive or database."""
+    """Failure of the test itself: a tool is missing, hangs, or refuses a request. It says nothing
+    about any drive or database."""
 
 
-# Statuses by which a command says that what it looked at is damaged; any other says that it could
-# not do its work. mount: 32. e2fsck: a sum with 1 or 2 (mended) or 4 (not mended) in it; 8 alone: it
-# could not; 16 and more: it was misused. xfs_repair -n: 1. psql: 3, a statement failed.
+# Statuses with which a command reports damage; any other means that it could not do its work.
+# mount: 32. e2fsck: a sum that includes 1 or 2 (repaired) or 4 (not repaired); 8 alone: operational
+# error; 16 and more: misuse. xfs_repair -n: 1. psql: 3, a statement failed.
 DAMAGED = {"mount": {32}, "e2fsck": set(range(1, 16)) - {8}, "xfs_repair": {1}, "psql": {3}}
-# What mount(8) says with the same status when there is nothing wrong with the file system.
+# Messages of mount(8) with the same status although the file system is not damaged.
 RIGS_FAULT = ("already mounted", "mount point does not exist", "unknown filesystem type",
               "is not a block device", "permission denied", "must be superuser",
               "special device", "failed to setup loop device")
@@ -36,8 +36,8 @@ COMMAND_WAIT_S = 300
 
 
 def run(*command, check=True, timeout=COMMAND_WAIT_S, **more):
-    """Runs a command, quietly. A status other than 0 is damage if the command says so by it, and
-    otherwise, as a command that is missing or hangs, a fault of the rig."""
+    """Runs a command, quietly. A status other than 0 is damage if it is in `DAMAGED`; otherwise it
+    is a fault of the rig, as is a command that is missing or hangs."""
     command = [str(word) for word in command]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace",
@@ -55,7 +55,7 @@ def run(*command, check=True, timeout=COMMAND_WAIT_S, **more):
 
 
 def is_mounted(folder):
-    """Whether something is mounted there. The device behind it may be dead: no stat."""
+    """Returns whether `folder` is a mount point. It does not stat: the device may be dead."""
     with open("/proc/mounts", encoding="utf-8", errors="replace") as mounts:
         return any(line.split(" ")[1] == str(folder) for line in mounts)
 
@@ -79,21 +79,21 @@ class Server:
         until = time.monotonic() + SERVE_WAIT_S
         while "\nready\n" not in self.log.read_text():
             if self.process.poll() is not None or time.monotonic() > until:
-                raise RigFailed(f"ssdlab serve does not begin: {self.log.read_text()}")
+                raise RigFailed(f"ssdlab serve does not start: {self.log.read_text()}")
             time.sleep(0.02)
 
     def power(self, *words):
-        """`ssdlab power`; the status that it gives back."""
+        """Runs `ssdlab power`; returns the status in its answer."""
         done = run(self.ssdlab, "power", *words, "--json", "--control", self.control)
         answer = json.loads(done.stdout.splitlines()[-1])
         return answer["status"]
 
     def is_on(self):
-        """Whether the drive has power."""
+        """Returns whether the drive has power."""
         return self.power("status")["powered"]
 
     def stop(self):
-        """Ends serving in order; returns the closing notes."""
+        """Shuts the server down in order; returns its closing notes."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
@@ -118,12 +118,12 @@ class Stack:
         self.loop = None
 
     def attach(self):
-        """The served file becomes a block device."""
+        """Attaches the served file as a block device."""
         done = run("losetup", "-f", "--show", "--direct-io=on", self.server.file)
         self.loop = done.stdout.strip()
 
     def make(self):
-        """An empty file system."""
+        """Makes an empty file system."""
         self.attach()
         if self.kind == "ext4":
             run("mkfs.ext4", "-q", "-F", self.loop)
@@ -137,21 +137,22 @@ class Stack:
         run("mount", "-t", self.kind, self.loop, self.mount_at)
 
     def check(self):
-        """The file system's own check; its journal must have been replayed, and not be mounted."""
+        """Runs the file system's own check. The journal must have been replayed, and the file
+        system must not be mounted."""
         if self.kind == "ext4":
             run("e2fsck", "-fn", self.loop)
         else:
             run("xfs_repair", "-n", self.loop)
 
     def unmount(self):
-        """Unmounts, lazily if need be."""
+        """Unmounts, lazily if necessary."""
         if not is_mounted(self.mount_at):
             return
         if run("umount", self.mount_at, check=False).returncode != 0:
             run("umount", "-l", self.mount_at)
 
     def detach(self):
-        """Leaves nothing above the served file; returns when the loop device is really gone."""
+        """Removes everything above the served file; returns when the loop device is gone."""
         self.unmount()
         if self.loop is None:
             return
@@ -159,20 +160,20 @@ class Stack:
         until = time.monotonic() + DETACH_WAIT_S
         while run("losetup", "-j", self.server.file).stdout.strip():
             if time.monotonic() > until:
-                raise RigFailed(f"{self.loop} is not let go")
+                raise RigFailed(f"{self.loop} is not released")
             time.sleep(0.01)
         self.loop = None
 
 
 def kill_and_wait(process, at_most_s=10):
-    """Kills a process of ours."""
+    """Kills a process of this test."""
     if process.poll() is None:
         process.kill()
     process.wait(at_most_s)
 
 
 def drop_input(process):
-    """Closes the input of a process that has ended, whatever it had not read."""
+    """Closes the input of a process that has ended, whatever is left unread."""
     with contextlib.suppress(BrokenPipeError):
         process.stdin.close()
 

@@ -1,15 +1,15 @@
-"""What was acknowledged, kept outside of the drive, and what is found after a cut.
+"""Record of acknowledged transactions, kept outside the drive and compared after a cut.
 
-Transaction n adds row n, whose text follows from n, and adds n to the one row of `total`. A
-database is right when it holds every acknowledged row, no row that was never begun, texts as they
-were written, and a total that is the sum of its rows.
+Transaction n adds row n, whose text follows from n, and adds n to the single row of `total`. A
+database is correct if it holds every acknowledged row, no row that was never begun, unchanged
+texts, and a total that is the sum of its rows.
 """
 
 import hashlib
 
 
 def text_of(number, seed):
-    """The text of row `number`: 256 to 1600 hexadecimal digits."""
+    """Returns the text of row `number`: 256 to 1600 hexadecimal digits."""
     digest = hashlib.sha256(f"{seed} {number}".encode()).hexdigest()
     return digest * (4 + number % 22)
 
@@ -19,29 +19,29 @@ class Witness:
 
     def __init__(self, path, seed):
         self.seed, self.begun, self.acknowledged = seed, 0, set()
-        # Acknowledged by the database when its file system had already shut down.
+        # Transactions acknowledged after the file system had shut down.
         self.late = set()
-        # Rows that were found, though never acknowledged: a recovery made them durable.
+        # Rows found although never acknowledged: a recovery made them durable.
         self.seen = set()
         self.log = open(path, "a", encoding="utf-8")
 
     def begin(self):
-        """The next transaction: its number and text."""
+        """Begins the next transaction; returns its number and text."""
         self.begun += 1
         return self.begun, text_of(self.begun, self.seed)
 
     def acknowledge(self, number):
-        """The database has said that it is committed."""
+        """Records that the database has reported the commit."""
         self.acknowledged.add(number)
         self.log.write(f"{number}\n")
         self.log.flush()
 
     def acknowledge_late(self, number):
-        """The same, though by then nothing could be committed any more."""
+        """Records a commit reported after the file system had shut down."""
         self.late.add(number)
 
     def judge(self, rows, total):
-        """Compares; `rows` are (number, text). Returns (lost, problems)."""
+        """Compares `rows` of (number, text) and `total`; returns (lost, problems)."""
         found = {}
         problems = []
         for number, text in rows:
@@ -63,5 +63,5 @@ class Witness:
         return lost, problems
 
     def close(self):
-        """Ends the log."""
+        """Closes the log."""
         self.log.close()

@@ -1,8 +1,7 @@
 //! Why a command could not be carried out, as the user sees it.
 
-use ssdlab_lab::LabError;
-use std::fmt;
-use std::io;
+use ssdlab_base::LabError;
+use std::{fmt, io};
 
 /// An error for the user.
 #[derive(Debug)]

@@ -23,7 +23,7 @@ use failure::Failure;
 use std::process::ExitCode;
 
 #[global_allocator]
-static MEMORY: ssdlab_lab::huge_pages::HugePages = ssdlab_lab::huge_pages::HugePages;
+static MEMORY: ssdlab_base::huge_pages::HugePages = ssdlab_base::huge_pages::HugePages;
 
 /// Outcome of a command that ran to its end, as an exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use crate::args::OutputArgs;
 use crate::clock::Utc;
 use crate::failure::Failure;
-use ssdlab_lab::LabError;
-use ssdlab_lab::record::run_dir::Existing;
+use ssdlab_base::LabError;
+use ssdlab_bench::run_dir::Existing;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,12 @@
 //! Progress on standard error: what is being done, its rate now, and the time left.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ssdlab_lab::host::Observer;
-use ssdlab_lab::record::run_dir::RunWriter;
-use ssdlab_lab::record::{Latencies, Second};
-use ssdlab_lab::{LabError, qualify};
+use ssdlab_base::LabError;
+use ssdlab_base::latencies::Latencies;
+use ssdlab_bench::engine::Observer;
+use ssdlab_bench::record::Second;
+use ssdlab_bench::run_dir::RunWriter;
+use ssdlab_judge::qualify;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -66,7 +68,7 @@ impl Bar {
         self.bar.set_position((self.seconds * 1000.0) as u64);
         let rate = count as f64 / second.length_s.max(1e-9);
         self.bar
-            .set_message(format!("{} IOPS", ssdlab_lab::report::units::rate(rate)));
+            .set_message(format!("{} IOPS", ssdlab_view::units::rate(rate)));
     }
 
     /// Position for work that is counted in bytes.

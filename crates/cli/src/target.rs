@@ -2,19 +2,23 @@
 
 use crate::args::TargetArgs;
 use crate::progress::Bar;
-use ssdlab_lab::host::{self, Observer};
-use ssdlab_lab::life::left;
-use ssdlab_lab::qualify::{Evidence, Progress, Settings};
-use ssdlab_lab::record::RunRecord;
-use ssdlab_lab::target::null::NullTarget;
-use ssdlab_lab::target::open::{Needs, OpenOptions};
-use ssdlab_lab::target::safety::WriteOptions;
-use ssdlab_lab::target::uring::UringTarget;
-use ssdlab_lab::target::{ModelledTarget, Target, TargetFacts};
-use ssdlab_lab::trace::Event;
-use ssdlab_lab::workload::Plan;
-use ssdlab_lab::workload::quantity::parse_size;
-use ssdlab_lab::{LabError, catalogue, qualify, target, zil};
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_size;
+use ssdlab_bench::device::null::NullTarget;
+use ssdlab_bench::device::open::{Needs, OpenOptions};
+use ssdlab_bench::device::safety::WriteOptions;
+use ssdlab_bench::device::uring::UringTarget;
+use ssdlab_bench::device::{ModelledTarget, Target, TargetFacts};
+use ssdlab_bench::engine::Observer;
+use ssdlab_bench::record::RunRecord;
+use ssdlab_bench::{device, engine};
+use ssdlab_drives::catalogue;
+use ssdlab_hosts::zil;
+use ssdlab_judge::qualify;
+use ssdlab_judge::qualify::{Evidence, Progress, Settings};
+use ssdlab_life::age::left;
+use ssdlab_load::plan::Plan;
+use ssdlab_load::trace::Event;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -118,7 +122,7 @@ impl Open {
                     bar.get_or_insert_with(|| Bar::new(&title, 0.0, quiet))
                         .bytes(done, total);
                 };
-                let target = target::open::open(path, needs, &options, &mut progress, stop)?;
+                let target = device::open::open(path, needs, &options, &mut progress, stop)?;
                 Ok(Open::Real(Box::new(target)))
             }
         }
@@ -143,7 +147,7 @@ impl Open {
             Open::Null(target) => target.depth_max(),
             Open::Real(target) => target.depth_max(),
         };
-        host::check(plan, self.facts(), depth_max)
+        engine::check(plan, self.facts(), depth_max)
     }
 
     /// Calibrated and assumed values that a modelled drive's figures rest on.
@@ -165,9 +169,9 @@ impl Open {
         stop: &AtomicBool,
     ) -> Result<RunRecord, LabError> {
         match self {
-            Open::Modelled(target, _) => host::run(plan, &mut **target, observer, stop),
-            Open::Null(target) => host::run(plan, &mut **target, observer, stop),
-            Open::Real(target) => host::run(plan, &mut **target, observer, stop),
+            Open::Modelled(target, _) => engine::run(plan, &mut **target, observer, stop),
+            Open::Null(target) => engine::run(plan, &mut **target, observer, stop),
+            Open::Real(target) => engine::run(plan, &mut **target, observer, stop),
         }
     }
 
@@ -211,7 +215,7 @@ impl Open {
     ///
     /// # Errors
     /// Only when the target fails.
-    pub fn idle(&mut self, time: ssdlab_lab::Nanos) -> Result<(), LabError> {
+    pub fn idle(&mut self, time: ssdlab_ssd::Nanos) -> Result<(), LabError> {
         match self {
             Open::Modelled(target, _) => idle(&mut **target, time),
             Open::Null(target) => idle(&mut **target, time),
@@ -220,7 +224,7 @@ impl Open {
     }
 }
 
-fn idle<T: Target>(target: &mut T, time: ssdlab_lab::Nanos) -> Result<(), LabError> {
+fn idle<T: Target>(target: &mut T, time: ssdlab_ssd::Nanos) -> Result<(), LabError> {
     let until = target.now() + time;
     target.reap(Some(until), &mut Vec::new())
 }

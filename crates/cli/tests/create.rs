@@ -1,8 +1,8 @@
 //! Does `ssdlab create` make a drive directory, of a new drive and of a used one, and
 //! refuse what it cannot make?
 
-use ssdlab_lab::drive_dir::{DriveDir, Safety};
-use ssdlab_lab::saved;
+use ssdlab_drives::keep::directory::{DriveDir, Safety};
+use ssdlab_drives::keep::saved;
 use ssdlab_ssd::DriveCounters;
 use ssdlab_ssd::drive::power::Power;
 use std::path::{Path, PathBuf};

@@ -11,7 +11,7 @@ use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/tests/samples/smart")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../judge/tests/samples/smart")
 }
 
 fn inspect(dir: &Path, args: &[&str]) -> Output {

@@ -9,10 +9,12 @@ mod watch;
 use crate::lint::{Lint, SessionNotes};
 use crate::sectors::Sectors;
 use crate::store::{StoreError, ZeroFlags};
-use fuser::{BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem};
-use fuser::{BsdFileFlags, OpenFlags, Request, Session, TimeOrNow, WriteFlags};
-use fuser::{FopenFlags, Generation, INodeNo, InitFlags, KernelConfig, LockOwner, MountOption};
-use fuser::{ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite};
+use fuser::{
+    BackgroundSession, BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem,
+    FopenFlags, Generation, INodeNo, InitFlags, KernelConfig, LockOwner, MountOption, OpenFlags,
+    ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request,
+    Session, TimeOrNow, WriteFlags,
+};
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -35,8 +35,9 @@ pub mod store;
 
 pub use lint::{Coverage, Lint, SessionNotes};
 pub use memory::MemoryStore;
-pub use power::{CutAt, CutNote, CutTrigger, FlushSide, FoundNote, StepNote};
-pub use power::{Power, PowerError, PowerStatus};
+pub use power::{
+    CutAt, CutNote, CutTrigger, FlushSide, FoundNote, Power, PowerError, PowerStatus, StepNote,
+};
 pub use sectors::Sectors;
 pub use socket::{Address, Stream};
 pub use store::{Durability, Extent, Piece, Store, StoreError, ZeroFlags};

@@ -6,8 +6,10 @@
 use crate::power::{CutAt, CutTrigger, FlushSide, Power, PowerError, PowerStatus};
 use crate::store::{Durability, Extent, Store, StoreError, ZeroFlags};
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
-use std::sync::{RwLockWriteGuard, atomic::AtomicBool, atomic::Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{
+    Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
 use std::time::{Duration, Instant};
 
 /// A sector's value. One that is not in the map is a hole: never written, or trimmed.

@@ -1,4 +1,4 @@
-//! The one place with `unsafe`: what the processor is told of its caches.
+//! Cache hints to the processor: the only file with `unsafe`.
 #![allow(unsafe_code)]
 
 /// Asks for the cache line of `slice[index]`; does nothing when out of range or unsupported.
@@ -17,13 +17,14 @@ pub fn prefetch<T>(slice: &[T], index: usize) {
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Copies `from` to `into`, past the caches where the processor can: for bytes that nobody will
-/// look at for long. Their lines are not fetched to be overwritten, and what is in use stays.
+/// Copies `from` to `into`, bypassing the caches where the processor can: for bytes that are not
+/// read again soon. Their lines are not fetched before they are overwritten, and lines in use stay
+/// cached.
 ///
 /// # Panics
-/// When they are not of one length.
+/// When the lengths differ.
 pub fn copy_past_caches(into: &mut [u8], from: &[u8]) {
-    assert_eq!(into.len(), from.len(), "copied between different lengths");
+    assert_eq!(into.len(), from.len(), "copy between different lengths");
     #[cfg(target_arch = "x86_64")]
     if into.as_ptr().addr().is_multiple_of(16) && into.len().is_multiple_of(LINE) {
         return stream(into, from);
@@ -31,7 +32,7 @@ pub fn copy_past_caches(into: &mut [u8], from: &[u8]) {
     into.copy_from_slice(from);
 }
 
-/// `into` is aligned to 16 bytes; both are of one length, a multiple of [`LINE`].
+/// `into` is aligned to 16 bytes; both have the same length, a multiple of [`LINE`].
 #[cfg(target_arch = "x86_64")]
 fn stream(into: &mut [u8], from: &[u8]) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
@@ -39,9 +40,9 @@ fn stream(into: &mut [u8], from: &[u8]) {
     for (into, from) in into.chunks_exact_mut(LINE).zip(from.chunks_exact(LINE)) {
         let to = into.as_mut_ptr().cast::<__m128i>();
         let of = from.as_ptr().cast::<__m128i>();
-        // SAFETY: each of the four stores and loads lies in its chunk of LINE bytes, which no one
-        // else has; stores are aligned as the caller saw, loads need not be. SSE2 is part of
-        // x86_64.
+        // SAFETY: each of the four stores and loads lies in its chunk of LINE bytes, which nothing
+        // else accesses; the caller checked that stores are aligned, and loads need not be. SSE2 is
+        // part of x86_64.
         unsafe {
             let line: [__m128i; LINE / AT_ONCE] =
                 std::array::from_fn(|part| _mm_loadu_si128(of.add(part)));
@@ -50,8 +51,8 @@ fn stream(into: &mut [u8], from: &[u8]) {
             }
         }
     }
-    // SAFETY: has no preconditions. Such stores are not ordered with those that share the buffer
-    // with another thread; behind this they are.
+    // SAFETY: has no preconditions. Streaming stores are not ordered with the stores that hand the
+    // buffer to another thread; the fence orders them.
     unsafe { _mm_sfence() };
 }
 
@@ -59,7 +60,7 @@ fn stream(into: &mut [u8], from: &[u8]) {
 mod tests {
     use super::*;
 
-    /// Whatever the length and wherever both begin, every byte comes over and none beside.
+    /// Every byte is copied and no other is touched, whatever the length and the alignment.
     #[test]
     fn all_bytes_are_copied_and_none_beside() {
         let from: Vec<u8> = (0..1 << 10).map(|n| (n * 7 + 1) as u8).collect();

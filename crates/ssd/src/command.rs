@@ -1,4 +1,4 @@
-//! What a host asks of a drive: one command, the same for a modelled and for a real one.
+//! Commands of the host, the same for a modelled and for a real drive.
 
 /// The kind of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -8,7 +8,7 @@ pub enum Op {
     Read = 0,
     /// Write `len` bytes at `offset`.
     Write = 1,
-    /// Tell the drive that `len` bytes at `offset` are no longer needed (TRIM, Deallocate).
+    /// Mark `len` bytes at `offset` as no longer needed (TRIM, Deallocate).
     Trim = 2,
     /// Make every write completed before this command durable; `offset` and `len` are zero.
     Flush = 3,
@@ -41,13 +41,13 @@ pub struct Command {
     pub offset: u64,
     /// Bytes addressed. A multiple of the logical block size; zero for a flush.
     pub len: u32,
-    /// What to do.
+    /// Kind of the command.
     pub op: Op,
     /// Force unit access: a write must be durable when it completes.
     pub fua: bool,
-    /// How far the data compresses: per cent of it that a compressor removes (0 = random data).
+    /// Compressibility: percentage of the data that a compressor removes (0 = random data).
     pub compress_pct: u8,
-    /// Stream that the host names for a write; used by drives that separate data by it.
+    /// Stream that the host names for a write; used by drives that separate data by stream.
     pub stream: u8,
 }
 

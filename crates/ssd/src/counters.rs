@@ -1,6 +1,6 @@
-//! Plain counters, and the few ratios made of them.
+//! Counters of a drive, and the ratios derived from them.
 
-/// Everything a drive counts. All are since the drive was made.
+/// Counters of a drive since it was created.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DriveCounters {
     /// Read commands completed.
@@ -17,7 +17,7 @@ pub struct DriveCounters {
     pub host_bytes_read: u64,
     /// Bytes written by the host.
     pub host_bytes_written: u64,
-    /// Host slots that replaced one still in the write buffer: never programmed.
+    /// Host slots overwritten while still in the write buffer, and so never programmed.
     pub slots_coalesced: u64,
     /// Slots programmed with host data.
     pub slots_host: u64,
@@ -33,7 +33,7 @@ pub struct DriveCounters {
     pub slots_map: u64,
     /// Slots programmed with parity over dies.
     pub slots_parity: u64,
-    /// Slots programmed with nothing: the rest of a unit that could not wait, or of a word line.
+    /// Slots programmed without data: the rest of a unit that could not wait, or of a word line.
     pub slots_padding: u64,
     /// Of all programmed slots, those written in SLC mode.
     pub slots_slc_mode: u64,
@@ -57,21 +57,21 @@ pub struct DriveCounters {
     pub superblocks_levelled: u64,
     /// Victims looked through, by reclaim, folding and refresh.
     pub victims: u64,
-    /// Lookups and changes whose part of the map was not in DRAM.
+    /// Lookups and changes of parts of the map that were not in DRAM.
     pub map_misses: u64,
     /// Commits: FLUSH or FUA that had to reach media.
     pub commits: u64,
 }
 
-/// What must be done for every counter, from one list of them: saving, and leaping.
+/// Code that must cover every counter, generated from one list: saving, and leaping.
 macro_rules! every_counter {
     ($($field:ident),*) => {
         crate::image::image_of!(DriveCounters { $($field),* });
 
         impl DriveCounters {
-            /// Every counter grows by `times` what it grew by since `then`.
+            /// Adds to every counter `times` its growth since `then`.
             pub(crate) fn leap(&mut self, then: &DriveCounters, times: u64) {
-                // Named one by one: a counter that is missing from the list does not compile.
+                // Named one by one, so that a counter missing from the list does not compile.
                 let DriveCounters { $($field),* } = self;
                 $(*$field += times * (*$field - then.$field);)*
             }
@@ -112,7 +112,7 @@ every_counter!(
 );
 
 impl DriveCounters {
-    /// Slots programmed, whatever for.
+    /// Slots programmed for any purpose.
     pub fn slots_programmed(&self) -> u64 {
         self.slots_host
             + self.slots_relocated
@@ -132,7 +132,8 @@ impl DriveCounters {
         (host > 0).then(|| nand as f64 / host as f64)
     }
 
-    /// What only drives do whose media wears, by glossary name: patrols and wear levelling.
+    /// Counters of patrols and wear levelling, which only drives with wearing media have, by
+    /// glossary name.
     pub fn named_wear(&self) -> [(&'static str, u64); 3] {
         [
             ("nand_reads_patrol", self.nand_reads_patrol),
@@ -141,8 +142,8 @@ impl DriveCounters {
         ]
     }
 
-    /// Every counter by its glossary name, for reports; those of media that wears are apart,
-    /// in [`DriveCounters::named_wear`].
+    /// Every counter by its glossary name, for reports, except those in
+    /// [`DriveCounters::named_wear`].
     pub fn named(&self) -> [(&'static str, u64); 26] {
         [
             ("host_reads", self.host_reads),

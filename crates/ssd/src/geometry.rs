@@ -16,9 +16,8 @@ use crate::image::{Image, ImageError, Reader, Writer, image_of};
 /// A division by a number known only at run time, as a multiplication without branches.
 ///
 /// With `m = floor((2^64 - 1) / d)`, `floor(m (n + 1) / 2^64) = floor(n / d)` for all 32-bit `n`
-/// and `d`: `m (n + 1) / 2^64` falls short of `(n + 1) / d` by more than nothing, and by no more
-/// than `(n + 1) / 2^64 < 1 / d` (after A. D. Robison, "N-bit unsigned division via N-bit
-/// multiply-add", 2005).
+/// and `d`: `m (n + 1) / 2^64` is less than `(n + 1) / d`, and by no more than `(n + 1) / 2^64 < 1
+/// / d` (after A. D. Robison, "N-bit unsigned division via N-bit multiply-add", 2005).
 #[derive(Clone, Copy, Debug)]
 pub struct Divisor {
     value: u32,
@@ -65,7 +64,7 @@ impl Image for Divisor {
     }
 }
 
-/// Counts of everything in the array, as configured.
+/// Configured counts of the array's parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Independent buses between controller and dies.
@@ -78,7 +77,7 @@ pub struct Shape {
     pub blocks_per_plane: u32,
     /// Pages of a block in its native mode.
     pub pages_per_block: u32,
-    /// Bytes of a page, spare area left out.
+    /// Bytes of a page, without the spare area.
     pub page_bytes: u32,
     /// Bytes per entry of the map.
     pub slot_bytes: u32,
@@ -100,9 +99,9 @@ image_of!(Shape {
 /// A shape with every derived number.
 #[derive(Clone, Debug)]
 pub struct Geometry {
-    /// As configured.
+    /// The configured shape.
     pub shape: Shape,
-    /// All dies.
+    /// Number of dies.
     pub die_count: u32,
     /// Bytes of a slot: the mapping unit, or a part of it on a drive that compresses.
     pub slot_bytes: u32,
@@ -119,7 +118,7 @@ pub struct Geometry {
     per_word_line: Divisor,
 }
 
-/// Where a slot lies.
+/// Place of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Superblock number.
@@ -154,7 +153,7 @@ impl Image for Geometry {
 }
 
 impl Shape {
-    /// Nothing is zero, and the numbers of all slots fit into 32 bits.
+    /// Whether no count is zero and all slot numbers fit into 32 bits.
     fn fits(&self, pack: u32) -> bool {
         let slots_per_page = self.page_bytes.checked_div(self.slot_bytes / pack);
         let counts = [
@@ -199,7 +198,7 @@ impl Geometry {
         }
     }
 
-    /// Bytes of the whole array, before anything is set aside.
+    /// Bytes of the whole array, including everything set aside.
     pub fn raw_bytes(&self) -> u64 {
         u64::from(self.superblock_count) * self.superblock_bytes()
     }
@@ -225,7 +224,7 @@ impl Geometry {
         self.per_superblock.quotient(ppn)
     }
 
-    /// Where a slot lies.
+    /// Place of a slot.
     #[inline(always)]
     pub fn place(&self, ppn: u32) -> Place {
         let (superblock, in_superblock) = self.per_superblock.div_rem(ppn);
@@ -257,7 +256,7 @@ impl Geometry {
         self.per_channel.div_rem(die).1
     }
 
-    /// Which page of its word line a row is: 0 is the fast (lower) one.
+    /// Index of a row's page within its word line: 0 is the fast (lower) one.
     #[inline(always)]
     pub fn page_kind(&self, row: u32) -> u32 {
         self.per_word_line.div_rem(row).1

@@ -1,18 +1,19 @@
 //! A drive's whole state as bytes: save a preconditioned drive once, load it any number of times.
 //!
 //! The encoding is plain: little-endian integers, a length before every list, fields in the order
-//! of their structs. What gives it safety lies around it: a magic number, the format's version and
-//! the drive's configuration in front (see [`crate::Drive::save`]), and a checksum that the
-//! storing side adds. There is no promise between versions: another version is refused.
+//! of their structs. Its safety comes from what surrounds it: a magic number, the format's version
+//! and the drive's configuration in front (see [`crate::Drive::save`]), and a checksum that the
+//! storing side adds. Images of other versions are refused.
 
 use std::collections::{BinaryHeap, VecDeque};
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
-/// Version of the encoding; raised whenever a saved struct changes.
+/// Version of the encoding; incremented whenever a saved struct changes.
 pub const IMAGE_VERSION: u32 = 4;
 
-/// What begins every image.
+/// First bytes of every image.
 pub const IMAGE_MAGIC: [u8; 8] = *b"ssdlabDR";
 
 /// An image that cannot be read or written.
@@ -41,22 +42,22 @@ impl From<io::Error> for ImageError {
     }
 }
 
-/// Where an image goes.
+/// Destination of an image.
 pub struct Writer<'a> {
     out: &'a mut dyn io::Write,
     chunk: Vec<u8>,
 }
 
-/// Where an image comes from.
+/// Source of an image.
 pub struct Reader<'a> {
     input: &'a mut dyn io::Read,
-    /// Bytes that may still come: no list can be longer, whatever its length says.
+    /// Bytes left to read: no list can be longer, whatever its stated length.
     left: u64,
 }
 
 /// Bytes converted at a time.
 const CHUNK: usize = 1 << 16;
-/// So many bytes at once are handed on as they are.
+/// Minimum length of a slice that is written without being copied first.
 const DIRECT: usize = 1 << 12;
 
 impl<'a> Writer<'a> {
@@ -84,7 +85,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Hands everything to the writer below. Call it at the end.
+    /// Passes everything on to the underlying writer. Call it at the end.
     ///
     /// # Errors
     /// When the writer fails.
@@ -138,9 +139,9 @@ fn cut_short() -> ImageError {
     ImageError::Unknown("it ends before it is complete".into())
 }
 
-/// Something that can be saved and loaded.
+/// A value that can be saved and loaded.
 pub trait Image: Sized {
-    /// Fewest bytes that one takes.
+    /// Minimum bytes of a saved value.
     const BYTES_MIN: u64 = 1;
     /// Writes it.
     ///
@@ -150,16 +151,16 @@ pub trait Image: Sized {
     /// Reads it.
     ///
     /// # Errors
-    /// When the bytes end, or mean nothing.
+    /// When the bytes end or are not a value of this type.
     fn load(from: &mut Reader<'_>) -> Result<Self, ImageError>;
-    /// Writes many, in one go where that is faster.
+    /// Writes a list, in one piece where that is faster.
     ///
     /// # Errors
     /// When the writer fails.
     fn save_all(list: &[Self], out: &mut Writer<'_>) -> Result<(), ImageError> {
         list.iter().try_for_each(|item| item.save(out))
     }
-    /// Reads many.
+    /// Reads a list.
     ///
     /// # Errors
     /// As [`Image::load`].
@@ -320,6 +321,16 @@ impl<T: Image, const N: usize> Image for [T; N] {
     }
 }
 
+impl<T: Image> Image for Arc<T> {
+    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        T::save(self, out)
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Arc<T>, ImageError> {
+        T::load(from).map(Arc::new)
+    }
+}
+
 impl<A: Image, B: Image> Image for (A, B) {
     const BYTES_MIN: u64 = A::BYTES_MIN + B::BYTES_MIN;
 
@@ -333,16 +344,20 @@ impl<A: Image, B: Image> Image for (A, B) {
     }
 }
 
-/// Saves and loads a struct field by field, in the order given. The compiler sees to it that
-/// none is forgotten.
+/// Saves and loads a struct field by field, in the order given. The fields listed after `afresh`
+/// are not saved and take their defaults. The compiler checks that no field is forgotten.
 macro_rules! image_of {
-    ($name:ident $(<$($param:ident : $bound:path),+>)? { $($field:ident),* $(,)? }) => {
+    (
+        $name:ident $(<$($param:ident : $bound:path),+>)? { $($field:ident),* $(,)? }
+        $(afresh { $($fresh:ident),+ $(,)? })?
+    ) => {
+        #[allow(unused_variables)]
         impl $(<$($param: $bound),+>)? $crate::image::Image for $name $(<$($param),+>)? {
             fn save(
                 &self,
                 out: &mut $crate::image::Writer<'_>,
             ) -> Result<(), $crate::image::ImageError> {
-                let $name { $($field),* } = self;
+                let $name { $($field,)* $($($fresh: _),+)? } = self;
                 $($crate::image::Image::save($field, out)?;)*
                 Ok(())
             }
@@ -351,7 +366,7 @@ macro_rules! image_of {
                 from: &mut $crate::image::Reader<'_>,
             ) -> Result<Self, $crate::image::ImageError> {
                 $(let $field = $crate::image::Image::load(from)?;)*
-                Ok($name { $($field),* })
+                Ok($name { $($field,)* $($($fresh: Default::default()),+)? })
             }
         }
     };

@@ -1,8 +1,8 @@
 //! A software SSD: media, translation layer and host side, in virtual time.
 //!
-//! Three modules with one-way imports, `nand` <- `ftl` <- `drive`. Everything here is pure:
-//! no I/O, no clock, no threads, no dependencies. The same build, configuration and seed give
-//! the same bytes. Time is integer nanoseconds and is always passed in.
+//! Modules import one way: base helpers <- `config` <- `nand` <- `ftl` <- `drive`. Everything here
+//! is pure: no I/O, no clock, no threads, no dependencies. The same build, configuration and seed
+//! give the same bytes. Time is integer nanoseconds and is always passed in.
 //!
 //! ```
 //! use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos};

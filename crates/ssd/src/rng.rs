@@ -1,10 +1,12 @@
 //! Random numbers: xoshiro256** seeded by SplitMix64, forked by name.
 //!
-//! Ours rather than a crate's because a run must give the same bytes in every release of every
-//! dependency. Streams are forked by *name*, never by order, so adding a component changes no
-//! other component's numbers. No floating point in this file (a test looks).
+//! Implemented here and not taken from a crate because a run must give the same bytes in every
+//! release of every dependency. Streams are forked by *name*, never by order, so adding a component
+//! changes no other component's numbers. This file has no floating point (a test checks it).
 //!
 //! Source: D. Blackman, S. Vigna, "Scrambled Linear Pseudorandom Number Generators" (2021).
+
+use crate::image::image_of;
 
 /// SplitMix64: spreads a seed over the state of a larger generator.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +28,8 @@ impl SplitMix64 {
 pub struct Rng {
     s: [u64; 4],
 }
+
+image_of!(Rng { s });
 
 impl Rng {
     /// The stream of `seed`.
@@ -51,12 +55,12 @@ impl Rng {
         Rng::new(seed ^ mix.next_u64())
     }
 
-    /// Its whole state, to go on from later.
+    /// The whole state, for [`Rng::from_state`].
     pub fn state(&self) -> [u64; 4] {
         self.s
     }
 
-    /// Goes on from a state.
+    /// Continues from a state.
     pub fn from_state(s: [u64; 4]) -> Rng {
         Rng { s }
     }

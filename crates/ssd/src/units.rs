@@ -21,27 +21,27 @@ impl Image for Nanos {
 }
 
 impl Nanos {
-    /// No time at all; also the instant a drive is powered on for the first time.
+    /// Zero; also the instant at which a drive is powered on for the first time.
     pub const ZERO: Nanos = Nanos(0);
-    /// The far end of time: later than any event.
+    /// The maximum: later than any event.
     pub const MAX: Nanos = Nanos(u64::MAX);
 
-    /// So many whole seconds.
+    /// A time in whole seconds.
     pub const fn from_secs(seconds: u64) -> Nanos {
         Nanos(seconds * 1_000_000_000)
     }
 
-    /// So many whole milliseconds.
+    /// A time in whole milliseconds.
     pub const fn from_millis(milliseconds: u64) -> Nanos {
         Nanos(milliseconds * 1_000_000)
     }
 
-    /// So many whole microseconds.
+    /// A time in whole microseconds.
     pub const fn from_micros(microseconds: u64) -> Nanos {
         Nanos(microseconds * 1_000)
     }
 
-    /// This time in seconds, for people and plots (never for decisions).
+    /// The time in seconds, for reports and plots, never for decisions.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }

@@ -1,4 +1,4 @@
-//! Does the drive keep what it promised, as far as its map and buffer can show?
+//! The drive keeps its promises, as far as its map and buffer show.
 //!
 //! After every command of random mixes on several drives:
 //! - a write that completed is mapped: nothing acknowledged is lost;
@@ -8,9 +8,9 @@
 //! - once durable, a slot has a copy on media for as long as it is not trimmed: the older one
 //!   stays until the newer one is programmed.
 //!
-//! "On media" here is: given to media. That the program has also *ended* is checked apart, on a
-//! drive with nothing else to do. Not covered: contents, power cuts, the map's own durability,
-//! commands that overlap a TRIM still under way.
+//! "On media" here means booked for programming. A separate test, on an otherwise idle drive,
+//! checks that the program has also *ended*. Not covered: contents, power cuts, the map's own
+//! durability, commands that overlap a TRIM in progress.
 
 mod kinds;
 
@@ -22,7 +22,7 @@ use ssdlab_ssd::{Command, Completion, Drive, DriveConfig, Nanos, Op};
 const SLOT: u64 = 4096;
 const TAGS: u32 = 40;
 
-/// What the host knows of a slot.
+/// Knowledge of the host about a slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     /// Writes ever submitted.
@@ -35,16 +35,16 @@ struct Known {
     durable: bool,
 }
 
-/// A command under way.
+/// A command in progress.
 #[derive(Clone, Debug)]
 struct Pending {
     command: Command,
-    /// Slots whose durability hangs on it, with their `Known::submitted` of then; `None` when
-    /// another write of the slot was under way, so that either may be the last.
+    /// Slots whose durability depends on it, with their `Known::submitted` at that time; `None` if
+    /// another write of the slot was in progress, so that either may be the last.
     slots: Vec<(u32, Option<u64>)>,
 }
 
-/// What the host believes of the drive; wrong beliefs must be noticed.
+/// Assumptions of the host about the drive; wrong ones must be noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Belief {
     True,
@@ -121,7 +121,7 @@ impl Host {
 
     fn command(&mut self) -> Command {
         let sectors = self.known.len() as u64 * 8;
-        // Often few slots, so that commands meet in the buffer.
+        // Often few slots, so that commands overlap in the buffer.
         let span = if self.rng.percent(60) { 64 } else { sectors };
         let offset = self.rng.below(span) * 512;
         let most = (sectors * 512 - offset).min(40 * 512);
@@ -163,7 +163,7 @@ impl Host {
         slots.map(&mut start).collect()
     }
 
-    /// Slots that a FLUSH submitted now answers for.
+    /// Slots that a FLUSH submitted now must make durable.
     fn written_slots(&self) -> Vec<(u32, Option<u64>)> {
         let slots = (0..).zip(&self.known);
         let settled = slots.filter(|(_, known)| known.written && known.outstanding == 0);
@@ -270,7 +270,8 @@ fn a_protected_drive_loses_nothing_acknowledged() {
     }
 }
 
-/// Canary: a drive that keeps data in its buffer over a FLUSH, checked as if that were volatile.
+/// Canary: a drive that keeps data in its buffer across a FLUSH, checked as if the buffer were
+/// volatile.
 #[test]
 #[should_panic(expected = "only in the volatile buffer")]
 fn a_flush_that_does_nothing_is_noticed() {
@@ -279,7 +280,7 @@ fn a_flush_that_does_nothing_is_noticed() {
     Host::new(config, 1, Belief::BufferIsVolatile).run(2_500);
 }
 
-/// Canary: a host that expects trimmed slots to stay.
+/// Canary: a host that expects trimmed slots to remain.
 #[test]
 #[should_panic(expected = "is lost")]
 fn a_slot_that_vanishes_is_noticed() {
@@ -307,7 +308,7 @@ fn a_flush_waits_for_programs_to_end() {
             for tag in 0..count {
                 drive.submit(tag, &Command::write(rng.below(slots) * SLOT, 4096), start);
             }
-            // Not before all are acknowledged: the FLUSH answers for them all.
+            // After all are acknowledged, so that the FLUSH covers them all.
             for _ in 0..count {
                 drive.pop_completion(Nanos::MAX).expect("completes");
             }
@@ -325,7 +326,7 @@ fn a_flush_waits_for_programs_to_end() {
     }
 }
 
-/// Power goes another way than it was aimed: what was aimed at is never struck, and recovery runs.
+/// Power fails before the aimed cut: the target is never struck, and recovery runs.
 #[test]
 fn a_cut_that_comes_before_the_aimed_one_disarms_it() {
     let mut drive = DataDrive::new(DriveConfig::tiny(), Power::default()).expect("possible");

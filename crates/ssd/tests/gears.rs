@@ -1,8 +1,8 @@
-//! Do both gears leave the same map? The timed drive and the counting one get the same commands;
-//! where every mapping unit lies, the counters and the wear must then be the same, however many
-//! commands were under way at once.
+//! Both gears produce the same map. The timed drive and the counting one get the same commands; the
+//! place of every mapping unit, the counters and the wear must then be the same, however many
+//! commands were in progress at once.
 //!
-//! Where reads change what DRAM holds of the map, only one command at a time: a read may overtake
+//! Where reads change the part of the map in DRAM, commands run one at a time: a read may overtake
 //! a write that waits for room.
 
 mod kinds;
@@ -12,7 +12,7 @@ use kinds::{SLOT, all, reads_matter};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Bytes, Command, CountingDrive, Drive, DriveConfig, Nanos};
 
-/// Runs commands with `depth` of them under way.
+/// Runs commands with `depth` of them in progress.
 fn timed(config: &DriveConfig, commands: &[Command], depth: u32) -> Drive {
     let mut drive = Drive::new(config.clone()).expect("valid");
     let mut free: Vec<u32> = (0..depth).collect();
@@ -68,7 +68,7 @@ fn both_gears_leave_the_same_map() {
     }
 }
 
-/// The drive after all commands given at once, which is as it is after one by one.
+/// The drive after all commands at once, which must equal the drive after one by one.
 #[track_caller]
 fn all_at_once(config: &DriveConfig, commands: &[Command]) -> CountingDrive {
     let mut at_once = CountingDrive::new(config.clone()).expect("valid");
@@ -89,8 +89,8 @@ fn one_by_one_is_as_all_at_once() {
     }
 }
 
-/// Writes of one mapping unit each are taken many at a time where nothing but their address
-/// matters; some of them meet what is still buffered.
+/// Writes of one mapping unit each are taken many at a time where only their address matters; some
+/// of them overlap buffered ones.
 #[test]
 fn single_writes_are_the_same_many_at_a_time() {
     for config in all() {
@@ -108,9 +108,9 @@ fn single_writes_are_the_same_many_at_a_time() {
     }
 }
 
-/// The same for units of many sizes, where units are placed and victims emptied in a way of its own
-/// (a power of two up to 64 slots) and where they are not; with few and with many superblocks, a
-/// map journal, and trims in between.
+/// The same for units of many sizes, both where units are placed and victims emptied on the plain
+/// path (a power of two up to 64 slots) and elsewhere; with few and with many superblocks, a map
+/// journal, and trims in between.
 #[test]
 fn single_writes_are_the_same_on_units_of_any_size() {
     for (kib, planes) in [(4, 1), (4, 3), (16, 1), (16, 4), (64, 4), (64, 8)] {
@@ -140,8 +140,8 @@ fn single_writes_are_the_same_on_units_of_any_size() {
     }
 }
 
-/// What is left for idle time is done in the same order, too. Refresh is left out: it counts
-/// reads of the array, and those depend on time.
+/// Idle work is done in the same order, too. Refresh is left out: it counts reads of the array,
+/// which depend on time.
 #[test]
 fn both_gears_do_the_same_when_idle() {
     for config in all().into_iter().filter(|c| c.ftl.refresh_reads == 0) {
@@ -157,7 +157,7 @@ fn both_gears_do_the_same_when_idle() {
     }
 }
 
-/// Canary: one command more in one of them is noticed.
+/// Canary: one additional command in one of them is noticed.
 #[test]
 #[should_panic(expected = "bare: slot 3")]
 fn a_difference_is_noticed() {

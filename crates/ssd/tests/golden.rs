@@ -1,5 +1,4 @@
-//! Has anything changed that nobody meant to change, and does a forked drive live on as the
-//! original does?
+//! Reports change only on purpose, and a forked drive continues like the original.
 //!
 //! A fixed workload on a few small drives, reported as text and compared byte for byte with
 //! `tests/golden/*.txt`. `UPDATE_GOLDEN=1` rewrites those; the difference belongs in the review.
@@ -12,7 +11,7 @@ use ssdlab_ssd::{Command, Completion, Drive, DriveConfig, Nanos};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A workload under way: a queue of four, now and then a pause.
+/// A running workload: a queue of four, with occasional pauses.
 #[derive(Clone)]
 struct Workload {
     rng: Rng,
@@ -48,7 +47,7 @@ impl Workload {
         }
     }
 
-    /// Runs so many commands to their end.
+    /// Runs `count` commands to their end.
     fn run(&mut self, drive: &mut Drive, count: u32) -> Vec<Completion> {
         let mut taken = Vec::new();
         let mut take = |free: &mut Vec<u32>, done: Completion| {
@@ -130,7 +129,7 @@ fn drives() -> [DriveConfig; 6] {
     [tiny, protected, bare, packed, streams, parity]
 }
 
-/// FNV-1a over all completions: one number that moves when any of them does.
+/// FNV-1a over all completions: one number that changes when any of them does.
 fn fingerprint(completions: &[Completion]) -> u64 {
     let fields = completions
         .iter()
@@ -203,12 +202,12 @@ fn reports_are_what_they_were() {
 }
 
 #[test]
-fn a_fork_lives_on_as_the_original_does() {
+fn a_fork_continues_like_the_original() {
     for config in drives() {
         let mut workload = Workload::new(&config);
         let mut drive = Drive::new(config).expect("valid");
         workload.run(&mut drive, 1_000);
-        // Forked with everything under way: writes waiting, a commit begun, dies busy.
+        // Forked in full operation: writes waiting, a commit begun, dies busy.
         for tag in 0..4 {
             let command = Command::write_fua(u64::from(tag) * 4096, 4096 * (1 + tag));
             drive.submit(tag, &command, drive.now());

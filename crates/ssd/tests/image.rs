@@ -1,5 +1,5 @@
-//! Does a drive that was saved and loaded live on as the original does, and is everything that is
-//! no saved drive refused, with a sentence that says why?
+//! A drive that was saved and loaded continues like the original, and everything else is refused
+//! with a sentence that gives the reason.
 
 mod kinds;
 
@@ -20,7 +20,7 @@ fn loaded(bytes: &[u8]) -> Result<Drive, ImageError> {
     Drive::load(&mut &*bytes, bytes.len() as u64)
 }
 
-/// Runs so many commands, eight under way and now and then a pause, and waits for their end.
+/// Runs `count` commands, eight in progress and with occasional pauses, and waits for their end.
 fn live(drive: &mut Drive, mix: &mut Mix, rng: &mut Rng, count: usize) -> Vec<Completion> {
     let mut free: Vec<u32> = (0..8).collect();
     let mut taken = Vec::new();
@@ -53,7 +53,7 @@ fn used(config: DriveConfig, commands: usize) -> (Drive, Mix, Rng) {
 }
 
 #[test]
-fn a_loaded_drive_lives_on_as_the_original_does() {
+fn a_loaded_drive_continues_like_the_original() {
     for config in all() {
         for commands in [0, 10, 400, 700] {
             let (mut drive, mut mix, mut rng) = used(config.clone(), commands);
@@ -63,9 +63,9 @@ fn a_loaded_drive_lives_on_as_the_original_does() {
             assert_eq!(saved(&twin), bytes, "{}: saved again", config.name);
             assert_eq!(twin.config(), drive.config());
             let (mut twin_mix, mut twin_rng) = (mix.clone(), rng.clone());
-            let lived = live(&mut drive, &mut mix, &mut rng, 500);
-            let twin_lived = live(&mut twin, &mut twin_mix, &mut twin_rng, 500);
-            assert_eq!(lived, twin_lived, "{}", config.name);
+            let done = live(&mut drive, &mut mix, &mut rng, 500);
+            let twin_done = live(&mut twin, &mut twin_mix, &mut twin_rng, 500);
+            assert_eq!(done, twin_done, "{}", config.name);
             assert_eq!(saved(&drive), saved(&twin), "{}", config.name);
         }
     }
@@ -105,7 +105,7 @@ fn an_image_cut_short_anywhere_is_refused() {
         for length in (0..2_000.min(bytes.len())).chain((0..bytes.len()).step_by(step)) {
             assert!(loaded(&bytes[..length]).is_err(), "{length} bytes");
         }
-        // A reader that says it has more than it has.
+        // A reader that claims more bytes than it has.
         let half = &bytes[..bytes.len() / 2];
         refused(
             Drive::load(&mut &*half, bytes.len() as u64),
@@ -114,8 +114,8 @@ fn an_image_cut_short_anywhere_is_refused() {
     }
 }
 
-/// Whoever stores images adds a checksum; what slips through must at least neither panic nor
-/// take memory without bounds (a panic fails the test, and so would an allocation of exabytes).
+/// Whoever stores images adds a checksum; an undetected error must neither panic nor take unbounded
+/// memory (a panic fails the test, and so would an allocation of exabytes).
 #[test]
 fn a_flipped_bit_is_refused_or_believed_but_does_no_harm() {
     for config in all() {

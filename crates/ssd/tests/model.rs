@@ -1,5 +1,5 @@
-//! Random commands on tiny drives of every kind against a plain set: does the drive agree on what
-//! is written, is every command served exactly once, and is it consistent after every step?
+//! Random commands on tiny drives of every kind against a plain set: the drive agrees on the
+//! written slots, serves every command exactly once, and is consistent after every step.
 //!
 //! Not covered here: contents (the drive holds none) and power cuts.
 
@@ -52,7 +52,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The part of a command that lies on a drive of so many bytes.
+/// The part of a command that lies on a drive of `user_bytes`.
 fn within(mut command: Command, user_bytes: u64) -> Command {
     command.offset = command.offset.min(user_bytes);
     let room = user_bytes - command.offset;
@@ -89,7 +89,7 @@ impl Model {
             Step::Command(command) => {
                 let command = within(*command, self.drive.config().user_bytes);
                 self.drive.submit(tag, &command, self.now);
-                // Of each three commands one overlaps with the next.
+                // One of three commands overlaps with the next.
                 if !tag.is_multiple_of(3) {
                     self.settle();
                 }
@@ -139,7 +139,7 @@ fn run(config: DriveConfig, steps: &[Step]) -> Drive {
     model.drive
 }
 
-/// So many cases, unless PROPTEST_CASES asks for another number.
+/// The usual number of cases, unless PROPTEST_CASES gives another.
 fn cases(usual: u32) -> ProptestConfig {
     let config = ProptestConfig::default();
     if std::env::var_os("PROPTEST_CASES").is_some() {
@@ -207,9 +207,9 @@ fn a_full_drive_overwritten_at_random_for_long_never_runs_out_of_room() {
     }
 }
 
-/// Units of two mapping units, of which data that compresses by a quarter leaves two eighths
-/// empty, and nothing is small enough to fill them: emptying them gains nothing, and a policy
-/// that believes otherwise never ends.
+/// Units of two mapping units, of which data that compresses by a quarter leaves two eighths empty,
+/// and no data is small enough to fill them: emptying them gains nothing, and a policy that assumes
+/// otherwise never ends.
 #[test]
 fn data_that_packs_badly_does_not_stop_reclaim() {
     for cold in [20, 50, 100, 200, 300] {

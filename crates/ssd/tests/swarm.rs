@@ -1,9 +1,9 @@
-//! Is there any possible drive, under any commands, that contradicts itself, loses a command or
-//! hangs? Whole configurations and command mixes are drawn from a seed; the drive checks itself
-//! again and again, a plain set says what must be mapped, and where the law holds the counting
-//! gear must leave the same map.
+//! No possible drive, under any commands, contradicts itself, loses a command or hangs. Whole
+//! configurations and command mixes are drawn from a seed; the drive checks itself repeatedly, a
+//! plain set gives the slots that must be mapped, and where the law holds the counting gear must
+//! produce the same map.
 //!
-//! `SSDLAB_SWARM=10000` runs so many seeds, `SSDLAB_SWARM=17..18` those alone.
+//! `SSDLAB_SWARM=10000` sets the number of seeds, `SSDLAB_SWARM=17..18` the range of seeds.
 
 mod kinds;
 
@@ -16,12 +16,12 @@ use std::ops::Range;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// What a run may do, and what must hold then.
+/// Options of a run, and the laws that must hold.
 #[derive(Clone, Copy, Debug)]
 struct Manner {
-    /// Commands under way at once.
+    /// Commands in progress at once.
     depth: u32,
-    /// Pauses, with what the drive does then, and secure erases.
+    /// Pauses with idle work, and secure erases.
     pauses: bool,
 }
 
@@ -109,7 +109,7 @@ impl Run {
         let purposes = self.drive.busy_by_purpose().iter().sum::<u64>();
         assert_eq!(worked, purposes, "busy time by die and by purpose");
         assert!(dies.iter().all(|&busy| busy <= end), "{dies:?} in {end}");
-        // A channel's last transfer may end after its die has gone on (cache read).
+        // A channel's last transfer may end after its die has continued (cache read).
         let slack = 1_000_000_000;
         assert!(channels.iter().all(|&busy| busy <= end + slack));
     }
@@ -175,7 +175,7 @@ fn seeds() -> Range<u64> {
     }
 }
 
-/// What a run came to: what it did, or what it has to say against the drive.
+/// Outcome of a run: the counters, or the complaint about the drive.
 fn outcome(seed: u64, config: DriveConfig) -> Result<DriveCounters, String> {
     let outcome = std::panic::catch_unwind(|| run(config, seed).counters().clone());
     let payload = match outcome {
@@ -190,11 +190,11 @@ fn outcome(seed: u64, config: DriveConfig) -> Result<DriveCounters, String> {
 
 #[test]
 fn no_possible_drive_contradicts_itself() {
-    let (tell, told) = mpsc::channel();
+    let (reported, reports) = mpsc::channel();
     std::thread::spawn(move || {
         for seed in seeds() {
             let outcome = outcome(seed, kinds::random::drive(seed));
-            if tell.send((seed, outcome)).is_err() {
+            if reported.send((seed, outcome)).is_err() {
                 return;
             }
         }
@@ -203,7 +203,7 @@ fn no_possible_drive_contradicts_itself() {
     let mut reached = BTreeMap::new();
     let mut next = seeds().start;
     loop {
-        match told.recv_timeout(Duration::from_secs(120)) {
+        match reports.recv_timeout(Duration::from_secs(120)) {
             Ok((seed, outcome)) => {
                 next = seed + 1;
                 match outcome {
@@ -228,7 +228,7 @@ fn no_possible_drive_contradicts_itself() {
         );
     }
     println!("of {:?}, drives that counted: {reached:?}", seeds());
-    // A swarm that never gets to reclaim, folding or refresh says nothing of them.
+    // A swarm that never reaches reclaim, folding or refresh does not test them.
     let few = reached
         .iter()
         .find(|(_, drives)| **drives < (seeds().end - seeds().start) / 100);
@@ -238,14 +238,14 @@ fn no_possible_drive_contradicts_itself() {
     );
 }
 
-/// On how many drives each counter moved.
+/// Number of drives on which each counter changed.
 fn count(reached: &mut BTreeMap<&'static str, u64>, counters: &DriveCounters) {
     for (name, value) in counters.named() {
         *reached.entry(name).or_default() += u64::from(value > 0);
     }
 }
 
-/// Canary: a swarm that cannot fail proves nothing. The set says that nothing is written.
+/// Canary: a swarm that cannot fail proves nothing. The set claims that nothing is written.
 #[test]
 #[should_panic(expected = "slot 3")]
 fn a_wrong_drive_is_noticed() {

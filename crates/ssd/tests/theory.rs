@@ -1,4 +1,4 @@
-//! Does the drive's write amplification equal what the theory of reclaim says, from raw counts?
+//! The drive's write amplification, from raw counts, equals the theory of reclaim.
 //!
 //! Load: uniform random overwrites of single slots, greedy reclaim, steady state. Theory: the
 //! mean-field fixed point of d-choices (B. Van Houdt, "A mean field model for a class of garbage
@@ -9,20 +9,20 @@
 //!   write amplification WA = 1 / (c rho)
 //! ```
 //! M_k is the share of superblocks with at least k valid slots, Np the slots of a superblock. The
-//! theory knows full superblocks only; a drive of N also has free ones (R in the mean), two open
-//! ones (host, relocation) and a victim. A superblock counts from when half of it is written until
-//! half of it has been looked through, so U user slots lie in
+//! theory covers full superblocks only; a drive of N also has free ones (R in the mean), two open
+//! ones (host, relocation) and a victim. A superblock counts from the moment half of it is written
+//! until half of it has been scanned, so U user slots lie in
 //!
 //! ```text
 //!   N_eff = N - R - 1/2 (host) - 1/2 (relocation) - 1/2 (victim),   rho = U / (N_eff Np)
 //! ```
-//! R here. Credits keep what is unwritten or looked through constant while reclaim works, that is
-//! while no more than f = `free_superblocks_low` superblocks are free; whatever the host writes
-//! while more are free is lost for good. So in the end never more than f are free, and
-//! R + 3/2 = f + 1, that is R = f - 1/2 and N_eff = N - f - 1.
+//! R here. Credits keep the unwritten and scanned space constant while reclaim works, that is while
+//! no more than f = `free_superblocks_low` superblocks are free; space that the host fills while
+//! more are free is never regained. So in steady state never more than f are free, and R + 3/2 = f
+//! + 1, that is R = f - 1/2 and N_eff = N - f - 1.
 //!
-//! Left out: finite numbers of superblocks and slots (mean field is the limit), and units, which
-//! matter to 0.4 % when a superblock has but eight of them.
+//! Left out: finite numbers of superblocks and slots (mean field is the limit), and units, whose
+//! effect is 0.4 % when a superblock has only eight of them.
 //!
 //! `SSDLAB_THEORY=full` adds the whole grid of shapes (three minutes in a release build).
 
@@ -40,7 +40,7 @@ struct Case {
     np: u32,
     unit: u32,
     dies: u32,
-    /// (raw - user) / user, in per cent.
+    /// Over-provisioning (raw - user) / user, in per cent.
     over_provisioning_pct: u64,
     free_low: u32,
 }
@@ -78,7 +78,7 @@ impl Case {
     }
 }
 
-/// So many choices are as good as greedy.
+/// Number of choices that is equivalent to greedy.
 const D_LARGE: i32 = 1 << 20;
 
 /// Write amplification of d-choices reclaim with superblocks of `np` slots, a share `rho` valid.
@@ -86,7 +86,7 @@ fn mean_field(np: u32, rho: f64, d: i32) -> f64 {
     let (mut low, mut high) = (1e-3, 100.0);
     for _ in 0..60 {
         let c = f64::midpoint(low, high);
-        // The faster superblocks age (small c), the more valid slots all of them hold.
+        // The faster superblocks age (small c), the more valid slots they all hold.
         if valid_sum(np, c, d) > f64::from(np) * rho {
             low = c;
         } else {
@@ -126,9 +126,9 @@ fn write(drive: &mut Drive, slot: u64) {
     drive.pop_completion(Nanos::MAX).expect("a completion");
 }
 
-/// What an experiment gave.
+/// Result of an experiment.
 struct Measured {
-    /// Slots programmed / slots programmed for the host.
+    /// Write amplification: slots programmed / slots programmed for the host.
     wa: f64,
     /// Mean number of free superblocks.
     free: f64,
@@ -265,7 +265,7 @@ fn free_superblocks_are_half_of_one_below_the_threshold_in_the_mean() {
     );
 }
 
-/// What was trimmed is spare: the value is that of the share in use.
+/// Trimmed space is spare: the theory applies to the share in use.
 #[test]
 fn trimmed_capacity_is_spare_capacity() {
     for used_pct in [95, 80, 50] {
@@ -290,7 +290,7 @@ fn trimmed_capacity_is_spare_capacity() {
 }
 
 #[test]
-fn sequential_overwrites_amplify_not_at_all() {
+fn sequential_overwrites_do_not_amplify() {
     for (np, unit, dies) in SHAPES {
         let case = Case {
             np,

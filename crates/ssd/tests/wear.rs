@@ -1,6 +1,6 @@
-//! Does media wear as it should: cycles are erases, blocks are in one place, what failed is never
-//! used again, levelling narrows the spread of cycles at a cost of its own, and the end comes as
-//! the drive's policy says?
+//! Wear of media: cycles are erases, each block is in one place, failed blocks are never used
+//! again, levelling narrows the spread of cycles at a cost of its own, and the drive ends its life
+//! by its policy.
 
 mod kinds;
 
@@ -99,7 +99,7 @@ fn a_drive_dies_read_only_with_all_its_data() {
 }
 
 #[test]
-fn a_failed_drive_answers_nothing_and_a_slow_one_goes_on() {
+fn a_failed_drive_refuses_everything_and_a_slow_one_continues() {
     let mut dead = filled(&config(|w| w.end_of_life = EndOfLife::Failed));
     let mut slow = filled(&config(|w| w.end_of_life = EndOfLife::Slow));
     let mut rng = Rng::named(1, "wear");
@@ -140,12 +140,12 @@ fn static_levelling_narrows_the_spread_and_has_its_own_cost() {
 }
 
 #[test]
-fn data_that_fades_is_written_anew_when_idle() {
+fn data_that_fades_is_rewritten_when_idle() {
     let mut drive = filled(&config(lasting));
     let refreshed = |drive: &CountingDrive| drive.counters().superblocks_refreshed;
     drive.rest(1);
     drive.idle();
-    assert_eq!(refreshed(&drive), 0, "an hour is nothing");
+    assert_eq!(refreshed(&drive), 0, "an hour has no effect");
     drive.rest(2_000);
     drive.idle();
     let found = refreshed(&drive);
@@ -156,8 +156,8 @@ fn data_that_fades_is_written_anew_when_idle() {
     drive.check().expect("consistent");
 }
 
-/// A patrol once cost no NAND work. It reads two pages of each block that is full: all are counted,
-/// and they take the dies' time and energy.
+/// A patrol used to cost no NAND work. It reads two pages of each full block: all are counted, and
+/// they take time of the dies and energy.
 #[test]
 fn a_patrol_reads_nand() {
     let mut config = config(lasting);
@@ -176,7 +176,7 @@ fn a_patrol_reads_nand() {
     let full = reads / each;
     assert!(
         full <= used && full + 3 >= used,
-        "{full} of {used}: not the open ones"
+        "{full} of {used}: open ones are not read"
     );
 
     let mut drive = counting.into_timed().expect("timed");
@@ -197,7 +197,7 @@ fn a_patrol_reads_nand() {
     assert_eq!(never.counters().superblocks_refreshed, 0, "nobody looks");
 }
 
-/// Two patrols find the same in both gears, whose maps are then alike.
+/// Two patrols find the same in both gears, whose maps then agree.
 #[test]
 fn a_patrol_finds_the_same_in_both_gears() {
     let mut counting = filled(&config(lasting));
@@ -218,8 +218,8 @@ fn a_patrol_finds_the_same_in_both_gears() {
     assert!((0..340).all(|slot| counting.find(slot) == drive.find(slot)));
 }
 
-/// Programs get faster, erases slower, and reads that try again take longer: one of each on an
-/// idle drive, new and worn.
+/// Programs get faster, erases slower, and reads with retries take longer: one of each on an idle
+/// drive, new and worn.
 #[test]
 fn times_follow_wear() {
     let slow_reads = config(|w| {
@@ -261,8 +261,8 @@ fn impossible_wear_is_refused() {
     }
 }
 
-/// Saved in the middle of its life and loaded, a counting drive lives on as the original does; and
-/// in virtual time it has the same map and wear.
+/// Saved in the middle of its life and loaded, a counting drive continues like the original; and in
+/// virtual time it has the same map and wear.
 #[test]
 fn a_counting_drive_is_saved_resumed_and_put_into_time() {
     for config in kinds::all() {
@@ -292,8 +292,8 @@ fn a_counting_drive_is_saved_resumed_and_put_into_time() {
     }
 }
 
-/// Long runs in order, now and then broken by something else: whole rows at a time must leave what
-/// slot by slot leaves.
+/// Long sequential runs, sometimes interrupted by other commands: whole rows at a time must give
+/// the same state as slot by slot.
 #[test]
 fn runs_leave_what_slot_by_slot_leaves() {
     for parity in [false, true] {
@@ -321,7 +321,7 @@ fn runs_leave_what_slot_by_slot_leaves() {
                 assert_eq!(run.counters(), slots.counters());
                 assert_eq!(run.nand_work(), slots.nand_work());
             }
-            // At the end of its life a run is taken whole, commands are refused one by one.
+            // At the end of life a run is taken as a whole, while commands are refused one by one.
             let alive = run.ended().is_none();
             for slot in (0..600).filter(|_| alive) {
                 assert_eq!(run.find(slot), slots.find(slot), "slot {slot}");
@@ -329,7 +329,7 @@ fn runs_leave_what_slot_by_slot_leaves() {
             run.check().expect("consistent");
             let cycles = |d: &CountingDrive| d.reliability().map(|w| w.cycles_total());
             assert!(!alive || cycles(&run) == cycles(&slots));
-            assert!(alive || wear, "without wear it lives for ever");
+            assert!(alive || wear, "without wear it never ends");
         }
     }
 }
@@ -360,8 +360,8 @@ fn worn_out() -> Drive {
     drive.into_timed().expect("page-mapped")
 }
 
-/// Other firmware on a worn array: the cycles stay, the data is gone, and superblocks that were
-/// given up stay so.
+/// Other firmware on a worn array: the cycles stay, the data is gone, and retired superblocks stay
+/// retired.
 #[test]
 fn a_used_array_goes_on_under_another_layer() {
     let worn = worn_out();
@@ -382,7 +382,7 @@ fn a_used_array_goes_on_under_another_layer() {
 }
 
 /// Firmware with a larger pSLC cache may need more native superblocks than a worn array has left:
-/// it is refused. Without the check a drive began whose reclaim had no room.
+/// it is refused. Without the check, the new drive's reclaim had no room.
 #[test]
 fn firmware_that_needs_more_than_is_left_is_refused() {
     let worn = worn_out();
@@ -414,7 +414,7 @@ fn firmware_that_needs_more_than_is_left_is_refused() {
 }
 
 /// The clock of the timed gear begins patrols by itself: as often as the period says, the same
-/// twice, and never without a period. Only those who told the drive its hours used to begin one.
+/// twice, and never without a period. Patrols used to begin only by a call of `rest`.
 #[test]
 fn the_drives_own_clock_begins_patrols() {
     const HOUR: u64 = 3_600_000_000_000;
@@ -431,13 +431,14 @@ fn the_drives_own_clock_begins_patrols() {
     assert_eq!(patrolled(100), 0);
     let once = patrolled(60);
     assert!(once > 0);
-    // Begun after 20, 40, 60 and 80 hours. The open superblocks differ when data was written anew.
+    // Begun after 20, 40, 60 and 80 hours. The open superblocks differ where data was rewritten.
     let often = patrolled(20);
     assert!(often > 3 * once && often < 5 * once, "{often} {once}");
     assert_eq!(often, patrolled(20));
 }
 
-/// Asking an idle drive for what happens next, without an end, ends: patrols go on for ever.
+/// Waiting for the next completion of an idle drive without a limit returns, although patrols go on
+/// for ever.
 #[test]
 fn waiting_without_end_does_not_wait_for_patrols() {
     let mut config = config(lasting);
@@ -446,8 +447,8 @@ fn waiting_without_end_does_not_wait_for_patrols() {
     assert!(drive.pop_completion(Nanos::MAX).is_none());
 }
 
-/// A drive that always has a command outstanding is never idle. Its patrol is done all the same,
-/// spread over half of the period.
+/// A drive that always has a command outstanding is never idle. Its patrol still runs, spread over
+/// half of the period.
 #[test]
 fn a_drive_that_is_never_idle_is_patrolled() {
     const HOUR: u64 = 3_600_000_000_000;

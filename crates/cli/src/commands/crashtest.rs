@@ -5,10 +5,10 @@ use crate::failure::Failure;
 use crate::output::{print, print_json, say};
 use crate::progress::stop_on_signal;
 use clap::Args;
-use ssdlab_lab::LabError;
-use ssdlab_lab::crashtest::scripts::{ScriptCampaign, ScriptReport, Settings, clear_dead, mark};
-use ssdlab_lab::crashtest::{Token, Verdict};
-use ssdlab_lab::workload::quantity::parse_size;
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_size;
+use ssdlab_power::crashtest::scripts::{ScriptCampaign, ScriptReport, Settings, clear_dead, mark};
+use ssdlab_power::crashtest::{Token, Verdict};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -205,7 +205,7 @@ fn replay(args: &Crashtest, token: &Token, stop: &Arc<AtomicBool>) -> Result<Exi
         print_json(&campaign.line(&cut))?;
     } else {
         print(&format!("{place}: {}", cut.verdict.name()))?;
-        print(&ssdlab_lab::crashtest::details(&cut, None))?;
+        print(&ssdlab_power::crashtest::details(&cut, None))?;
     }
     Ok(match cut.verdict {
         Verdict::Passed => Exit::Good,

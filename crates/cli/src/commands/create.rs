@@ -4,10 +4,12 @@ use crate::Exit;
 use crate::failure::Failure;
 use crate::output::say;
 use clap::Args;
-use ssdlab_lab::drive_dir::{DriveDir, sized};
-use ssdlab_lab::life::left;
-use ssdlab_lab::workload::quantity::parse_size;
-use ssdlab_lab::{Bytes, LabError, catalogue};
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_size;
+use ssdlab_drives::catalogue;
+use ssdlab_drives::keep::directory::{DriveDir, sized};
+use ssdlab_life::age::left;
+use ssdlab_ssd::Bytes;
 use std::path::{Path, PathBuf};
 
 /// `ssdlab create`.

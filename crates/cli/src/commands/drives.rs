@@ -4,9 +4,10 @@ use crate::Exit;
 use crate::args::DrivesAction;
 use crate::failure::Failure;
 use crate::output::{print, print_json, wrap};
-use ssdlab_lab::LabError;
-use ssdlab_lab::catalogue::{self, CatalogueDrive, Checked, DriveFile, Kind, derived};
-use ssdlab_lab::report::units::decimal_bytes;
+use ssdlab_base::LabError;
+use ssdlab_drives::catalogue;
+use ssdlab_drives::catalogue::{CatalogueDrive, Checked, DriveFile, Kind, derived};
+use ssdlab_view::units::decimal_bytes;
 
 /// Lists or shows drives.
 ///

@@ -5,8 +5,8 @@ use crate::args::{Cli, WorkloadLanguage};
 use crate::failure::Failure;
 use crate::output::{print, wrap};
 use clap::CommandFactory;
-use ssdlab_lab::LabError;
-use ssdlab_lab::workload::{diskspd, fio};
+use ssdlab_base::LabError;
+use ssdlab_load::{diskspd, fio};
 use std::path::Path;
 
 /// Lists the options of a workload language.

@@ -8,12 +8,12 @@ use crate::output::{Reserved, print, run_dir, say, write_file};
 use crate::progress::stop_on_signal;
 use clap::Args;
 use serde_json::json;
-use ssdlab_lab::LabError;
-use ssdlab_lab::hosts::months::Trim;
-use ssdlab_lab::hosts::{HostDrive, failures};
-use ssdlab_lab::simulate::result::Check;
-use ssdlab_lab::simulate::settings::Setting;
-use ssdlab_lab::workload::quantity::parse_size;
+use ssdlab_base::LabError;
+use ssdlab_base::check::{Check, failures};
+use ssdlab_base::quantity::parse_size;
+use ssdlab_drives::settings::Setting;
+use ssdlab_hosts::HostDrive;
+use ssdlab_hosts::months::Trim;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -6,12 +6,12 @@ use crate::clock::Utc;
 use crate::failure::Failure;
 use crate::output::{print, print_json, say, wrap};
 use crate::progress::stop_on_signal;
-use ssdlab_lab::LabError;
-use ssdlab_lab::inspect::forecast::Method;
-use ssdlab_lab::inspect::{
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_duration;
+use ssdlab_judge::inspect::forecast::Method;
+use ssdlab_judge::inspect::{
     DriveReport, Forecast, Inspection, collect, drive_reports, forecasts, inspect as read, lines,
 };
-use ssdlab_lab::workload::quantity::parse_duration;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileTypeExt;

@@ -6,8 +6,8 @@ use crate::output::{print, print_json, say};
 use crate::progress::stop_on_signal;
 use clap::Args;
 use comfy_table::{Table, presets};
-use ssdlab_lab::experiments::mirror::{Mirror, MirrorSettings, mirror as live, percentile};
-use ssdlab_lab::report::units::decimal_bytes;
+use ssdlab_articles::experiments::mirror::{Mirror, MirrorSettings, mirror as live, percentile};
+use ssdlab_view::units::decimal_bytes;
 
 /// `ssdlab mirror`.
 #[derive(Args, Debug)]

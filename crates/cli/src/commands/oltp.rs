@@ -5,10 +5,10 @@ use crate::Exit;
 use crate::args::OutputArgs;
 use crate::failure::Failure;
 use clap::Args;
-use ssdlab_lab::LabError;
-use ssdlab_lab::hosts::months::Trim;
-use ssdlab_lab::hosts::oltp::{OltpSpec, run_until, show};
-use ssdlab_lab::workload::quantity::parse_duration;
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_duration;
+use ssdlab_hosts::months::Trim;
+use ssdlab_hosts::oltp::{OltpSpec, run_until, show};
 
 /// So much of the drive is aged unless told otherwise.
 const CAPACITY: u64 = 2 << 30;

@@ -3,10 +3,11 @@
 use crate::Exit;
 use crate::failure::Failure;
 use clap::{ArgGroup, Args, Subcommand};
-use ssdlab_lab::LabError;
-use ssdlab_lab::report::units;
-use ssdlab_lab::served::switch::{self, Answer, Ask, CutAt, FlushSide, PowerStatus};
-use ssdlab_lab::workload::quantity::parse_size;
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_size;
+use ssdlab_power::served::switch;
+use ssdlab_power::served::switch::{Answer, Ask, CutAt, FlushSide, PowerStatus};
+use ssdlab_view::units;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -3,8 +3,8 @@
 use crate::Exit;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
-use ssdlab_lab::LabError;
-use ssdlab_lab::workload::profiles::{PROFILES, Profile, Summary};
+use ssdlab_base::LabError;
+use ssdlab_load::profiles::{PROFILES, Profile, Summary};
 use std::fmt::Write as _;
 
 /// Lists the profiles, or prints the one called `name`.

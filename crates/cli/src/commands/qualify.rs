@@ -7,16 +7,18 @@ use crate::failure::Failure;
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::{Steps, stop_on_signal};
 use crate::target::{Name, Open};
-use ssdlab_lab::inspect::{Inspection, drive_of, enrich};
-use ssdlab_lab::qualify::{
+use ssdlab_bench::run_dir::{FORMAT_VERSION, RunHeader, RunWriter, write_json};
+use ssdlab_judge::inspect::{Inspection, drive_of, enrich};
+use ssdlab_judge::qualify::{
     Assessed, Evidence, Outcome, Precondition, Profile, Qualification, Settings, judge, role,
 };
-use ssdlab_lab::record::run_dir::{FORMAT_VERSION, RunHeader, RunWriter, write_json};
-use ssdlab_lab::report::{html, terminal};
-use ssdlab_lab::target::open::Needs;
-use ssdlab_lab::target::{TargetFacts, TargetKind};
-use ssdlab_lab::workload::quantity::parse_size;
-use ssdlab_lab::{Bytes, LabError, catalogue};
+
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_size;
+use ssdlab_bench::device::open::Needs;
+use ssdlab_bench::device::{TargetFacts, TargetKind};
+use ssdlab_drives::catalogue;
+use ssdlab_ssd::Bytes;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -85,14 +87,18 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
     write_json(&path.join(RESULT_FILE), &qualification)?;
     write_file(
         &path.join("report.html"),
-        &html::qualification_page(&qualification),
+        &ssdlab_judge::page::qualification_page(&qualification),
     )?;
     if args.output.json {
         print_json(&qualification)?;
     } else {
-        print(&terminal::comparison_table(&qualification))?;
+        print(&ssdlab_judge::qualify::terminal::comparison_table(
+            &qualification,
+        ))?;
         print("")?;
-        print(&terminal::verdict_summary(&qualification))?;
+        print(&ssdlab_judge::qualify::terminal::verdict_summary(
+            &qualification,
+        ))?;
     }
     say(
         quiet,

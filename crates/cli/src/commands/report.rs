@@ -5,10 +5,12 @@ use crate::Exit;
 use crate::args::{Compare, Report};
 use crate::failure::Failure;
 use crate::output::{print, print_json, say, write_file};
-use ssdlab_lab::LabError;
-use ssdlab_lab::qualify::Qualification;
-use ssdlab_lab::record::run_dir::RunDir;
-use ssdlab_lab::report::{RunReport, html, terminal};
+use ssdlab_base::LabError;
+use ssdlab_bench::report::RunReport;
+use ssdlab_bench::run_dir::RunDir;
+use ssdlab_judge::qualify::Qualification;
+
+use ssdlab_bench::report::terminal;
 use std::path::Path;
 
 /// Prints a run directory's results and writes its page anew.
@@ -22,10 +24,17 @@ pub fn report(args: &Report) -> Result<Exit, Failure> {
             print_json(&qualification)?;
             return Ok(Exit::Good);
         }
-        print(&terminal::comparison_table(&qualification))?;
+        print(&ssdlab_judge::qualify::terminal::comparison_table(
+            &qualification,
+        ))?;
         print("")?;
-        print(&terminal::verdict_summary(&qualification))?;
-        write_file(&page, &html::qualification_page(&qualification))?;
+        print(&ssdlab_judge::qualify::terminal::verdict_summary(
+            &qualification,
+        ))?;
+        write_file(
+            &page,
+            &ssdlab_judge::page::qualification_page(&qualification),
+        )?;
     } else {
         let dir = RunDir::open(&args.run_dir)?;
         if args.json {
@@ -37,7 +46,7 @@ pub fn report(args: &Report) -> Result<Exit, Failure> {
         }
         let run = RunReport::of_dir(&dir, &label(&args.run_dir));
         print(&terminal::run_summary(&run))?;
-        write_file(&page, &html::run_page(&[run]))?;
+        write_file(&page, &ssdlab_bench::report::run_page(&[run]))?;
     }
     say(false, &format!("\npage: {}", page.display()));
     Ok(Exit::Good)
@@ -69,7 +78,7 @@ pub fn compare(args: &Compare) -> Result<Exit, Failure> {
         print(&terminal::run_comparison(&runs))?;
     }
     if let Some(page) = &args.html {
-        write_file(page, &html::run_page(&runs))?;
+        write_file(page, &ssdlab_bench::report::run_page(&runs))?;
         say(false, &format!("\npage: {}", page.display()));
     }
     Ok(Exit::Good)
@@ -107,7 +116,7 @@ fn qualification(path: &Path) -> Result<Option<Qualification>, LabError> {
             option: RESULT_FILE.into(),
             given: "read".into(),
             allowed: error.to_string(),
-            place: ssdlab_lab::error::Place {
+            place: ssdlab_base::error::Place {
                 source: file.display().to_string(),
                 line: Some(error.line()),
             },

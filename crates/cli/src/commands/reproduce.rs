@@ -7,9 +7,10 @@ use crate::failure::Failure;
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::stop_on_signal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ssdlab_lab::LabError;
-use ssdlab_lab::report::html;
-use ssdlab_lab::reproduce::{self, Experiment, Reproduction, figures, run, table};
+use ssdlab_base::LabError;
+
+use ssdlab_articles::reproduce;
+use ssdlab_articles::reproduce::{Experiment, Reproduction, figures, run, table};
 
 /// Runs what was asked for and writes table and pages.
 ///
@@ -42,7 +43,7 @@ pub fn reproduce(args: &Reproduce) -> Result<Exit, Failure> {
         .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))?;
     write_file(&dir.join("result.json"), &json)?;
     write_file(&dir.join("table.csv"), &table::csv(&found))?;
-    for (file, text) in html::reproduction_pages(&found) {
+    for (file, text) in ssdlab_articles::page::reproduction_pages(&found) {
         write_file(&dir.join(file), &text)?;
     }
     if args.output.json {

@@ -8,15 +8,18 @@ use crate::failure::Failure;
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::{Bar, Watch, stop_on_signal};
 use crate::target::{Name, Open, TARGET_HINT};
-use ssdlab_lab::LabError;
-use ssdlab_lab::export::{Machine, diskspd_text, diskspd_xml, fio_json};
-use ssdlab_lab::record::run_dir::{RunHeader, RunResult, RunWriter};
-use ssdlab_lab::record::{PhaseCounters, RunRecord};
-use ssdlab_lab::report::{RunReport, html, phase_names, terminal};
-use ssdlab_lab::target::TargetKind;
-use ssdlab_lab::target::open::Needs;
-use ssdlab_lab::workload::quantity::parse_duration;
-use ssdlab_lab::workload::{Language, Plan, fio};
+use ssdlab_base::LabError;
+use ssdlab_bench::export::{Machine, diskspd_text, diskspd_xml, fio_json};
+use ssdlab_bench::record::{PhaseCounters, RunRecord};
+use ssdlab_bench::report::RunReport;
+use ssdlab_bench::run_dir::{RunHeader, RunResult, RunWriter};
+
+use ssdlab_base::quantity::parse_duration;
+use ssdlab_bench::device::TargetKind;
+use ssdlab_bench::device::open::Needs;
+use ssdlab_bench::report::{phase_names, terminal};
+use ssdlab_load::fio;
+use ssdlab_load::plan::{Language, Plan};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -69,7 +72,10 @@ pub fn run(args: &Run) -> Result<Exit, Failure> {
     report.notes.extend(calibration_note(&target.rests_on()));
     let ended_ms = unix_ms();
     write_exports(&path, &plan, &record, ended_ms, &machine(now))?;
-    write_file(&path.join("report.html"), &html::run_page(&[page]))?;
+    write_file(
+        &path.join("report.html"),
+        &ssdlab_bench::report::run_page(&[page]),
+    )?;
     match format(args) {
         Format::Table => print(&terminal::run_summary(&report))?,
         Format::Json => print_json(&result)?,
@@ -87,7 +93,7 @@ fn exit(record: &RunRecord) -> Exit {
     for failed in record.failed_checks() {
         tell!("error: self-check failed: {failed}");
     }
-    if let ssdlab_lab::record::Ending::Failed(why) = &record.ending {
+    if let ssdlab_bench::record::Ending::Failed(why) = &record.ending {
         tell!("error: {why}\nhint: what was measured until then was kept");
         return Exit::Error;
     }
@@ -142,7 +148,7 @@ fn prepare(args: &Run, target: &mut Open, stop: &AtomicBool) -> Result<(), Failu
         );
         let mut watch = Watch { bar, writer: None };
         let record = target.run(&plan, &mut watch, stop)?;
-        if let ssdlab_lab::record::Ending::Failed(why) = record.ending {
+        if let ssdlab_bench::record::Ending::Failed(why) = record.ending {
             return Err(LabError::refused(format!("while filling the target: {why}"), "").into());
         }
     }
@@ -252,7 +258,7 @@ fn unix_ms() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdlab_lab::target::Counters;
+    use ssdlab_bench::device::Counters;
 
     /// A fresh drive's reads looked like those of a drive with data.
     #[test]

@@ -3,11 +3,12 @@
 
 use super::trace::{read_options, warn};
 use crate::args::Run;
-use ssdlab_lab::LabError;
-use ssdlab_lab::trace::replay::{Fit, Replay};
-use ssdlab_lab::workload::profiles::Profile;
-use ssdlab_lab::workload::quantity::parse_duration;
-use ssdlab_lab::workload::{JobSpec, Phase, Plan, diskspd, fio};
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_duration;
+use ssdlab_load::plan::{JobSpec, Phase, Plan};
+use ssdlab_load::profiles::Profile;
+use ssdlab_load::trace::replay::{Fit, Replay};
+use ssdlab_load::{diskspd, fio};
 use std::path::Path;
 
 /// Commands of a trace that may be outstanding unless the user says otherwise.

@@ -4,12 +4,12 @@ use crate::Exit;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
 use clap::{Args, ValueEnum};
-use ssdlab_lab::LabError;
-use ssdlab_lab::life::health::{Page, health, identity, page, time_from};
-use ssdlab_lab::life::left;
-use ssdlab_lab::saved::About;
-use ssdlab_lab::smart::json::{DeviceName, ata_report, nvme_report};
-use ssdlab_lab::smart::{AttributeSet, Health, ata, nvme, replay, text};
+use ssdlab_base::LabError;
+use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::smart::json::{DeviceName, ata_report, nvme_report};
+use ssdlab_drives::smart::{AttributeSet, Health, ata, nvme, replay, text};
+use ssdlab_life::age::health::{Page, health, identity, page, time_from};
+use ssdlab_life::age::left;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

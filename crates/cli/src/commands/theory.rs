@@ -7,8 +7,9 @@ use crate::failure::Failure;
 use crate::output::{Reserved, print, print_json, run_dir, say};
 use crate::progress::stop_on_signal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ssdlab_lab::theory::report::{self, About, Row};
-use ssdlab_lab::theory::suite::{self, Case};
+use ssdlab_life::theory::report::{About, Row};
+use ssdlab_life::theory::suite::Case;
+use ssdlab_life::theory::{report, suite};
 use std::sync::atomic::Ordering;
 
 /// Runs the suite and writes its page and CSV.

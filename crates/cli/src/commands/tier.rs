@@ -5,10 +5,10 @@ use crate::Exit;
 use crate::args::OutputArgs;
 use crate::failure::Failure;
 use clap::Args;
-use ssdlab_lab::LabError;
-use ssdlab_lab::hosts::HostDrive;
-use ssdlab_lab::hosts::tier::{Durable, TierSpec, life_cost, run_until, show};
-use ssdlab_lab::workload::quantity::{parse_duration, parse_size};
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::{parse_duration, parse_size};
+use ssdlab_hosts::HostDrive;
+use ssdlab_hosts::tier::{Durable, TierSpec, life_cost, run_until, show};
 use ssdlab_ssd::DriveConfig;
 
 /// So much of a drive is cache unless told otherwise.

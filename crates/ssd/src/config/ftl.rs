@@ -1,36 +1,36 @@
 //! Parameters of the translation layer.
 
-use crate::ftl::policies::{Separation, VictimChoice};
+use super::policy::{Separation, VictimChoice};
 use crate::image::{Image, ImageError, Reader, Writer, image_of, image_of_choice};
 use crate::units::Nanos;
 
 /// Parameters of the translation layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FtlConfig {
-    /// How logical addresses lead to media.
+    /// Mapping of logical addresses to media.
     pub mapping: MappingConfig,
-    /// How room is made.
+    /// Reclaim.
     pub reclaim: ReclaimConfig,
     /// The pSLC cache.
     pub slc: SlcConfig,
-    /// What the map costs in NAND work.
+    /// NAND work for the map.
     pub journal: JournalConfig,
-    /// Most slots of compressed data that one mapping unit may hold; 1 = data is stored as it is.
-    /// Data is compressed before placement and takes `1 / pack` mapping units or a multiple.
+    /// Maximum slots of compressed data that one mapping unit may hold; 1 = data is stored
+    /// uncompressed. Data is compressed before placement and takes `1 / pack` mapping units or a
+    /// multiple.
     pub compression_pack: u32,
-    /// One die of each row of a superblock, in turn, holds the parity of the others.
+    /// Whether one die of each row of a superblock, in turn, holds the parity of the others.
     pub parity: bool,
-    /// A superblock is rewritten after so many unit reads since it was written (read disturb);
-    /// 0 = never.
+    /// Unit reads of a superblock after which it is rewritten (read disturb); 0 = never.
     pub refresh_reads: u32,
-    /// With no command outstanding for so long, the drive does what it left for later.
+    /// Time without an outstanding command after which the drive begins idle work.
     pub idle_after: Nanos,
-    /// TRIM is queued with other commands (NVMe, SATA with queued TRIM); if not, it waits until
-    /// all outstanding commands are done, and those after it wait for it.
+    /// Whether TRIM is queued with other commands (NVMe, SATA with queued TRIM). Otherwise it waits
+    /// until all outstanding commands are done, and later commands wait for it.
     pub trim_queued: bool,
-    /// Time that each TRIM keeps the controller busy, besides the overhead of any command.
+    /// Controller time of each TRIM, in addition to the overhead of every command.
     pub trim_time: Nanos,
-    /// Seed of what is drawn at random (policies that sample).
+    /// Seed of random draws (policies that sample).
     pub seed: u64,
 }
 
@@ -49,7 +49,7 @@ image_of!(FtlConfig {
 });
 
 impl Default for FtlConfig {
-    /// A flat map that costs nothing, greedy reclaim, no pSLC cache.
+    /// A flat map without NAND work, greedy reclaim, no pSLC cache.
     fn default() -> FtlConfig {
         FtlConfig {
             mapping: MappingConfig::default(),
@@ -73,14 +73,15 @@ impl Default for FtlConfig {
 pub enum MappingKind {
     /// A table of all mapping units, in DRAM.
     Flat = 0,
-    /// A table of all mapping units on media; the part in use is held in limited DRAM.
+    /// A table of all mapping units on media; limited DRAM holds the part in use.
     Cached = 1,
-    /// A tree of extents on media: small while data is written in long runs, growing as it is
-    /// broken up; the part in use is held in limited DRAM.
+    /// A tree of extents on media: small while data is written in long runs, growing as the runs
+    /// are broken up; limited DRAM holds the part in use.
     Tree = 2,
-    /// One entry per superblock; a change within rewrites the rest of it.
+    /// One entry per superblock; a change inside it rewrites the rest of it.
     Block = 3,
-    /// One entry per superblock, and a few page-mapped log superblocks that are merged in.
+    /// One entry per superblock, and a few page-mapped log superblocks that are merged into the
+    /// others.
     Hybrid = 4,
 }
 
@@ -92,7 +93,7 @@ image_of_choice!(MappingKind {
     Hybrid
 });
 
-/// How logical addresses lead to media.
+/// Mapping of logical addresses to media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MappingConfig {
     /// Kind.
@@ -101,12 +102,12 @@ pub struct MappingConfig {
     pub dram_bytes: u64,
     /// `Cached`: bytes per mapping unit. `Tree`: bytes per extent.
     pub entry_bytes: u32,
-    /// `Cached`, `Tree`: unit programs that writing out one changed leaf takes: the leaf alone in
-    /// a unit, then nodes above it, each alone in a unit and stale with the next such write;
-    /// 0 = leaves are gathered until they fill a unit, and nothing else is written.
+    /// `Cached`, `Tree`: unit programs for writing out one changed leaf: the leaf alone in a unit,
+    /// then nodes above it, each alone in a unit and stale with the next such write; 0 = leaves are
+    /// gathered until they fill a unit, and nothing else is written.
     pub leaf_programs: u32,
-    /// `Cached`, `Tree`: leaves are brought into DRAM one at a time, as firmware does that works
-    /// on its map in one thread; if not, at the same time wherever dies allow.
+    /// `Cached`, `Tree`: whether leaves are loaded into DRAM one at a time, like firmware that
+    /// handles its map in one thread, or in parallel where dies allow.
     pub serial_misses: bool,
     /// `Hybrid`: log superblocks.
     pub log_superblocks: u32,
@@ -122,7 +123,7 @@ image_of!(MappingConfig {
 });
 
 impl MappingKind {
-    /// Regions of a superblock each, not single slots, are what is mapped.
+    /// Whether regions the size of a superblock are mapped instead of single slots.
     pub fn is_block_mapped(self) -> bool {
         matches!(self, MappingKind::Block | MappingKind::Hybrid)
     }
@@ -141,11 +142,11 @@ impl Default for MappingConfig {
     }
 }
 
-/// When reclaim does its work.
+/// Pacing of reclaim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Pace {
-    /// Spread over host writes: each unit of the host pays for as much as it uses up.
+    /// Spread over host writes: each host unit pays for the space that it uses.
     Spread = 0,
     /// Whole victims, when the host needs a new superblock: long stalls, as in simple
     /// controllers and in the theory of write amplification.
@@ -154,16 +155,16 @@ pub enum Pace {
 
 image_of_choice!(Pace { Spread, Whole });
 
-/// What counts as spare area.
+/// Definition of the spare area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpareArea {
-    /// All that holds no valid data: what the host never wrote or has trimmed counts too.
+    /// All space without valid data, including addresses that the host never wrote or has trimmed.
     Dynamic,
-    /// What the product has beyond its user capacity (raw - user), however little is written. The
-    /// controller then need not know what was never written, and reads of it cost a page.
+    /// The space beyond the user capacity (raw - user), however little is written. The controller
+    /// then need not know which addresses were never written, and reads of them cost a page.
     Fixed,
-    /// So many bytes; free space beyond is not used. As with `Fixed` the controller need not know
-    /// what was never written, and reads of it cost a page.
+    /// This number of bytes; further free space is not used. As with `Fixed`, the controller need
+    /// not know which addresses were never written, and reads of them cost a page.
     Limited(u64),
 }
 
@@ -187,25 +188,25 @@ impl Image for SpareArea {
     }
 }
 
-/// How room is made.
+/// Reclaim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReclaimConfig {
-    /// Which superblock is emptied next.
+    /// Victim policy: the superblock that is emptied next.
     pub victim: VictimChoice,
     /// When.
     pub pace: Pace,
     /// R: reclaim works, paid by host writes, while no more superblocks than this are free. A
-    /// block-mapped drive has so many beyond its segments and logs, to rewrite segments into.
+    /// block-mapped drive has this number beyond its segments and logs, to rewrite segments into.
     pub free_superblocks_low: u32,
-    /// When idle, reclaim goes on until so many are free; 0 = idle time is not used.
+    /// Number of free superblocks up to which reclaim works when idle; 0 = idle time is not used.
     pub idle_free_superblocks: u32,
-    /// Relocated data goes to the host's open superblocks, not to its own.
+    /// Whether relocated data goes to the host's open superblocks instead of its own.
     pub shared_frontier: bool,
     /// Open superblocks for host data, 1 to 8.
     pub streams: u32,
-    /// Which of them a slot goes to.
+    /// Choice of the open superblock for a slot.
     pub separation: Separation,
-    /// What counts as spare area.
+    /// Definition of the spare area.
     pub spare: SpareArea,
 }
 
@@ -235,13 +236,13 @@ impl Default for ReclaimConfig {
     }
 }
 
-/// What host writes do when the pSLC cache is full.
+/// Behaviour of host writes when the pSLC cache is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum SlcFull {
-    /// Go to native superblocks; the cache is emptied when idle.
+    /// They go to native superblocks; the cache is emptied when idle.
     Direct = 0,
-    /// Wait until enough of the cache is folded.
+    /// They wait until enough of the cache is folded.
     Fold = 1,
 }
 
@@ -255,7 +256,7 @@ pub struct SlcConfig {
     /// Dynamic cache: while more native superblocks than this are free, one is opened in SLC
     /// mode; 0 = no dynamic cache.
     pub dynamic_above_free: u32,
-    /// When full.
+    /// Behaviour when the cache is full.
     pub full: SlcFull,
 }
 
@@ -275,17 +276,17 @@ impl Default for SlcConfig {
     }
 }
 
-/// What keeping the map on media costs.
+/// Cost of keeping the map on media.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JournalConfig {
     /// Bytes of map journal per changed map entry; 0 = the map costs nothing.
     pub entry_bytes: u32,
-    /// Map programs, one after another, that a commit needs after its data is on media.
+    /// Serial map programs that a commit needs after its data is on media.
     pub commit_map_programs: u32,
-    /// A commit fills up the word line that it programs in native mode: data in a half-programmed
-    /// word line is not yet safe.
+    /// Whether a commit fills up the word line that it programs in native mode: data in a
+    /// half-programmed word line is not yet safe.
     pub commit_closes_word_lines: bool,
-    /// The whole map is written once per so many journal pages (a rolling checkpoint), so that
+    /// Journal pages within which the whole map is written once (a rolling checkpoint), so that
     /// recovery never replays more; 0 = no checkpoints.
     pub checkpoint_pages: u32,
 }

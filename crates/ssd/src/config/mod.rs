@@ -1,18 +1,26 @@
-//! What a drive is made of, checked once and never consulted as text again.
+//! Configuration of a drive, checked once and never consulted as text again. Every layer imports
+//! it: it imports none of them, so that the arrows run config <- nand <- ftl <- drive.
 
+mod curve;
 mod ftl;
+mod nand;
+pub mod policy;
 mod validate;
+mod wear;
+
+pub use curve::Curve;
 
 pub use ftl::{
     FtlConfig, JournalConfig, MappingConfig, MappingKind, Pace, ReclaimConfig, SlcConfig, SlcFull,
     SpareArea,
 };
+pub use nand::{NandConfig, NandTiming, Suspend};
+pub use wear::{EndOfLife, LevellingConfig, RBER_UNITY, UNITY, WearConfig};
 
-use crate::ftl::policies::Separation;
 use crate::geometry::{Geometry, Shape};
 use crate::image::image_of;
-use crate::nand::{NandConfig, NandTiming, WearConfig};
 use crate::units::Nanos;
+use policy::Separation;
 use std::fmt;
 
 /// Everything that makes one drive different from another.
@@ -50,7 +58,7 @@ image_of!(DriveConfig {
     wear
 });
 
-/// Energy of the array's operations and of the rest, for watts over time.
+/// Energy of the array's operations and of everything else, for power over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EnergyConfig {
     /// nJ to read a unit (all planes of a die), by page kind, SLC mode last; see
@@ -66,7 +74,7 @@ pub struct EnergyConfig {
     pub link_pj_per_byte: u64,
     /// nJ of the controller per command.
     pub command_nj: u64,
-    /// mW drawn always: controller, DRAM, regulators, dies at rest.
+    /// Constant power draw, mW: controller, DRAM, regulators, idle dies.
     pub idle_mw: u64,
 }
 
@@ -85,10 +93,11 @@ image_of!(EnergyConfig {
 pub struct BufferConfig {
     /// Bytes of host data it holds, in-flight programs included.
     pub bytes: u64,
-    /// Of these, how many are kept back, waiting to be overwritten, before whole units are given
-    /// to media.
+    /// Part of `bytes` that is held back, in case it is overwritten, before whole units are
+    /// programmed.
     pub hold_bytes: u64,
-    /// Survives a power cut: an acknowledged write is durable, FUA and FLUSH wait for nothing.
+    /// The buffer survives a power cut: an acknowledged write is durable, and FUA and FLUSH wait
+    /// for nothing.
     pub protected: bool,
 }
 
@@ -101,15 +110,15 @@ image_of!(BufferConfig {
 /// The host side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostConfig {
-    /// Commands worked on at once; more wait their turn.
+    /// Maximum number of commands in progress; further ones are queued.
     pub queue_depth: u32,
     /// Payload bytes per second of the link.
     pub link_bytes_per_second: u64,
-    /// Reads and writes do not share the link's time (PCIe), or do (SATA).
+    /// Whether reads and writes use the link at the same time (PCIe) or share it (SATA).
     pub full_duplex: bool,
-    /// Time the controller is busy with each command; bounds the command rate.
+    /// Controller time that each command occupies; bounds the command rate.
     pub command_overhead: Nanos,
-    /// Time each command takes without keeping anything busy (host stack, firmware pipeline).
+    /// Latency that each command adds without occupying anything (host stack, firmware pipeline).
     pub latency: Nanos,
 }
 
@@ -126,9 +135,9 @@ image_of!(HostConfig {
 pub struct ConfigError {
     /// The parameter.
     pub what: String,
-    /// What was given.
+    /// The value given.
     pub given: String,
-    /// What is allowed.
+    /// The values allowed.
     pub allowed: String,
 }
 
@@ -144,7 +153,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// Map values from here up point into the write buffer, not at media.
+/// Map values from here up point into the write buffer, not to media.
 pub(crate) const MEDIA_SLOTS_MAX: u64 = 0xFF00_0000;
 /// Most slots a write buffer may have.
 pub(crate) const BUFFER_SLOTS_MAX: u64 = 0x00FF_0000;
@@ -169,7 +178,7 @@ impl DriveConfig {
     pub fn journal_slots(&self) -> u64 {
         let journal = &self.ftl.journal;
         if self.ftl.mapping.kind.is_block_mapped() {
-            // It has superblocks of its own.
+            // Its map has superblocks of its own.
             0
         } else if journal.entry_bytes > 0 || journal.commit_map_programs > 0 {
             16 * u64::from(self.shape.page_bytes / self.shape.slot_bytes)
@@ -191,19 +200,19 @@ impl DriveConfig {
         bytes.div_ceil(u64::from(self.shape.slot_bytes))
     }
 
-    /// All that the map leads to: the host's and the hidden addresses.
+    /// Number of mapped addresses: the host's and the hidden ones.
     pub fn mapped_slots(&self) -> u64 {
         self.user_slots() + self.journal_slots() + self.map_slots()
     }
 
-    /// Segments of a superblock each that the host's slots are cut into: what a block-mapped drive
-    /// maps.
+    /// Number of segments, the size of a superblock each, that a block-mapped drive divides the
+    /// host's slots into.
     pub fn segments(&self) -> u64 {
         let superblock = self.geometry().slots_per_superblock;
         self.user_slots().div_ceil(superblock.into())
     }
 
-    /// Open superblocks at most, those of the pSLC cache left out.
+    /// Maximum number of open superblocks, not counting those of the pSLC cache.
     pub fn open_superblocks(&self) -> u32 {
         let reclaim = &self.ftl.reclaim;
         let own = if reclaim.shared_frontier {
@@ -215,7 +224,7 @@ impl DriveConfig {
     }
 
     /// Superblocks that must exist beyond those full of user data, so that reclaim always has
-    /// where to write: the free reserve, the open ones, one being emptied, one stale in part. On
+    /// somewhere to write: the free reserve, the open ones, one being emptied, one partly stale. On
     /// a block-mapped drive: the free reserve and the logs.
     pub fn reserve_superblocks(&self) -> u64 {
         if self.ftl.mapping.kind.is_block_mapped() {
@@ -225,8 +234,8 @@ impl DriveConfig {
         u64::from(self.ftl.reclaim.free_superblocks_low) + u64::from(self.open_superblocks()) + 2
     }
 
-    /// Fewest native superblocks with which reclaim can still make room for all that is mapped:
-    /// what worn media may shrink to.
+    /// Minimum number of native superblocks with which reclaim can still make room for everything
+    /// mapped; worn media may shrink to this.
     pub fn native_superblocks_min(&self) -> u64 {
         let geometry = self.geometry();
         let unit = u64::from(geometry.slots_per_unit / self.pack());
@@ -242,17 +251,17 @@ impl DriveConfig {
         self.mapped_slots() / data + 1 + self.reserve_superblocks() + 2
     }
 
-    /// Nominal over-provisioning OP = (raw - user) / user, from the capacities on paper.
+    /// Nominal over-provisioning OP = (raw - user) / user, from the stated capacities.
     pub fn nominal_op(&self) -> f64 {
         let raw = Geometry::new(self.shape).raw_bytes();
         raw as f64 / self.user_bytes as f64 - 1.0
     }
 
-    /// Effective over-provisioning: the same with what reclaim can really use, the N superblocks
-    /// less those of the pSLC cache, the R kept free and what is open, over all that is mapped.
-    /// Open superblocks count as in the theory that `tests/theory` holds the drive to, with half
-    /// of each lost: N_eff = N - R - K (K superblocks open per kind of data), which is a little
-    /// on the safe side.
+    /// Effective over-provisioning: the same ratio for the space that reclaim can use, which is the
+    /// N superblocks less those of the pSLC cache, the R kept free and the open ones, over
+    /// everything mapped. Open superblocks count as in the theory that `tests/theory.rs` checks the
+    /// drive against, with half of each lost: N_eff = N - R - K (K superblocks open per kind of
+    /// data), which is slightly conservative.
     ///
     /// A block-mapped drive uses its logs and no other spare area: (segments + logs) x slots of a
     /// superblock / user slots - 1, however many superblocks it has.
@@ -277,7 +286,7 @@ impl DriveConfig {
         (usable * data) as f64 / self.mapped_slots() as f64 - 1.0
     }
 
-    /// Bytes of memory that a modelled drive of this configuration needs, for its tables.
+    /// Bytes of memory that the tables of a modelled drive of this configuration take.
     pub fn memory_bytes(&self) -> u64 {
         let geometry = self.geometry();
         let media = geometry.raw_bytes() / u64::from(geometry.slot_bytes);

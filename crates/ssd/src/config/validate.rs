@@ -1,9 +1,10 @@
-//! What makes a drive possible.
+//! Checks that a configured drive can work.
 
+use super::policy::VictimChoice;
 use super::{
     BUFFER_SLOTS_MAX, ConfigError, DriveConfig, MEDIA_SLOTS_MAX, MappingKind, ReclaimConfig,
 };
-use crate::ftl::policies::VictimChoice;
+
 use crate::units::{Bytes, Nanos};
 use std::fmt;
 
@@ -239,7 +240,7 @@ impl DriveConfig {
         require(fits, "log_superblocks", logs, allowed)
     }
 
-    /// What a block map knows nothing of is refused, so that nobody thinks it had an effect.
+    /// Refuses options that a block map does not have, so that nobody believes they have an effect.
     fn validate_block_mapped(&self) -> Result<(), ConfigError> {
         let ftl = &self.ftl;
         let reclaim = &ftl.reclaim;
@@ -299,7 +300,7 @@ impl DriveConfig {
         } else {
             per_superblock
         };
-        // Reclaim may have to pad one unit per victim: what it gains must be more.
+        // Reclaim may have to pad one unit per victim and must gain more than that.
         let padding = if self.ftl.mapping.kind.is_block_mapped() {
             0
         } else {
@@ -349,7 +350,7 @@ impl DriveConfig {
             "a block-mapped drive (mapping \"block\" or \"hybrid\") has no wear model",
         )?;
         let geometry = self.geometry();
-        // A program that fails takes a unit that nothing was gained for.
+        // A failed program uses up a unit without any gain.
         require(
             geometry.slots_per_superblock >= 8 * geometry.slots_per_unit,
             "pages_per_block",
@@ -375,8 +376,8 @@ impl DriveConfig {
         )
     }
 
-    /// Moving data changes the map, and writing the map makes more to move: that must come to an
-    /// end. `unit` in mapping units, the others in bytes.
+    /// Moving data changes the map, and writing the map creates more data to move: this must
+    /// converge. `unit` in mapping units, the others in bytes.
     fn validate_map_writes(&self, unit: u64, needed: u64, usable: u64) -> Result<(), ConfigError> {
         let journal = &self.ftl.journal;
         let page = self.shape.page_bytes;

@@ -1,11 +1,23 @@
-//! Commands on their way, earliest completion first.
+//! Commands in progress, earliest completion first.
 
+use crate::units::Nanos;
 use std::collections::VecDeque;
+
+/// A finished command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// Tag given to [`crate::Drive::submit`].
+    pub tag: u32,
+    /// Time of submission.
+    pub submitted: Nanos,
+    /// Time of completion.
+    pub done: Nanos,
+}
 
 /// Commands by (time, sequence); ties go to the command submitted first.
 ///
-/// Most complete in the order in which they were submitted: those wait in a line, only one that
-/// overtakes goes into a heap.
+/// Most commands complete in the order in which they were submitted: those wait in a queue, and
+/// only those that overtake go into a heap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Completions {
     line: VecDeque<Item>,
@@ -33,7 +45,7 @@ impl Completions {
         line.min(self.heap.first().copied().unwrap_or(Item::MAX))
     }
 
-    /// When the next command completes; `u64::MAX` when none is under way.
+    /// Time of the next completion; `u64::MAX` when no command is in progress.
     #[inline(always)]
     pub fn next_time(&self) -> u64 {
         time_of(self.first())
@@ -78,7 +90,7 @@ impl Completions {
         self.heap[hole] = item;
     }
 
-    /// Takes the first of the heap out.
+    /// Removes the first of the heap.
     fn sink(&mut self) {
         let Some(last) = self.heap.pop() else {
             return;

@@ -1,8 +1,9 @@
-//! A drive without time: the same translation layer, the same commands in the same order, and
-//! only what they do to map and media. For write amplification and wear.
+//! A drive without time: the same translation layer and the same commands in the same order,
+//! reduced to their effects on map and media. For write amplification and wear.
 
 use super::engine::Engine;
-use super::{Drive, KindOf, edges, refuse_victim, slots_touched, slots_within};
+use super::span::{assert_possible, edges, refuses, slots_touched, slots_within};
+use super::{Drive, KindOf, refuse_victim};
 use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig};
 use crate::counters::DriveCounters;
@@ -14,14 +15,14 @@ use crate::image::{IMAGE_VERSION, Image, ImageError, Reader, Writer};
 use crate::nand::{Counting, EndOfLife, NandWork, Reliability};
 use std::io;
 
-/// What begins every image of a counting drive.
+/// First bytes of every image of a counting drive.
 const COUNTING_MAGIC: [u8; 8] = *b"ssdlabCD";
 
 fn block_mapped() -> ImageError {
     ImageError::Unknown("a block-mapped drive in the counting gear is not saved".into())
 }
 
-/// The host side, as far as it changes the map.
+/// The part of the host side that changes the map.
 #[derive(Clone, Debug)]
 struct Tally<F> {
     ftl: F,
@@ -59,7 +60,7 @@ impl<F: Translation> Tally<F> {
 
     #[inline(always)]
     fn apply(&mut self, command: &Command) {
-        if super::refuses(self.ftl.ended(), command.op) {
+        if refuses(self.ftl.ended(), command.op) {
             return self.ftl.count_refused();
         }
         match command.op {
@@ -107,7 +108,7 @@ impl<F: Translation> Tally<F> {
                 let counters = self.ftl.counters();
                 counters.host_writes += chunk.len() as u64;
                 counters.host_bytes_written += bytes;
-                // Of a last chunk, which may be short, nothing follows.
+                // Nothing follows the last chunk, which may be short.
                 let known = chunk.len() + following.len();
                 self.ftl.write_each(&lpns[..known], chunk.len());
             } else {
@@ -117,11 +118,12 @@ impl<F: Translation> Tally<F> {
         }
     }
 
-    /// The mapping units of a chunk of commands; whether each of them writes one unit and no more.
+    /// Computes the mapping units of a chunk of commands; returns whether each command writes
+    /// exactly one.
     #[inline(always)]
     fn lpns_of(&self, chunk: &[Command], user_bytes: u64, lpns: &mut [u32]) -> bool {
         let slot = 1_u32 << self.slot_shift;
-        // Of all commands together: what each of them must be shows in these.
+        // Accumulated over all commands, so that one test covers each of them.
         let (mut offsets, mut furthest) = (0, 0);
         let (mut any_len, mut all_len) = (0, u32::MAX);
         let mut other = 0;
@@ -146,7 +148,7 @@ impl<F: Translation> Tally<F> {
             if let Some(next) = commands.get(index + AHEAD) {
                 self.ftl.prefetch((next.offset >> self.slot_shift) as u32);
             }
-            super::assert_possible(command, user_bytes);
+            assert_possible(command, user_bytes);
             self.apply(command);
         }
     }
@@ -239,7 +241,7 @@ impl CountingDrive {
         Ok(CountingDrive { config, kind })
     }
 
-    /// Writes the drive's whole state to `out`, to go on from later.
+    /// Writes the drive's whole state to `out`, to continue from later.
     ///
     /// # Errors
     /// When `out` fails, or the drive is block-mapped: only page-mapped ones are saved.
@@ -256,11 +258,11 @@ impl CountingDrive {
         out.flush()
     }
 
-    /// Reads what [`CountingDrive::save`] wrote, at most `length` bytes. The bytes are believed:
-    /// check them before.
+    /// Reads what [`CountingDrive::save`] wrote, at most `length` bytes. The bytes are trusted:
+    /// verify them first.
     ///
     /// # Errors
-    /// When it is no such drive, of another version, or cut short.
+    /// When the bytes are not such a drive, are of another version, or are truncated.
     pub fn load(input: &mut dyn io::Read, length: u64) -> Result<CountingDrive, ImageError> {
         let from = &mut Reader::new(input, length);
         let mut magic = [0; 8];
@@ -286,7 +288,7 @@ impl CountingDrive {
         })
     }
 
-    /// The same drive in virtual time, its buffer emptied, at time zero.
+    /// Converts the drive to virtual time, with its buffer emptied, at time zero.
     ///
     /// # Errors
     /// When the drive is block-mapped.
@@ -311,19 +313,18 @@ impl CountingDrive {
         })
     }
 
-    /// Does what the command asks.
+    /// Executes a command.
     ///
     /// # Panics
-    /// When the command lies outside the drive or is not in whole 512-byte blocks: the caller has
-    /// checked.
+    /// When the command lies outside the drive or is not in whole 512-byte blocks.
     #[inline]
     pub fn apply(&mut self, command: &Command) {
-        super::assert_possible(command, self.config.user_bytes);
+        assert_possible(command, self.config.user_bytes);
         each_mut!(self, tally => tally.apply(command));
     }
 
-    /// Does what many commands ask, in order; faster than one by one, because what the next ones
-    /// need is fetched early.
+    /// Executes many commands in order; faster than one by one, because memory that later commands
+    /// need is prefetched.
     ///
     /// # Panics
     /// As [`CountingDrive::apply`].
@@ -332,7 +333,7 @@ impl CountingDrive {
         each_mut!(self, tally => tally.apply_all(commands, user_bytes));
     }
 
-    /// Fetches what `command` will need early; has no effect on the model.
+    /// Prefetches memory that `command` needs; no effect on the model.
     #[inline(always)]
     pub fn prefetch(&self, command: &Command) {
         each!(self, tally => {
@@ -340,12 +341,12 @@ impl CountingDrive {
         });
     }
 
-    /// Writes `bytes` from `offset` on, in order, as commands of `command_bytes` each would: what
-    /// they have in common is done once. Incompressible data. Both must be whole mapping units. A
-    /// drive that comes to its end on the way takes the rest of the run.
+    /// Writes `bytes` of incompressible data from `offset` on, in order, as commands of
+    /// `command_bytes` each would; their common work is done once. Both must be whole mapping
+    /// units. A drive that reaches its end of life during the run still takes the rest of it.
     ///
     /// # Panics
-    /// When the run lies outside the drive, or is not of whole commands and mapping units.
+    /// When the run lies outside the drive or is not in whole commands and mapping units.
     pub fn write_run(&mut self, offset: u64, bytes: u64, command_bytes: u32) {
         let slot = u64::from(self.config.shape.slot_bytes);
         assert!(offset + bytes <= self.config.user_bytes, "beyond the drive");
@@ -357,7 +358,7 @@ impl CountingDrive {
         let (first, last) = (offset / slot, (offset + bytes) / slot);
         let commands = bytes / u64::from(command_bytes);
         each_mut!(self, tally => {
-            if super::refuses(tally.ftl.ended(), Op::Write) {
+            if refuses(tally.ftl.ended(), Op::Write) {
                 return tally.ftl.count_refused();
             }
             let counters = tally.ftl.counters();
@@ -367,14 +368,13 @@ impl CountingDrive {
         });
     }
 
-    /// The drive goes on as it did since its counters and its array's work were `counters` and
-    /// `work`, `times` over, without anything being played: counts grow in proportion, cycles
-    /// evenly. An extrapolation; the map stays.
+    /// Extrapolates: repeats `times` the growth of counts and cycles since the counters were
+    /// `counters` and the array's work was `work`, without simulation. The map stays.
     pub fn leap(&mut self, counters: &DriveCounters, work: &NandWork, times: u64) {
         each_mut!(self, tally => tally.ftl.leap(counters, work, times));
     }
 
-    /// Does everything that the drive leaves for idle time.
+    /// Does all idle work of the drive.
     pub fn idle(&mut self) {
         each_mut!(self, tally => {
             while tally.ftl.has_idle_work() && tally.ftl.idle(0).is_some() {}
@@ -386,12 +386,12 @@ impl CountingDrive {
         &self.config
     }
 
-    /// Counters since the drive was made.
+    /// Counters since the drive was created.
     pub fn counters(&self) -> &DriveCounters {
         each!(self, tally => tally.ftl.counted())
     }
 
-    /// What was done to the array.
+    /// Work done on the array.
     pub fn nand_work(&self) -> &NandWork {
         each!(self, tally => tally.ftl.nand_work())
     }
@@ -401,18 +401,18 @@ impl CountingDrive {
         each!(self, tally => tally.ftl.reliability())
     }
 
-    /// What the drive does now that its reserve is used up; `None`: it is not.
+    /// Behaviour at the end of life; `None`: the reserve is not used up.
     pub fn ended(&self) -> Option<EndOfLife> {
         each!(self, tally => tally.ftl.ended())
     }
 
-    /// The media lies for so many hours at its reference temperature. [`CountingDrive::idle`] then
-    /// reads some pages of all that is full (a patrol), and writes anew what has faded.
+    /// Lets hours pass on the media at the reference temperature. [`CountingDrive::idle`] then
+    /// reads some pages of every full superblock (a patrol) and rewrites faded data.
     pub fn rest(&mut self, hours: u32) {
         each_mut!(self, tally => tally.ftl.rest(hours));
     }
 
-    /// Where a mapping unit's newest copy is.
+    /// Place of a mapping unit's newest copy.
     pub fn find(&self, lpn: u32) -> Found {
         each!(self, tally => tally.ftl.find(lpn))
     }
@@ -422,14 +422,14 @@ impl CountingDrive {
         each!(self, tally => tally.ftl.free_superblocks())
     }
 
-    /// Every superblock, to look at.
+    /// State of every superblock.
     pub fn superblocks(&self) -> Vec<SuperblockView> {
         each!(self, tally => {
             (0..tally.ftl.superblock_count()).map(|s| tally.ftl.superblock(s)).collect()
         })
     }
 
-    /// The drive checks itself: map, reverse map, valid counts, page conservation.
+    /// Checks the drive: map, reverse map, valid counts, page conservation.
     ///
     /// # Errors
     /// The first contradiction found, in a sentence.

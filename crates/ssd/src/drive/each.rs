@@ -1,4 +1,4 @@
-//! One call on whichever translation layer a drive has: static dispatch within each arm.
+//! A call on whichever translation layer a drive has, with static dispatch within each arm.
 
 macro_rules! each {
     ($self:expr, $engine:ident => $do:expr) => {

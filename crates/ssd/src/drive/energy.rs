@@ -1,11 +1,11 @@
-//! Energy: what was done times what each operation costs, and what is drawn always.
+//! Energy: operations multiplied by their cost, and the constant draw.
 
 use crate::config::{DriveConfig, EnergyConfig};
 use crate::counters::DriveCounters;
 use crate::nand::NandWork;
 use crate::units::Nanos;
 
-/// Energy used since a drive was made, in nJ, by part. All zero on a drive without figures.
+/// Energy used since a drive was created, in nJ, by part. Zero on a drive without energy figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EnergyUse {
     /// Reads of the array.
@@ -20,7 +20,7 @@ pub struct EnergyUse {
     pub link_nj: u128,
     /// Controller, per command.
     pub command_nj: u128,
-    /// Drawn always, over the time that has passed.
+    /// Constant draw over the elapsed time.
     pub idle_nj: u128,
 }
 
@@ -54,7 +54,7 @@ impl EnergyUse {
         }
     }
 
-    /// All of it, nJ.
+    /// Total, nJ.
     pub fn total_nj(&self) -> u128 {
         self.read_nj
             + self.program_nj

@@ -1,9 +1,9 @@
 //! The host side of a drive in time: commands, link, queue depth, idle work.
 
-use super::completions::Completions;
+use super::completions::{Completion, Completions};
 use super::patrol::Patrol;
 use super::pipeline::Pipeline;
-use super::{Completion, transfer_ns};
+use super::span::{assert_possible, refuses, slots_touched, transfer_ns};
 use crate::command::{Command, Op};
 use crate::config::DriveConfig;
 use crate::ftl::policies::VictimPolicy;
@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 pub(super) struct Engine<F> {
     pub config: DriveConfig,
     pub ftl: F,
-    /// Time of the last event seen: nothing happens before it any more.
+    /// Time of the last event: no later event precedes it.
     pub now: u64,
     controller_free_at: u64,
     pub link_in: Bus,
@@ -28,7 +28,7 @@ pub(super) struct Engine<F> {
     pub slot_shift: u32,
     outstanding: u32,
     held: VecDeque<(u32, Command)>,
-    /// A TRIM that is not queued is at work: nothing else starts.
+    /// A TRIM that is not queued is in progress: no other command starts.
     barrier: bool,
     submitted: Vec<u64>,
     completions: Completions,
@@ -132,7 +132,7 @@ impl<F: Translation> Engine<F> {
             "command at {now}, the drive is at {}",
             Nanos(self.now)
         );
-        super::assert_possible(command, self.config.user_bytes);
+        assert_possible(command, self.config.user_bytes);
         if now.0 >= self.patrol.next {
             self.patrol_by_clock(now.0);
         }
@@ -149,7 +149,7 @@ impl<F: Translation> Engine<F> {
         self.start(tag, command, now.0);
     }
 
-    /// Whether the command can be worked on beside those that are.
+    /// Whether the command can start beside those in progress.
     #[inline(always)]
     fn may_start(&self, command: &Command) -> bool {
         let room = self.outstanding < self.config.host.queue_depth && !self.barrier;
@@ -161,7 +161,7 @@ impl<F: Translation> Engine<F> {
         let begin = at.max(self.controller_free_at);
         self.controller_free_at = begin + self.config.host.command_overhead.0;
         let ready = self.controller_free_at;
-        if super::refuses(self.ftl.ended(), command.op) {
+        if refuses(self.ftl.ended(), command.op) {
             self.ftl.count_refused();
             return self.complete(tag, ready);
         }
@@ -221,7 +221,7 @@ impl<F: Translation> Engine<F> {
                 return;
             }
             self.held.pop_front();
-            // A host that takes completions late may have submitted it since.
+            // A host that takes completions late may have submitted the command since.
             let at = done.max(self.submitted[tag as usize]);
             if at > self.now {
                 self.run_internal(at);
@@ -231,12 +231,12 @@ impl<F: Translation> Engine<F> {
         }
     }
 
-    /// When something next happens; `u64::MAX` when nothing will.
+    /// Time of the next event; `u64::MAX` if there is none.
     pub fn next_event(&self) -> u64 {
         self.completions.next_time().min(self.internal_time())
     }
 
-    /// When the drive itself next has something to do.
+    /// Time of the next internal work of the drive.
     #[inline]
     fn internal_time(&self) -> u64 {
         let work = self.pipeline.next_time();
@@ -266,7 +266,7 @@ impl<F: Translation> Engine<F> {
         }
     }
 
-    /// One step of idle work.
+    /// Does one step of idle work.
     fn run_idle(&mut self, at: u64) {
         let end = self.ftl.idle(at);
         self.take_launched();
@@ -277,7 +277,7 @@ impl<F: Translation> Engine<F> {
     }
 
     pub fn slots(&self, command: &Command) -> std::ops::Range<u32> {
-        super::slots_touched(command, self.slot_shift)
+        slots_touched(command, self.slot_shift)
     }
 
     #[inline]
@@ -333,7 +333,28 @@ impl<F: Translation> Engine<F> {
         }
     }
 
-    /// There is work to do when the host leaves time for it.
+    /// Runs the patrols that are due by `until`, before the clock gets there.
+    #[cold]
+    fn patrol_by_clock(&mut self, until: u64) {
+        while self.patrol.next <= until {
+            let at = self.patrol.next;
+            // Internal work due by then comes first.
+            self.run_internal(at);
+            self.set_now(self.now.max(at));
+            if at >= self.patrol.begins {
+                let hours = self.patrol.begin();
+                self.rest(hours);
+            } else if self.ftl.patrol_left() > 0 {
+                self.ftl.patrol_now(self.now);
+            }
+            let left = self.ftl.patrol_left();
+            let count = self.config.geometry().superblock_count;
+            self.patrol.next = self.patrol.next_step(at, left, count);
+        }
+        self.run_internal(until);
+    }
+
+    /// Schedules idle work.
     pub(super) fn wake_when_idle(&mut self) {
         if self.outstanding == 0 {
             self.idle_at = self.idle_at.min(self.now + self.config.ftl.idle_after.0);
@@ -355,7 +376,8 @@ impl<F: Translation> Engine<F> {
         Nanos(end)
     }
 
-    /// Power is back: nothing is outstanding, and commands are worked on from `ready` on.
+    /// Resets the host side when power returns: nothing is outstanding, and commands start from
+    /// `ready` on.
     pub fn restart(&mut self, at: u64, ready: u64) {
         self.set_now(at);
         self.controller_free_at = ready;
@@ -369,13 +391,13 @@ impl<F: Translation> Engine<F> {
         self.idle_at = ready + self.config.ftl.idle_after.0;
     }
 
-    /// Commands are worked on from `ready` on.
+    /// Lets commands start from `ready` on.
     pub fn ready_at(&mut self, ready: u64) {
         self.controller_free_at = ready;
         self.idle_at = ready + self.config.ftl.idle_after.0;
     }
 
-    /// Puts a mapping unit back into the buffer that was saved from it; returns when it is there.
+    /// Puts a saved mapping unit back into the buffer; returns the end.
     pub fn restore(&mut self, from: u64, lpn: u32) -> u64 {
         let from = self.pipeline_room(from, lpn);
         if self.ftl.write(
@@ -386,7 +408,7 @@ impl<F: Translation> Engine<F> {
                 ..Hint::default()
             },
         ) {
-            self.pipeline.take_place();
+            self.pipeline.occupied += 1;
         }
         self.take_launched();
         from

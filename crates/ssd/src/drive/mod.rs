@@ -9,14 +9,15 @@
 //! ```
 //! Durability (see the contract in `docs/model.md`). A protected buffer makes every acknowledged
 //! write durable, so FUA and FLUSH wait for nothing. A volatile one must commit: program the data,
-//! then the map that leads to it. Commits are serial.
+//! then its map. Commits are serial.
 //!
-//! Time is driven from outside: [`Drive::submit`] at times that never go back,
-//! [`Drive::pop_completion`] moves the drive's own work forward.
+//! The caller drives time: [`Drive::submit`] takes times that never decrease, and
+//! [`Drive::pop_completion`] advances the drive's own work.
 
 #[macro_use]
 mod each;
 
+mod changes;
 mod completions;
 mod counting;
 mod energy;
@@ -24,12 +25,14 @@ mod engine;
 mod patrol;
 mod pipeline;
 pub mod power;
+mod span;
 
+pub use completions::Completion;
 pub use counting::CountingDrive;
 pub use energy::EnergyUse;
 pub use power::PowerDrive;
 
-use crate::command::{Command, Op};
+use crate::command::Command;
 use crate::config::{ConfigError, DriveConfig, MappingKind};
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
@@ -39,20 +42,8 @@ use crate::nand::{Clock, EndOfLife, NandWork, Purpose, Reliability, UsedArray};
 use crate::units::Nanos;
 use engine::Engine;
 use std::io;
-use std::ops::Range;
 
-/// A finished command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion {
-    /// As given to [`Drive::submit`].
-    pub tag: u32,
-    /// When it was submitted.
-    pub submitted: Nanos,
-    /// When it completed.
-    pub done: Nanos,
-}
-
-/// Which translation layer a configuration asks for.
+/// Kind of translation layer of a configuration.
 enum KindOf {
     Lean,
     Full,
@@ -71,7 +62,7 @@ impl KindOf {
     }
 }
 
-/// A block map has no victims to choose from.
+/// Refuses a victim policy on a block-mapped drive, which has no victims to choose from.
 fn refuse_victim(config: &DriveConfig, own: bool) -> Result<(), ConfigError> {
     if !own || !config.ftl.mapping.kind.is_block_mapped() {
         return Ok(());
@@ -117,12 +108,12 @@ impl Drive {
         Drive::build(config, Some(victim))
     }
 
-    /// A drive of `config` on the array that `used` has worn, secure erased: other firmware on the
-    /// same media. Its own counters begin at zero; those of the array go on.
+    /// Creates a drive of `config` on the array that `used` has worn, secure erased: other firmware
+    /// on the same media. Its own counters begin at zero; those of the array continue.
     ///
     /// # Errors
-    /// When the configuration is impossible, or the array is of another kind or wears otherwise or
-    /// has too few good superblocks left for it, or one of both is block-mapped.
+    /// When the configuration is impossible, the array is of another kind, wears differently or has
+    /// too few good superblocks left, or either drive is block-mapped.
     pub fn on_used_array(config: DriveConfig, used: &Drive) -> Result<Drive, ConfigError> {
         let other = |what: &str, allowed: &str| ConfigError {
             what: what.into(),
@@ -176,7 +167,7 @@ impl Drive {
     /// Writes the drive's whole state. It must have no command outstanding.
     ///
     /// # Errors
-    /// When the writer fails, or the drive is in no state to be saved.
+    /// When the writer fails, or a command is outstanding.
     pub fn save(&self, out: &mut dyn io::Write) -> Result<(), ImageError> {
         let mut out = Writer::new(out);
         out.bytes(&IMAGE_MAGIC)?;
@@ -186,11 +177,11 @@ impl Drive {
         out.flush()
     }
 
-    /// Reads a drive that [`Drive::save`] wrote; `length` is the image's size in bytes. Whoever
-    /// stores images adds a checksum and looks at it first: what is read here is believed.
+    /// Reads a drive that [`Drive::save`] wrote; `length` is the image's size in bytes. The bytes
+    /// are trusted: the storing side adds a checksum and verifies it first.
     ///
     /// # Errors
-    /// When it is not an image, or one of another version, or it contradicts itself.
+    /// When the bytes are not an image, are of another version, or contradict themselves.
     pub fn load(input: &mut dyn io::Read, length: u64) -> Result<Drive, ImageError> {
         let from = &mut Reader::new(input, length);
         let mut magic = [0; 8];
@@ -224,17 +215,17 @@ impl Drive {
         each!(self, engine => &engine.config)
     }
 
-    /// Counters since the drive was made.
+    /// Counters since the drive was created.
     pub fn counters(&self) -> &DriveCounters {
         each!(self, engine => engine.ftl.counted())
     }
 
-    /// What was done to the array.
+    /// Work done on the array.
     pub fn nand_work(&self) -> &NandWork {
         each!(self, engine => engine.ftl.nand_work())
     }
 
-    /// Busy time of all dies, ns, by what it was for; indexed by [`Purpose`].
+    /// Busy time of all dies by purpose, ns; indexed by [`Purpose`].
     pub fn busy_by_purpose(&self) -> [u64; Purpose::COUNT] {
         each!(self, engine => engine.ftl.busy_by_purpose())
     }
@@ -244,7 +235,7 @@ impl Drive {
         each!(self, engine => engine.ftl.busy_ns())
     }
 
-    /// Energy used since the drive was made.
+    /// Energy used since the drive was created.
     pub fn energy(&self) -> EnergyUse {
         EnergyUse::of(self.config(), self.counters(), self.nand_work(), self.now())
     }
@@ -254,23 +245,23 @@ impl Drive {
         each!(self, engine => Nanos(engine.now))
     }
 
-    /// Commands submitted and not yet popped.
+    /// Number of commands submitted and not yet popped.
     pub fn outstanding(&self) -> usize {
         each!(self, engine => engine.outstanding())
     }
 
-    /// Where a mapping unit's newest copy is.
+    /// Place of a mapping unit's newest copy.
     pub fn find(&self, lpn: u32) -> Found {
         each!(self, engine => engine.ftl.find(lpn))
     }
 
-    /// The newest copy of a mapping unit that has been given to media, whether or not the write
-    /// buffer holds a newer one: what is left of it after a power cut.
+    /// The newest copy of a mapping unit booked or programmed on media, whether or not the write
+    /// buffer holds a newer one.
     pub fn media_copy(&self, lpn: u32) -> Option<u32> {
         each!(self, engine => engine.ftl.media_copy(lpn))
     }
 
-    /// Mapping units in the write buffer that are not yet given to media.
+    /// Mapping units in the write buffer that are not yet booked for programming.
     pub fn buffered_slots(&self) -> u32 {
         each!(self, engine => engine.ftl.buffered_slots())
     }
@@ -280,24 +271,24 @@ impl Drive {
         each!(self, engine => engine.ftl.reliability())
     }
 
-    /// What its array has been through, without its data.
+    /// Wear and work counts of its array, without data.
     pub fn used_array(&self) -> UsedArray {
         each!(self, engine => engine.ftl.array())
     }
 
-    /// What the drive does now that its reserve is used up; `None`: it is not.
+    /// Behaviour at the end of life; `None`: the reserve is not used up.
     pub fn ended(&self) -> Option<EndOfLife> {
         each!(self, engine => engine.ftl.ended())
     }
 
-    /// The media lies for so many hours at its reference temperature; no time goes by on the
-    /// drive's clock. When idle the drive then reads some pages of all that is full (a patrol), and
-    /// writes anew what has faded.
+    /// Lets hours pass on the media at the reference temperature, without advancing the drive's
+    /// clock. When idle, the drive then reads some pages of every full superblock (a patrol) and
+    /// rewrites faded data.
     pub fn rest(&mut self, hours: u32) {
         each_mut!(self, engine => engine.rest(hours));
     }
 
-    /// When a die will have finished everything booked on it.
+    /// End of everything booked on a die.
     pub fn die_free_at(&self, die: u32) -> Nanos {
         each!(self, engine => Nanos(engine.ftl.die_free_at(die)))
     }
@@ -312,55 +303,55 @@ impl Drive {
         each!(self, engine => engine.ftl.free_superblocks())
     }
 
-    /// Every superblock, to look at.
+    /// State of every superblock.
     pub fn superblocks(&self) -> Vec<SuperblockView> {
         each!(self, engine => {
             (0..engine.ftl.superblock_count()).map(|s| engine.ftl.superblock(s)).collect()
         })
     }
 
-    /// Fetches what `command` will need early; has no effect on the model.
+    /// Prefetches the map entry of `command`; no effect on the model.
     #[inline(always)]
     pub fn prefetch(&self, command: &Command) {
         each!(self, engine => engine.prefetch(command));
     }
 
-    /// The same of what its map leads to: some commands after [`Drive::prefetch`], some before
-    /// [`Drive::submit`].
+    /// Prefetches the memory behind that entry: some commands after [`Drive::prefetch`], some
+    /// before [`Drive::submit`].
     #[inline(always)]
     pub fn prefetch_behind(&self, command: &Command) {
         each!(self, engine => engine.prefetch_behind(command));
     }
 
-    /// Hands over a command at time `now`, which must not be before any event already seen. Each
+    /// Submits a command at time `now`, which must not be before any event already seen. Each
     /// outstanding command has its own tag, below 2^24.
     ///
     /// # Panics
-    /// When the command lies outside the drive, is not in whole 512-byte blocks, or time runs
-    /// backwards: the caller has checked.
+    /// When the command lies outside the drive, is not in whole 512-byte blocks, or `now` is before
+    /// the last event.
     #[inline]
     pub fn submit(&mut self, tag: u32, command: &Command, now: Nanos) {
         each_mut!(self, engine => engine.submit(tag, command, now));
     }
 
-    /// When the drive's next event is: a completion, or work of its own. Nothing changes before,
-    /// so several drives in one virtual time are kept together by always moving the one whose
-    /// event is earliest. `None` when it has nothing to do until it is given a command.
+    /// Time of the drive's next event: a completion, or internal work. Nothing changes before it,
+    /// so several drives in one virtual time stay in step if the one with the earliest event always
+    /// advances. `None` when there is nothing to do until the next command.
     pub fn next_event(&self) -> Option<Nanos> {
         let next = each!(self, engine => engine.next_event());
         (next != u64::MAX).then_some(Nanos(next))
     }
 
     /// Takes the next command that completes by `until`, doing the drive's own work up to then.
-    /// With `None`, nothing more completes by `until`, and the drive has lived until then.
+    /// `None` means that nothing more completes by `until` and the drive's clock is there.
     #[inline]
     pub fn pop_completion(&mut self, until: Nanos) -> Option<Completion> {
         each_mut!(self, engine => engine.pop_completion(until))
     }
 
-    /// Asks for a superblock to be rewritten when the drive is idle, as firmware does whose patrol
-    /// finds that data fades (retention, read disturb). False when the superblock is not full, or
-    /// the drive's kind of map does not refresh.
+    /// Requests that a superblock be rewritten when the drive is idle, like firmware whose patrol
+    /// finds fading data (retention, read disturb). False if the superblock is not full or the
+    /// drive's kind of map does not refresh.
     ///
     /// # Panics
     /// When there is no such superblock.
@@ -368,8 +359,8 @@ impl Drive {
         each_mut!(self, engine => engine.request_refresh(superblock))
     }
 
-    /// Secure erase: forgets all data at once, as the command of that name does, and returns when
-    /// the drive is ready again. No command may be outstanding.
+    /// Secure erase: discards all data at once, and returns when the drive is ready again. No
+    /// command may be outstanding.
     ///
     /// # Panics
     /// When a command is outstanding.
@@ -377,60 +368,11 @@ impl Drive {
         each_mut!(self, engine => engine.secure_erase(now))
     }
 
-    /// The drive checks itself: map, reverse map, valid counts, buffer and page conservation.
+    /// Checks the drive: map, reverse map, valid counts, buffer and page conservation.
     ///
     /// # Errors
     /// The first contradiction found, in a sentence.
     pub fn check(&self) -> Result<(), String> {
         each!(self, engine => engine.check())
     }
-}
-
-/// Whether a drive at its end refuses a command: it completes, and nothing is done.
-#[inline(always)]
-fn refuses(ended: Option<EndOfLife>, op: Op) -> bool {
-    match ended {
-        None | Some(EndOfLife::Slow) => false,
-        Some(EndOfLife::Failed) => true,
-        Some(EndOfLife::ReadOnly) => !matches!(op, Op::Read | Op::Flush),
-    }
-}
-
-fn assert_possible(command: &Command, user_bytes: u64) {
-    let end = command.offset + u64::from(command.len);
-    assert!(end <= user_bytes, "command ends at {end}, beyond the drive");
-    assert!(
-        (command.offset | u64::from(command.len)).is_multiple_of(512),
-        "not in whole blocks"
-    );
-}
-
-/// Mapping units that a command touches.
-#[inline(always)]
-fn slots_touched(command: &Command, slot_shift: u32) -> Range<u32> {
-    let first = command.offset >> slot_shift;
-    let end = command.offset + u64::from(command.len);
-    let last = (end + (1 << slot_shift) - 1) >> slot_shift;
-    first as u32..last as u32
-}
-
-/// Mapping units that lie wholly within a command: only they can be forgotten.
-fn slots_within(command: &Command, slot_shift: u32) -> Range<u32> {
-    let first = command.offset.next_multiple_of(1 << slot_shift) >> slot_shift;
-    let last = (command.offset + u64::from(command.len)) >> slot_shift;
-    first as u32..last.max(first) as u32
-}
-
-/// Mapping units that a write covers in part.
-fn edges(command: &Command, slots: &Range<u32>, slot_shift: u32) -> impl Iterator<Item = u32> {
-    let within = (1 << slot_shift) - 1;
-    let last = command.offset + u64::from(command.len);
-    let some = command.len > 0;
-    let head = (some && command.offset & within != 0).then_some(slots.start);
-    let tail = (some && last & within != 0).then_some(slots.end.wrapping_sub(1));
-    head.into_iter().chain(tail.filter(move |_| tail != head))
-}
-
-fn transfer_ns(bytes: u64, bytes_per_second: u64) -> u64 {
-    (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(bytes_per_second)) as u64
 }

@@ -1,27 +1,25 @@
 //! Patrols by the drive's own clock.
 //!
-//! Every so many hours of the clock the hours since the last time reach the media, which is taken
-//! to be at its reference temperature, and a patrol begins. It looks through the superblocks in
-//! idle time. What the host leaves no time for is done all the same, a superblock at a time,
-//! spread over half of the period: a drive that is never idle gets through too. What a patrol
-//! finds faded is written anew when idle, as after any read.
+//! At each patrol period of the clock, the hours since the last patrol reach the media, which is
+//! assumed to be at its reference temperature, and a patrol begins. It scans the superblocks in
+//! idle time. Without enough idle time it scans them anyway, one at a time, spread over half of the
+//! period, so that it also finishes on a drive that is never idle. Data that a patrol finds faded
+//! is rewritten when idle, as after any read.
 //!
-//! Left out: hours while the power is off (whoever switches it tells them).
+//! Left out: hours while the power is off (the caller adds them).
 
-use super::engine::Engine;
 use crate::config::DriveConfig;
-use crate::ftl::Translation;
 use crate::image::image_of;
 
 const HOUR: u64 = 3_600_000_000_000;
 
-/// When which patrol is due.
+/// Schedule of patrols.
 #[derive(Clone, Debug)]
 pub(super) struct Patrol {
-    /// When something is next to be done; `u64::MAX`: never.
+    /// Time of the next patrol step; `u64::MAX`: never.
     pub next: u64,
-    /// When the next one begins.
-    begins: u64,
+    /// Time at which the next patrol begins.
+    pub begins: u64,
     hours: u32,
 }
 
@@ -48,40 +46,20 @@ impl Patrol {
             hours,
         }
     }
-}
 
-impl<F: Translation> Engine<F> {
-    /// The clock is at `until`, or will be before anything else happens.
-    #[cold]
-    pub(super) fn patrol_by_clock(&mut self, until: u64) {
-        while self.patrol.next <= until {
-            let at = self.patrol.next;
-            // What is to be done by then; with commands under way only they know.
-            self.run_internal(at);
-            self.set_now(self.now.max(at));
-            if at >= self.patrol.begins {
-                self.begin_patrol();
-            } else if self.ftl.patrol_left() > 0 {
-                self.ftl.patrol_now(self.now);
-            }
-            self.patrol.next = self.next_patrol_step(at);
-        }
-        self.run_internal(until);
+    /// Begins the next patrol; returns the hours since the last one.
+    pub fn begin(&mut self) -> u32 {
+        let period = u64::from(self.hours) * HOUR;
+        self.begins = self.begins.saturating_add(period);
+        self.hours
     }
 
-    fn begin_patrol(&mut self) {
-        let period = u64::from(self.patrol.hours) * HOUR;
-        self.patrol.begins = self.patrol.begins.saturating_add(period);
-        self.rest(self.patrol.hours);
-    }
-
-    fn next_patrol_step(&self, at: u64) -> u64 {
-        let begins = self.patrol.begins;
-        if self.ftl.patrol_left() == 0 {
-            return begins;
+    /// Time of the next step after `at`, with `left` of `count` superblocks still to scan.
+    pub fn next_step(&self, at: u64, left: u32, count: u32) -> u64 {
+        if left == 0 {
+            return self.begins;
         }
-        let count = u64::from(self.config.geometry().superblock_count);
-        let pace = u64::from(self.patrol.hours) * HOUR / 2 / count.max(1);
-        begins.min(at + pace.max(1))
+        let pace = u64::from(self.hours) * HOUR / 2 / u64::from(count).max(1);
+        self.begins.min(at + pace.max(1))
     }
 }

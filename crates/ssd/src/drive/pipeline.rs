@@ -1,80 +1,63 @@
 //! What changes the map, in the order received: writes into the buffer, commits, TRIM.
 //!
-//! A write that finds the buffer full waits, and everything behind it that changes the map waits
-//! with it; so the map depends on the order of commands alone. A slot takes its place in the
-//! buffer until the program that puts it on media has ended.
+//! A write waits while the buffer is full, and all later changes of the map wait with it, so the
+//! map depends on the order of commands alone. A slot occupies the buffer until its program has
+//! ended.
 //!
-//! Commits are what FLUSH, and FUA on a volatile buffer, must do before they complete: the data
-//! to media, then the map pages that lead to it, each program after the one before has ended.
-//! One commit at a time. This is what makes a small durable write cost several programs on a
-//! drive whose buffer does not survive a power cut.
+//! A FLUSH, or a FUA write to a volatile buffer, must commit before it completes: it programs the
+//! data, then the map pages, each after the previous program has ended. Commits are serial. A small
+//! durable write therefore costs several programs on a drive whose buffer does not survive a power
+//! cut.
 
-use super::engine::Engine;
-use crate::command::{Command, Op};
-use crate::ftl::{Hint, Translation};
-use crate::image::{Image, ImageError, Reader, Writer};
+use crate::ftl::Hint;
+use crate::image::image_of;
 use crate::nand::Ticket;
 use std::cmp::Reverse;
-use std::collections::VecDeque;
-use std::collections::binary_heap::{BinaryHeap, PeekMut};
-use std::ops::Range;
+use std::collections::{BinaryHeap, VecDeque};
 
-/// A change that has not yet happened in full.
+/// A change of the map in progress.
 #[derive(Clone, Copy, Debug)]
-struct Change {
-    tag: u32,
-    kind: Kind,
-    /// Slots still to do.
-    next: u32,
-    last: u32,
-    hint: Hint,
-    /// When it, and its data, were in the controller.
-    ready: u64,
+pub(super) struct Change {
+    pub tag: u32,
+    pub kind: Kind,
+    /// First slot still to do.
+    pub next: u32,
+    pub last: u32,
+    pub hint: Hint,
+    /// Time at which the command and its data were in the controller.
+    pub ready: u64,
 }
 
+/// Kinds of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Write,
     WriteThrough,
     Flush,
     Trim { commit: bool },
 }
 
-/// Room in the buffer, and who waits for it.
+/// Room in the buffer, and the changes that wait for it.
 #[derive(Clone, Debug)]
 pub(super) struct Pipeline {
-    capacity: u32,
-    /// Slots taken: buffered ones and those whose program has not ended.
-    occupied: u32,
-    /// Programs under way, by the end they had when last looked at.
-    in_flight: BinaryHeap<Reverse<(Ticket, u32)>>,
-    in_flight_slots: u32,
-    waiting: VecDeque<Change>,
-    /// When the last commit ends.
-    commit_end: u64,
+    pub capacity: u32,
+    /// Slots in use: buffered ones and those whose program has not ended.
+    pub occupied: u32,
+    /// Programs in flight, by their last known end.
+    pub in_flight: BinaryHeap<Reverse<(Ticket, u32)>>,
+    pub in_flight_slots: u32,
+    pub waiting: VecDeque<Change>,
+    /// End of the last commit.
+    pub commit_end: u64,
 }
 
-impl Image for Pipeline {
-    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
-        (self.capacity, self.occupied).save(out)?;
-        self.in_flight.save(out)?;
-        (self.in_flight_slots, self.commit_end).save(out)
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Pipeline, ImageError> {
-        let (capacity, occupied) = Image::load(from)?;
-        let in_flight = Image::load(from)?;
-        let (in_flight_slots, commit_end) = Image::load(from)?;
-        Ok(Pipeline {
-            capacity,
-            occupied,
-            in_flight,
-            in_flight_slots,
-            waiting: VecDeque::new(),
-            commit_end,
-        })
-    }
-}
+image_of!(Pipeline {
+    capacity,
+    occupied,
+    in_flight,
+    in_flight_slots,
+    commit_end
+} afresh { waiting });
 
 impl Pipeline {
     pub fn new(capacity: u32) -> Pipeline {
@@ -88,7 +71,7 @@ impl Pipeline {
         }
     }
 
-    /// When room may come free for who waits; `u64::MAX` when nobody does.
+    /// Time at which room may become free for a waiting change; `u64::MAX` when none waits.
     #[inline(always)]
     pub fn next_time(&self) -> u64 {
         if self.waiting.is_empty() {
@@ -106,14 +89,9 @@ impl Pipeline {
         };
     }
 
-    /// Power failed: nothing is in the buffer, nobody waits.
+    /// Empties the buffer and drops the waiting changes after a power failure.
     pub fn restart(&mut self) {
         *self = Pipeline::new(self.capacity);
-    }
-
-    /// A slot takes its place.
-    pub fn take_place(&mut self) {
-        self.occupied += 1;
     }
 
     pub fn check(&self, buffered: u32) -> Result<(), String> {
@@ -128,226 +106,5 @@ impl Pipeline {
             ));
         }
         Ok(())
-    }
-}
-
-impl<F: Translation> Engine<F> {
-    #[inline]
-    pub(super) fn start_write(&mut self, tag: u32, command: &Command, ready: u64) {
-        let length = self.link_time(command.len);
-        let mut received = self.link_in.reserve(self.now, ready, length);
-        let slots = self.slots(command);
-        let partial = (command.offset | u64::from(command.len)) & ((1 << self.slot_shift) - 1);
-        if partial != 0 {
-            received = received.max(self.read_edges(command, &slots, ready));
-        }
-        let counters = self.ftl.counters();
-        counters.host_writes += 1;
-        counters.host_bytes_written += u64::from(command.len);
-        counters.host_fua_writes += u64::from(command.fua);
-        let through = command.fua && !self.config.buffer.protected;
-        self.change(Change {
-            tag,
-            kind: if through {
-                Kind::WriteThrough
-            } else {
-                Kind::Write
-            },
-            next: slots.start,
-            last: slots.end,
-            hint: Hint {
-                stream: command.stream,
-                compress_pct: command.compress_pct,
-                tag,
-            },
-            ready: received,
-        });
-    }
-
-    pub(super) fn start_flush(&mut self, tag: u32, ready: u64) {
-        self.ftl.counters().host_flushes += 1;
-        if self.config.buffer.protected {
-            self.complete(tag, ready);
-            return;
-        }
-        self.change(Change {
-            tag,
-            kind: Kind::Flush,
-            next: 0,
-            last: 0,
-            hint: Hint::default(),
-            ready,
-        });
-    }
-
-    pub(super) fn change_by_trim(&mut self, tag: u32, command: &Command, ready: u64) {
-        let whole = super::slots_within(command, self.slot_shift);
-        let durable = command.op == Op::WriteZeroes && command.fua;
-        self.change(Change {
-            tag,
-            kind: Kind::Trim {
-                commit: durable && !self.config.buffer.protected,
-            },
-            next: whole.start,
-            last: whole.end,
-            hint: Hint::default(),
-            ready,
-        });
-    }
-
-    /// A write of part of a mapping unit needs the rest of it: read-modify-write.
-    fn read_edges(&mut self, command: &Command, slots: &Range<u32>, ready: u64) -> u64 {
-        let mut end = ready;
-        for lpn in super::edges(command, slots, self.slot_shift) {
-            end = end.max(self.ftl.read_internal(ready, lpn));
-        }
-        end
-    }
-
-    #[inline]
-    fn change(&mut self, change: Change) {
-        if self.pipeline.waiting.is_empty() {
-            if let Some(rest) = self.proceed(change, change.ready) {
-                self.pipeline.waiting.push_back(rest);
-            }
-        } else {
-            self.pipeline.waiting.push_back(change);
-        }
-    }
-
-    /// Does as much of a change as there is room for; completes it when all is done.
-    #[inline]
-    fn proceed(&mut self, change: Change, at: u64) -> Option<Change> {
-        let at = at.max(change.ready);
-        match change.kind {
-            Kind::Write => return self.admit(change, at),
-            Kind::WriteThrough => {
-                let from = at.max(self.pipeline.commit_end);
-                let slots = change.next..change.last;
-                let (end, released) = self.ftl.write_through(from, slots, change.hint);
-                self.pipeline.occupied -= released;
-                self.commit(change.tag, end.max(from));
-            }
-            Kind::Flush => {
-                let from = at.max(self.pipeline.commit_end);
-                let end = self.ftl.flush_data(from).max(from);
-                self.take_launched();
-                let end = end.max(self.all_in_flight());
-                self.commit(change.tag, end);
-            }
-            Kind::Trim { commit } => {
-                for lpn in change.next..change.last {
-                    self.pipeline.occupied -= self.ftl.trim(lpn);
-                }
-                if commit {
-                    self.commit(change.tag, at.max(self.pipeline.commit_end));
-                } else {
-                    self.complete(change.tag, at);
-                }
-            }
-        }
-        None
-    }
-
-    /// The data is on media from `from` on: now the map, then the command is done.
-    fn commit(&mut self, tag: u32, from: u64) {
-        let mut end = from;
-        if self.ftl.uncommitted() {
-            self.ftl.counters().commits += 1;
-            end = self.ftl.commit_map(from).max(from);
-        }
-        self.take_launched();
-        self.pipeline.commit_end = end;
-        self.complete(tag, end);
-    }
-
-    /// When all data given to media is there; nothing puts that off from now on.
-    fn all_in_flight(&mut self) -> u64 {
-        let tickets = self.pipeline.in_flight.iter();
-        tickets
-            .map(|Reverse((ticket, _))| self.ftl.make_firm(*ticket))
-            .max()
-            .unwrap_or(0)
-    }
-
-    #[inline]
-    fn admit(&mut self, mut change: Change, at: u64) -> Option<Change> {
-        while change.next < change.last {
-            if self.pipeline.occupied == self.pipeline.capacity {
-                self.release(at);
-                let full = self.pipeline.occupied == self.pipeline.capacity;
-                if full && !self.ftl.is_buffered(change.next) {
-                    return Some(change);
-                }
-            }
-            if self.ftl.write(at, change.next, change.hint) {
-                self.pipeline.occupied += 1;
-            }
-            if !self.ftl.launched().is_empty() {
-                self.take_launched();
-            }
-            change.next += 1;
-        }
-        self.complete(change.tag, at);
-        None
-    }
-
-    /// Units given to media hold their places until they are there.
-    pub(super) fn take_launched(&mut self) {
-        let mut launched = std::mem::take(self.ftl.launched());
-        for unit in launched.drain(..) {
-            self.pipeline
-                .in_flight
-                .push(Reverse((unit.ticket, unit.slots)));
-            self.pipeline.in_flight_slots += unit.slots;
-        }
-        *self.ftl.launched() = launched;
-    }
-
-    fn release(&mut self, until: u64) {
-        while let Some(mut first) = self.pipeline.in_flight.peek_mut() {
-            let Reverse((ticket, slots)) = *first;
-            if ticket.end > until {
-                break;
-            }
-            let end = self.ftl.end_of(ticket);
-            if end > ticket.end {
-                // Reads have overtaken it since.
-                *first = Reverse((Ticket { end, ..ticket }, slots));
-                continue;
-            }
-            PeekMut::pop(first);
-            self.pipeline.occupied -= slots;
-            self.pipeline.in_flight_slots -= slots;
-        }
-    }
-
-    /// When there is room for a mapping unit, `from` on.
-    pub(super) fn pipeline_room(&mut self, from: u64, lpn: u32) -> u64 {
-        let mut at = from;
-        loop {
-            self.release(at);
-            let full = self.pipeline.occupied == self.pipeline.capacity;
-            let Some(first) = self.pipeline.in_flight.peek() else {
-                return at;
-            };
-            if !full || self.ftl.is_buffered(lpn) {
-                return at;
-            }
-            at = at.max(first.0.0.end);
-        }
-    }
-
-    /// Room may have come free: go on.
-    pub(super) fn run_pipeline(&mut self, at: u64) {
-        self.release(at);
-        while let Some(change) = self.pipeline.waiting.pop_front() {
-            if let Some(rest) = self.proceed(change, at) {
-                self.pipeline.waiting.push_front(rest);
-                break;
-            }
-        }
-        let stuck = !self.pipeline.waiting.is_empty() && self.pipeline.in_flight.is_empty();
-        assert!(!stuck, "a write waits for room that nothing will give");
     }
 }

@@ -1,4 +1,4 @@
-//! What a victim policy may look at: the full superblocks, their valid counts and their ages.
+//! Candidates of a victim policy: the full superblocks, their valid counts and their ages.
 //!
 //! ```text
 //! valid   per superblock, the top bit set while it is no candidate
@@ -11,7 +11,7 @@
 
 use crate::image::image_of;
 
-/// Top bit of a valid count: not a candidate.
+/// Top bit of a valid count, set while the superblock is not a candidate.
 pub(crate) const NOT: u32 = 1 << 31;
 /// End of the list by age.
 const NONE: u32 = u32::MAX;
@@ -23,13 +23,13 @@ fn rank(valid: u32, superblock: u32) -> u64 {
     u64::from(valid) << 32 | u64::from(superblock)
 }
 
-/// Full superblocks and what is known of them.
+/// The full superblocks, with their valid counts and ages.
 #[derive(Clone, Debug)]
 pub struct Candidates {
     valid: Vec<u32>,
-    /// Per group: the least entry of `valid` in the upper half, and whose it is in the lower one.
+    /// Per group: the minimum of `valid` in the upper half, and its superblock in the lower half.
     fewest: Vec<u64>,
-    /// Groups whose minimum was withdrawn, one bit each.
+    /// One bit for each group, set when its minimum was withdrawn.
     outdated: Vec<u64>,
     full: Vec<u32>,
     position: Vec<u32>,
@@ -40,8 +40,8 @@ pub struct Candidates {
     closed_at: Vec<u64>,
     capacity: u32,
     now: u64,
-    /// Whether the minima are kept: not where looking through all counts costs less, since a victim
-    /// gives back more slots than there are superblocks.
+    /// Whether the minima are kept: not where a victim frees more slots than there are superblocks,
+    /// since a scan of all counts then costs less.
     keeps_fewest: bool,
 }
 
@@ -62,7 +62,7 @@ image_of!(Candidates {
 });
 
 impl Candidates {
-    /// For `count` superblocks of `capacity` slots, none of them full.
+    /// Creates the candidates of `count` superblocks of `capacity` slots, none of them full.
     pub fn new(count: usize, capacity: u32) -> Candidates {
         let groups = count.div_ceil(GROUP);
         Candidates {
@@ -103,12 +103,12 @@ impl Candidates {
         self.full.len()
     }
 
-    /// The candidate at `index` of `0..count()`, in no order that means anything.
+    /// The candidate at `index` of `0..count()`, in arbitrary order.
     pub fn any(&self, index: usize) -> u32 {
         self.full[index]
     }
 
-    /// The candidate closed longest ago.
+    /// The oldest candidate: the one closed longest ago.
     pub fn oldest(&self) -> Option<u32> {
         (self.oldest != NONE).then_some(self.oldest)
     }
@@ -149,7 +149,7 @@ impl Candidates {
         self.fewest[group] = rank(least, (first + at.unwrap_or(0)) as u32);
     }
 
-    /// The superblock's count has fallen, or it has become a candidate.
+    /// Updates the minima after a count has fallen or a superblock has become a candidate.
     #[inline(always)]
     fn fell(&mut self, superblock: u32, valid: u32) {
         if !self.keeps_fewest {
@@ -159,13 +159,14 @@ impl Candidates {
         *fewest = rank(valid, superblock).min(*fewest);
     }
 
-    /// Slots have been written in a superblock that is open.
+    /// Counts slots written in an open superblock.
     #[inline(always)]
     pub(crate) fn add_valid(&mut self, superblock: u32, slots: u32) {
         self.valid[superblock as usize] += slots;
     }
 
-    /// Slots have become stale. Returns what is left valid, with [`NOT`] if it is no candidate.
+    /// Counts slots that became stale. Returns the remaining valid count, with [`NOT`] if the
+    /// superblock is not a candidate.
     #[inline(always)]
     pub(crate) fn remove_valid(&mut self, superblock: u32, slots: u32) -> u32 {
         let valid = &mut self.valid[superblock as usize];
@@ -175,13 +176,13 @@ impl Candidates {
         valid
     }
 
-    /// The host has written so many slots, all in all.
+    /// Sets the total of slots written by the host.
     #[inline(always)]
     pub(crate) fn set_now(&mut self, slots: u64) {
         self.now = slots;
     }
 
-    /// The superblock is full, and a candidate from now on.
+    /// Makes a full superblock a candidate.
     pub(crate) fn close(&mut self, superblock: u32, now: u64) {
         let s = superblock as usize;
         assert!(
@@ -203,12 +204,12 @@ impl Candidates {
         self.newest = superblock;
     }
 
-    /// The superblock is being emptied, and no candidate any more.
+    /// Removes a superblock that is being emptied.
     pub(crate) fn withdraw(&mut self, superblock: u32) {
         let s = superblock as usize;
         assert!(
             self.valid[s] & NOT == 0,
-            "superblock {superblock} is no candidate"
+            "superblock {superblock} is not a candidate"
         );
         self.valid[s] |= NOT;
         let group = s / GROUP;
@@ -232,7 +233,7 @@ impl Candidates {
         }
     }
 
-    /// Forgets everything: no superblock holds anything.
+    /// Resets everything: all superblocks are empty.
     pub(crate) fn clear(&mut self) {
         let now = self.now;
         *self = Candidates::new(self.valid.len(), self.capacity);

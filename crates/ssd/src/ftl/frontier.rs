@@ -7,7 +7,7 @@ use crate::nand::{Gear, Mode, Nand, UnitPlace};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frontier {
     open: Option<Open>,
-    /// The die whose turn it is; kept from one superblock to the next.
+    /// The next die; kept from one superblock to the next.
     die: u32,
 }
 
@@ -47,7 +47,7 @@ impl Frontier {
         });
     }
 
-    /// Goes on with a superblock that was filled in part before power failed.
+    /// Continues a superblock that was partly filled before power failed.
     pub fn resume<G: Gear>(&mut self, superblock: u32, mode: Mode, nand: &Nand<G>) {
         let rows = nand.rows(mode);
         let dies = 0..nand.geometry.die_count;
@@ -59,8 +59,8 @@ impl Frontier {
         });
     }
 
-    /// Takes the next unit; the caller programs it at once. Dies whose rows are used up (padding
-    /// is uneven) are passed over. There must be an open superblock.
+    /// Takes the next unit, which the caller programs at once. Dies whose rows are used up (padding
+    /// is uneven) are skipped. A superblock must be open.
     #[inline(always)]
     pub fn take<G: Gear>(&mut self, nand: &Nand<G>) -> UnitPlace {
         let open = self.open.as_mut().expect("a superblock is open");
@@ -81,8 +81,8 @@ impl Frontier {
         place
     }
 
-    /// The open superblock and its next row, where the next units are exactly a row of it in native
-    /// mode, the first die's first.
+    /// The open superblock and its next row, if the next units are exactly a whole row in native
+    /// mode, beginning with the first die.
     pub fn whole_row<G: Gear>(&self, nand: &Nand<G>) -> Option<(u32, u32)> {
         let open = self.open.filter(|open| open.mode == Mode::Native)?;
         let row = nand.even_row(open.superblock)?;
@@ -90,14 +90,14 @@ impl Frontier {
         whole.then_some((open.superblock, row))
     }
 
-    /// A whole row was programmed at once.
+    /// Advances by a whole row.
     pub fn take_row(&mut self, dies: u32) {
         if let Some(open) = &mut self.open {
             open.units_left -= dies;
         }
     }
 
-    /// Takes the next unit of a certain die (to fill up its word line).
+    /// Takes the next unit of the given die, to fill up its word line.
     pub fn take_on<G: Gear>(&mut self, die: u32, nand: &Nand<G>) -> UnitPlace {
         let open = self.open.as_mut().expect("a superblock is open");
         open.units_left -= 1;
@@ -109,7 +109,7 @@ impl Frontier {
         }
     }
 
-    /// Closes the superblock when it is full; returns it then.
+    /// Closes the superblock and returns it if it is full.
     #[inline(always)]
     pub fn close_if_full(&mut self) -> Option<(u32, Mode)> {
         let full = self.open.filter(|open| open.units_left == 0)?;

@@ -1,37 +1,37 @@
-//! Host data not yet given to media, of one stream, as the map sees it.
+//! Buffered host data of one stream, before it is programmed.
 //!
 //! Oldest first. The map of a buffered slot points here, so a lookup, an overwrite in place
 //! (coalescing) and a read hit cost no search. The copy on media that the buffered data will
-//! replace stays valid until then: after a power cut it is what is left.
+//! replace stays valid until then: it is what remains after a power cut.
 
 use crate::caches::prefetch;
 use crate::image::image_of;
 use std::ops::Range;
 
-/// The logical slot of a dead entry.
+/// Logical slot of a dead entry.
 const DEAD: u32 = u32::MAX;
 
-/// One mapping unit on its way to media.
+/// A mapping unit to be programmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// Logical slot, or [`DEAD`] when trimmed or taken out of turn.
     pub lpn: u32,
-    /// The map's value before: where its older copy is on media, if anywhere.
+    /// The previous map value: its older copy on media, if any.
     pub old: u32,
-    /// Slots of media that it takes.
+    /// Weight: slots of media that it takes.
     pub weight: u32,
 }
 
 image_of!(Entry { lpn, old, weight });
 
-/// A queue of entries that can also be reached by index.
+/// A queue of entries with access by index.
 #[derive(Clone, Debug)]
 pub(crate) struct Gather {
     entries: Vec<Entry>,
     head: u32,
     tail: u32,
     live: u32,
-    /// Slots of media that all live entries take.
+    /// Total weight of the live entries.
     weight: u32,
 }
 
@@ -65,30 +65,30 @@ impl Gather {
         position as usize & (self.entries.len() - 1)
     }
 
-    /// Entries that fit, live and dead.
+    /// Capacity in entries, live and dead.
     pub fn size(&self) -> u32 {
         self.entries.len() as u32
     }
 
-    /// Entries with data.
+    /// Number of live entries.
     #[inline(always)]
     pub fn live(&self) -> u32 {
         self.live
     }
 
-    /// Slots of media that all of them take.
+    /// Total weight of the live entries.
     #[inline(always)]
     pub fn weight(&self) -> u32 {
         self.weight
     }
 
-    /// No room even for one more entry until [`Gather::compact`].
+    /// Whether no entry can be added before [`Gather::compact`].
     #[inline(always)]
     pub fn is_full(&self) -> bool {
         self.tail.wrapping_sub(self.head) as usize == self.entries.len()
     }
 
-    /// Entries that can be appended until [`Gather::compact`].
+    /// Number of entries that can be appended before [`Gather::compact`].
     #[inline(always)]
     pub fn room(&self) -> u32 {
         self.size() - self.tail.wrapping_sub(self.head)
@@ -114,8 +114,8 @@ impl Gather {
         index as u32
     }
 
-    /// The index of the next entry, and the entries that can be appended in one piece, to append
-    /// entries of weight one; afterwards [`Gather::appended`].
+    /// The index of the next entry and the contiguous free entries, for appending entries of weight
+    /// one; call [`Gather::appended`] afterwards.
     #[inline(always)]
     pub fn appending(&mut self) -> (u32, &mut [Entry]) {
         let first = self.index(self.tail);
@@ -123,7 +123,7 @@ impl Gather {
         (first as u32, &mut self.entries[first..first + count])
     }
 
-    /// So many entries were appended.
+    /// Counts the entries appended.
     #[inline(always)]
     pub fn appended(&mut self, count: u32) {
         self.tail = self.tail.wrapping_add(count);
@@ -131,7 +131,7 @@ impl Gather {
         self.weight += count;
     }
 
-    /// The entries, oldest first, in one or two pieces, if they are exactly `count` and none is
+    /// The entries, oldest first, in one or two pieces, if there are exactly `count` and none is
     /// dead.
     #[inline(always)]
     pub fn whole(&self, count: u32) -> Option<(&[Entry], &[Entry])> {
@@ -163,7 +163,7 @@ impl Gather {
         None
     }
 
-    /// Drops everything.
+    /// Drops all entries.
     pub fn clear(&mut self) {
         self.head = self.tail;
         self.live = 0;
@@ -202,7 +202,7 @@ impl Gather {
         self.iter().next().map(|(_, entry)| entry)
     }
 
-    /// Takes an entry out of turn.
+    /// Removes an entry out of order.
     pub fn kill(&mut self, index: u32) -> Entry {
         let entry = self.entries[index as usize];
         assert_ne!(entry.lpn, DEAD, "buffer entry {index} is dead");
@@ -212,13 +212,13 @@ impl Gather {
         entry
     }
 
-    /// Fetches an entry early.
+    /// Prefetches an entry.
     #[inline(always)]
     pub fn prefetch(&self, index: u32) {
         prefetch(&self.entries, index as usize);
     }
 
-    /// New data of another weight.
+    /// Sets the weight of new data.
     #[inline(always)]
     pub fn reweigh(&mut self, index: u32, weight: u32) {
         let entry = &mut self.entries[index as usize];
@@ -226,12 +226,12 @@ impl Gather {
         entry.weight = weight;
     }
 
-    /// Where the older copy of an entry's data is, as a map value.
+    /// Map value of the older copy of an entry's data.
     pub fn old(&self, index: u32) -> u32 {
         self.entries[index as usize].old
     }
 
-    /// The older copy of an entry's data has been relocated.
+    /// Updates the map value of the older copy of an entry's data, which has been relocated.
     pub fn set_old(&mut self, index: u32, from: u32, to: u32) {
         let entry = &mut self.entries[index as usize];
         assert_eq!(entry.old, from, "buffer entry {index}: older copy");

@@ -1,17 +1,17 @@
-//! Power: what a translation layer loses with it, and how it finds everything again.
+//! Power failure: the state that a translation layer loses, and its recovery.
 //!
-//! Recovery reads what is on media alone, step by step, and books the reads it needs:
+//! Recovery uses only the content of the media, step by step, and books the reads it needs:
 //!
-//! 1. the first page of every block that holds something: which superblocks there are, how old;
+//! 1. the first page of every programmed block: which superblocks are in use, and their age;
 //! 2. the map on media (checkpoint or map pages), where the layer keeps one;
 //! 3. the map journal written since;
-//! 4. the spare areas of the superblocks written since the map was last on media: all of them
-//!    where the map is never put there.
+//! 4. the spare areas of the superblocks written since the map was last on media: all of them if
+//!    the map is never written to media.
 //!
-//! Of each address the newest readable copy counts, unless it was forgotten since. Sequence
-//! numbers decide, so that recovery can be cut short and begun again any number of times.
+//! The newest readable copy of each address counts, unless it was trimmed since. Sequence numbers
+//! decide, so that recovery can be interrupted and restarted any number of times.
 
-use super::Translation;
+use super::translation::{Found, Translation};
 use crate::config::DriveConfig;
 use crate::nand::media::{CutDamage, Media, Page, SlotContent};
 use crate::nand::{Gear, Mode, Nand, Purpose, Reliability, UnitPlace, UsedArray};
@@ -20,40 +20,40 @@ use std::collections::BTreeMap;
 /// One step of recovery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecoveryStep {
-    /// What it does.
+    /// Name of the step.
     pub name: &'static str,
-    /// Unit reads, or slots given to media or buffer, that it took.
+    /// Number of unit reads, or of slots programmed or put into the buffer.
     pub operations: u64,
-    /// When it ended, ns of virtual time.
+    /// End, ns of virtual time.
     pub end: u64,
 }
 
-/// A translation layer over media that remember.
+/// A translation layer over media that keep data.
 pub trait Recoverable: Translation {
-    /// Power fails now; see [`Gear::cut`].
+    /// Cuts power now; see [`Gear::cut`].
     fn cut(&mut self, hold: Option<u64>) -> CutDamage;
     /// Addresses whose newest content is only in the buffer, oldest first.
     fn buffered(&self) -> Vec<u32>;
-    /// Forgets all but the media, and finds everything again from `from` on.
+    /// Discards all state but the media and recovers it, from `from` on.
     fn recover(&mut self, config: &DriveConfig, from: u64) -> Vec<RecoveryStep>;
     /// The media.
     fn media(&self) -> &Media;
-    /// The media, to change.
+    /// Mutable access to the media.
     fn media_mut(&mut self) -> &mut Media;
-    /// Brings the media up to now.
+    /// Applies everything that has ended by now to the media.
     fn settle(&mut self);
-    /// What a mapping unit holds now; `None`: nothing.
+    /// Present content of a mapping unit; `None`: none.
     fn content(&self, lpn: u32) -> Option<&SlotContent> {
         match self.find(lpn) {
-            super::Found::Unmapped => None,
-            super::Found::Buffered => self.media().buffered(lpn),
-            super::Found::Media(slot) => self.media().content_at(slot),
+            Found::Unmapped => None,
+            Found::Buffered => self.media().buffered(lpn),
+            Found::Media(slot) => self.media().content_at(slot),
         }
     }
     /// Wear of the media as a cut now would find it, where it wears.
     fn settled_wear(&self) -> Option<&Reliability>;
-    /// Takes over what an array has been through, for a drive that comes back from files. `ended`:
-    /// its reserve is used up.
+    /// Takes over the wear and counts of an array, for a drive read from files. `ended`: its
+    /// reserve is used up.
     fn take_array(&mut self, array: UsedArray, ended: bool);
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Copy {
     pub weight: u32,
 }
 
-/// Every address's newest readable copy that was not forgotten since.
+/// The newest readable copy of every address that was not trimmed since.
 pub(super) fn newest_copies<G: Gear>(nand: &Nand<G>) -> BTreeMap<u32, Copy> {
     let mut found: BTreeMap<u32, Copy> = BTreeMap::new();
     let Some(media) = nand.media() else {
@@ -92,21 +92,21 @@ pub(super) fn newest_copies<G: Gear>(nand: &Nand<G>) -> BTreeMap<u32, Copy> {
     found
 }
 
-/// A superblock as the media show it.
+/// A superblock as found on media.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
-    /// Sequence number of its first page and of its last; zero: it holds nothing.
+    /// Sequence number of its first page and of its last; zero: it is empty.
     pub first: u64,
     pub last: u64,
-    /// Rows programmed in its present life, over all dies.
+    /// Rows programmed in its present generation, over all dies.
     pub units: u32,
     pub tag: u32,
     pub slc: bool,
-    /// Blocks with pages in it.
+    /// Number of its blocks that have pages.
     pub blocks: u32,
 }
 
-/// Every superblock as the media show it.
+/// Surveys every superblock on media.
 pub(super) fn survey<G: Gear>(nand: &Nand<G>) -> Vec<Seen> {
     let dies = nand.geometry.die_count;
     let mut seen = vec![Seen::default(); nand.geometry.superblock_count as usize];
@@ -136,7 +136,7 @@ pub(super) fn survey<G: Gear>(nand: &Nand<G>) -> Vec<Seen> {
     seen
 }
 
-/// Books recovery's reads; each step begins when the one before has ended.
+/// Books the reads of recovery; each step begins when the previous one has ended.
 pub(super) struct Steps {
     at: u64,
     list: Vec<RecoveryStep>,
@@ -162,12 +162,12 @@ impl Steps {
         });
     }
 
-    /// When the last step has ended.
+    /// End of the last step.
     pub fn at(&self) -> u64 {
         self.at
     }
 
-    /// A step of the layer's own.
+    /// Adds a step of the layer's own.
     pub fn add(&mut self, name: &'static str, operations: u64, end: u64) {
         self.at = end;
         self.list.push(RecoveryStep {
@@ -182,7 +182,7 @@ impl Steps {
     }
 }
 
-/// Books the reads of steps 1 to 4. `map_pages`: where the map on media lies.
+/// Books the reads of steps 1 to 4. `map_pages`: slots of the map on media.
 pub(super) fn read_media<G: Gear>(
     nand: &mut Nand<G>,
     seen: &[Seen],
@@ -218,7 +218,7 @@ pub(super) fn read_media<G: Gear>(
         }
     }
     journal.sort_by_key(|&(seq, _)| seq);
-    // The journal is a ring of sixteen pages; what is older is in the map.
+    // The journal is a ring of sixteen pages; older entries are in the map.
     let recent = journal.split_off(journal.len().saturating_sub(16));
     let journal: Vec<UnitPlace> = recent.into_iter().map(|(_, unit)| unit).collect();
     let map_units: Vec<UnitPlace> = map_pages

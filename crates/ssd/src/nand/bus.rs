@@ -1,8 +1,8 @@
 //! A shared wire: reservations in time, with gaps filled.
 //!
-//! Transfers are reserved ahead (a read's data moves when its die is ready, milliseconds from
-//! now if the die is programming), so a single free-at time would make everybody wait for the
-//! latest reservation. The bus keeps the reserved spans still ahead and gives each request the
+//! Transfers are reserved ahead (a read's data moves when its die is ready, milliseconds from now
+//! if the die is programming), so a single free-at time would make every request wait for the
+//! latest reservation. The bus keeps the reserved spans that lie ahead and gives each request the
 //! earliest span that fits.
 
 use crate::image::image_of;
@@ -10,7 +10,7 @@ use crate::image::image_of;
 /// Reserved spans in order, never touching (touching ones are joined).
 #[derive(Clone, Debug, Default)]
 pub struct Bus {
-    /// Past spans stay until there are many, and are then dropped together.
+    /// Past spans are kept until there are many, then dropped together.
     spans: Vec<(u64, u64)>,
     /// Total time reserved, ns: utilisation = busy / elapsed.
     pub busy_ns: u64,
@@ -22,8 +22,8 @@ image_of!(Bus { spans, busy_ns });
 const SPANS_MAX: usize = 64;
 
 impl Bus {
-    /// Reserves `length` ns at the earliest time not before `earliest`; returns the end.
-    /// `now` bounds all later requests from below: spans before it may be forgotten.
+    /// Reserves `length` ns at the earliest time not before `earliest`; returns the end. No later
+    /// request begins before `now`: earlier spans may be dropped.
     #[inline]
     pub fn reserve(&mut self, now: u64, earliest: u64, length: u64) -> u64 {
         self.busy_ns += length;
@@ -49,7 +49,7 @@ impl Bus {
         near + tail.iter().take_while(|span| span.1 <= earliest).count()
     }
 
-    /// When a transfer would end, were it reserved now.
+    /// End of a transfer if it were reserved now.
     pub fn would_end(&self, earliest: u64, length: u64) -> u64 {
         let mut start = earliest;
         for &(from, to) in &self.spans[self.first_after(earliest)..] {
@@ -61,13 +61,13 @@ impl Bus {
         start + length
     }
 
-    /// Nothing is reserved any more.
+    /// Drops all reservations.
     pub fn restart(&mut self) {
         self.spans.clear();
     }
 
-    /// Drops the spans that are over. A bus reserved far ahead keeps more than the maximum, and
-    /// is looked through again only when they have doubled.
+    /// Drops the spans that are over. A bus reserved far ahead keeps more than the maximum, and is
+    /// searched again only when their number has doubled.
     #[cold]
     fn forget(&mut self, now: u64) {
         let past = self.spans.partition_point(|span| span.1 <= now);

@@ -1,30 +1,30 @@
 //! The timed gear: dies and channels as resources in time.
 //!
 //! A die does one operation at a time. Programs and erases are booked behind everything already
-//! booked on their die. What a read does depends on the drive:
+//! booked on their die. Reads depend on the drive:
 //!
 //! - in order: it waits for everything booked before it;
 //! - first: it overtakes every program and erase that has not begun, and with suspend also
-//!   interrupts the one at work; what it overtakes moves back by the time it takes. Operations
-//!   that somebody relies on (a commit's) are never overtaken: a read goes before them only
-//!   where it fits in without moving them. Reads among themselves stay in order.
+//!   interrupts the one in progress; the operations it overtakes are delayed by its time. Firm
+//!   operations (those of a commit) are never overtaken: a read goes before them only where it fits
+//!   without delaying them. Reads stay in order among themselves.
 //!
-//! So the end of a read is known when it is booked, and that of a program may still move back;
-//! [`Gear::end_of`] tells the present state. What a program of one die waits for on another
-//! never moves: reads and firm programs do not.
+//! So the end of a read is known when it is booked, while the end of a program may still be
+//! delayed; [`Gear::end_of`] returns its present value. An operation on another die that a program
+//! waits for is never delayed: reads and firm programs are not.
 //!
 //! Left out: a program that is overtaken keeps its turn on the channel (its data waits in the
 //! die's register).
 
 use super::bus::Bus;
-use super::gear::{Gear, Program, Read, Ticket};
+use super::gear::Gear;
+use super::operation::{Program, Purpose, Read, SLC_KIND, Ticket};
 use super::queue::{Booked, Queue};
-use super::reliability::UNITY;
-use super::{NandConfig, Purpose, SLC_KIND};
+use crate::config::{NandConfig, UNITY};
 use crate::geometry::Geometry;
 use crate::image::{image_of, image_of_choice};
 
-/// How reads and what they meet on their die go together.
+/// Order of reads among the operations of their die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reads {
     InOrder,
@@ -40,9 +40,9 @@ image_of_choice!(Reads {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Die {
-    /// When everything booked is over.
+    /// End of everything booked.
     pub(super) free_at: u64,
-    /// When the reads booked are over.
+    /// End of the booked reads.
     pub(super) reads_end: u64,
     busy_ns: u64,
     pub(super) next_id: u32,
@@ -95,7 +95,7 @@ image_of!(Clock {
 });
 
 impl Die {
-    /// Moves the operations from `index` on back so that none begins before `at`.
+    /// Delays the operations from `index` on so that none begins before `at`.
     fn move_back(&mut self, index: usize, at: u64) {
         if let Some(last) = self.booked.move_back(index, at) {
             self.free_at = self.free_at.max(last);
@@ -103,7 +103,7 @@ impl Die {
     }
 }
 
-/// A read before it is booked: its die, how long it senses, and its channel.
+/// A read before it is booked: its die, its channel and its times.
 #[derive(Clone, Copy)]
 struct Sense {
     die: usize,
@@ -112,15 +112,15 @@ struct Sense {
     transfer: u64,
 }
 
-/// A time by a factor of wear.
+/// A time multiplied by a factor of wear.
 #[inline(always)]
 fn scaled(ns: u64, factor: u32) -> u64 {
     ns * u64::from(factor) / UNITY
 }
 
 impl Clock {
-    /// Books a read that begins at `start`; returns when its data is in the controller and when
-    /// the die can do something else.
+    /// Books a read that begins at `start`; returns when its data is in the controller and when the
+    /// die is free again.
     #[inline]
     fn sense_at(&mut self, start: u64, read: Sense) -> (u64, u64) {
         let sensed = start + read.sense;
@@ -133,7 +133,7 @@ impl Clock {
         (end, until)
     }
 
-    /// When the die would be free of a read begun at `start`.
+    /// Time at which the die would be free again after a read begun at `start`.
     fn until_if(&self, start: u64, read: Sense) -> u64 {
         let sensed = start + read.sense;
         if self.cache_read {
@@ -142,7 +142,7 @@ impl Clock {
         self.channels[read.channel].would_end(sensed, read.transfer)
     }
 
-    /// A read that overtakes; see the module's text.
+    /// Books a read that overtakes; see the module's documentation.
     fn read_first(&mut self, from: u64, read: Sense) -> (u64, u64) {
         self.dies[read.die].booked.forget(self.now);
         let mut start = from.max(self.dies[read.die].reads_end);
@@ -151,7 +151,7 @@ impl Clock {
             .back()
             .is_none_or(|last| last.end <= start)
         {
-            // Behind everything, however long the queue is.
+            // Behind everything; no search of the queue is needed.
             return self.sense_at(start, read);
         }
         let mut next = 0;
@@ -266,7 +266,7 @@ impl Gear for Clock {
             begin
         };
         let load_from = if self.cache_program {
-            // Into the register while the die still works on the operation before.
+            // Into the register while the die is still busy with the previous operation.
             from.max(die.booked.back().map_or(0, |last| last.start))
         } else {
             ready

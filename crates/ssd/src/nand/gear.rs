@@ -1,74 +1,25 @@
 //! The two gears: with time and without.
 //!
 //! The translation layer is written once, over a [`Gear`] chosen at compile time. The timed gear
-//! ([`super::Clock`]) says when each operation ends; the counting gear ([`Counting`]) answers
-//! zero to everything and costs nothing. Where data goes never depends on an answer, so that both
-//! leave the same map for the same commands.
+//! ([`super::Clock`]) computes when each operation ends; the counting gear ([`Counting`]) returns
+//! zero for every time and costs nothing. Data placement never depends on a time, so that both
+//! produce the same map for the same commands.
 
 use super::media::{CutDamage, Media};
-use super::{NandConfig, Purpose, Reliability};
+use super::operation::{Program, Purpose, Read, Ticket};
+use super::reliability::Reliability;
+use crate::config::NandConfig;
 use crate::geometry::Geometry;
-use crate::image::{Image, ImageError, Reader, Writer, image_of};
+use crate::image::{Image, image_of};
 use std::fmt::Debug;
-
-/// One program of a unit.
-#[derive(Clone, Copy, Debug)]
-pub struct Program {
-    /// Superblock.
-    pub superblock: u32,
-    /// Row in it.
-    pub row: u32,
-    /// Die.
-    pub die: u32,
-    /// Kind of page, or [`super::SLC_KIND`].
-    pub kind: usize,
-    /// The block must be erased first.
-    pub erase: bool,
-    /// Others rely on when it ends: no read may overtake it.
-    pub firm: bool,
-    /// What it is for.
-    pub purpose: Purpose,
-    /// Factors of the program's and the erase's time; see [`super::reliability::UNITY`].
-    pub pace: (u32, u32),
-}
-
-/// One read of some slots of a unit.
-#[derive(Clone, Copy, Debug)]
-pub struct Read {
-    /// Die.
-    pub die: u32,
-    /// Kind of page, or [`super::SLC_KIND`].
-    pub kind: usize,
-    /// Slots moved over the channel.
-    pub slots: u32,
-    /// What it is for.
-    pub purpose: Purpose,
-    /// Tries beyond the first.
-    pub retries: u32,
-    /// What each of them takes besides sensing, ns.
-    pub retry_ns: u64,
-}
-
-/// A program under way, to ask about later.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ticket {
-    /// When it will end, as far as is known; a read that overtakes it puts it off.
-    pub end: u64,
-    /// Its die.
-    pub die: u32,
-    /// Its number on that die.
-    pub id: u32,
-}
-
-image_of!(Ticket { end, die, id });
 
 /// When operations end.
 pub trait Gear: Clone + Debug + Image {
     /// Whether time exists.
     const TIMED: bool;
-    /// For an array of this shape.
+    /// Creates the gear of an array of this shape.
     fn new(geometry: &Geometry, config: &NandConfig) -> Self;
-    /// No later request will be for a time before `now`.
+    /// Sets a lower bound of the times of all later requests.
     fn set_now(&mut self, now: u64);
     /// Books a read from `from` on; returns when its data is in the controller.
     fn read(&mut self, from: u64, channel: u32, op: &Read) -> u64;
@@ -76,57 +27,58 @@ pub trait Gear: Clone + Debug + Image {
     fn program(&mut self, from: u64, channel: u32, op: &Program) -> Ticket;
     /// Books the erase of a superblock's block on every die; returns the end of the last.
     fn erase(&mut self, from: u64, superblock: u32) -> u64;
-    /// Erases everything, once all is quiet; returns the end.
+    /// Erases everything once all operations have ended; returns the end.
     fn erase_all(&mut self, from: u64, blocks_per_die: u64) -> u64;
-    /// Whether a page is still to be programmed: its data is then in the controller.
+    /// Whether a page has not been programmed yet, so that its data is still in the controller.
     fn is_pending(&self, superblock: u32, row: u32, die: u32) -> bool;
-    /// When a program ends as is now known; zero when it is over.
+    /// Currently known end of a program; zero when it is over.
     fn end_of(&self, ticket: Ticket) -> u64;
-    /// Somebody relies on when this program ends; from now on no read overtakes it.
+    /// Fixes the end of this program, because others depend on it: no read overtakes it from now
+    /// on. Returns the end.
     fn make_firm(&mut self, ticket: Ticket) -> u64;
-    /// When a die will have finished everything booked.
+    /// End of everything booked on a die.
     fn die_free_at(&self, die: u32) -> u64;
-    /// Busy time of all dies by what it was for, ns; indexed by [`Purpose`].
+    /// Busy time of all dies by purpose, ns; indexed by [`Purpose`].
     fn busy_by_purpose(&self) -> [u64; Purpose::COUNT];
     /// Busy time of each die and of each channel, ns.
     fn busy_ns(&self) -> (Vec<u64>, Vec<u64>);
-    /// Whether the media remember what is programmed; if not, what follows does nothing.
+    /// Whether the media keep the data programmed; if not, the methods below do nothing.
     const KEEPS: bool = false;
-    /// A superblock is free: its next erase waits for what is booked now.
+    /// Reports a superblock as free: its next erase waits for the operations booked now.
     fn freed(&mut self, _superblock: u32) {}
-    /// A superblock was given up: its good blocks may serve elsewhere once all that is booked now
-    /// has ended. `before`: how the media were worn until then.
+    /// Reports a superblock as retired: its good blocks may replace others once all operations
+    /// booked now have ended. `before`: wear of the media until then.
     fn gave_up(&mut self, _before: Reliability) {}
-    /// Wear of the media at the last cut, where what was given up since had not come about.
+    /// Wear of the media at the last cut, if retirements had not taken effect by then.
     fn worn_at_cut(&mut self) -> Option<Reliability> {
         None
     }
-    /// The same if power failed now.
+    /// The same for a cut now.
     fn worn_before(&self) -> Option<&Reliability> {
         None
     }
-    /// The media that remember.
+    /// The media, where they keep data.
     fn media(&self) -> Option<&Media> {
         None
     }
-    /// The same, to change.
+    /// Mutable access to the same.
     fn media_mut(&mut self) -> Option<&mut Media> {
         None
     }
-    /// Brings the media up to now.
+    /// Applies everything that has ended by now to the media.
     fn settle_all(&mut self) {}
-    /// Power fails now. What ends within `hold` ns is finished; `None`: nothing holds it up.
+    /// Cuts power now. Operations that end within `hold` ns are finished; `None`: no operation is.
     fn cut(&mut self, _hold: Option<u64>) -> CutDamage {
         CutDamage::default()
     }
-    /// Power is back at `at`: the rows programmed of each block, or `None` where it must be
-    /// erased.
+    /// Restores power at `at`; returns the programmed rows of each block, or `None` where it must
+    /// be erased.
     fn power_on(&mut self, _at: u64) -> Vec<Option<u32>> {
         Vec::new()
     }
 }
 
-/// No time: for write amplification and wear, as fast as memory allows.
+/// The gear without time: for write amplification and wear, as fast as memory allows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counting;
 
@@ -188,12 +140,4 @@ impl Gear for Counting {
     }
 }
 
-impl Image for Counting {
-    fn save(&self, _: &mut Writer<'_>) -> Result<(), ImageError> {
-        Ok(())
-    }
-
-    fn load(_: &mut Reader<'_>) -> Result<Counting, ImageError> {
-        Ok(Counting)
-    }
-}
+image_of!(Counting {});

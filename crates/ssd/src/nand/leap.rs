@@ -1,13 +1,13 @@
-//! Work that is not played but taken to go on as it did.
+//! Leaps: extrapolation of work that is not simulated.
 
 use super::NandWork;
 use super::gear::Gear;
 
 impl<G: Gear> super::Nand<G> {
-    /// Counts and cycles grow by `times` what they grew by since `then`: the drive goes on as it
-    /// did. A superblock's share of the cycles is its share of those ever played: superblocks need
-    /// not wear alike, and a leap that spread them evenly let a drive written in order live 9 % too
-    /// long. No block goes beyond its last cycle.
+    /// Adds to counts and cycles `times` their growth since `then`. A superblock's share of the
+    /// cycles is its share of those ever simulated: superblocks need not wear alike, and spreading
+    /// a leap evenly overestimated the life of a drive written in order by 9 %. No block goes
+    /// beyond its last cycle.
     pub fn leap(&mut self, then: &NandWork, times: u64) {
         let erases = times * (self.work.erases - then.erases);
         let grow = |now: &mut u64, then: u64| *now += times * (*now - then);

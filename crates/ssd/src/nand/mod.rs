@@ -1,4 +1,4 @@
-//! The media: what NAND allows, and what was done to it.
+//! The media: the rules of NAND, and the work done on it.
 //!
 //! Model. A die does one operation at a time; a channel carries one transfer at a time. A program
 //! moves its data over the channel into the die's registers, then programs; a read senses, then
@@ -6,15 +6,16 @@
 //! loads or unloads one register while its array works on another. Rules, asserted: the pages of
 //! a block are programmed in order, once, after an erase.
 //!
-//! When an operation ends is the [`Gear`]'s matter; what holds without time is here.
+//! A [`Gear`] computes when operations end; everything independent of time is here.
 //!
-//! How it wears, if it does, is in [`reliability`].
+//! Wear is in [`reliability`].
 
 mod bus;
 mod clock;
 mod gear;
 mod leap;
 pub mod media;
+mod operation;
 mod power;
 mod queue;
 mod recorder;
@@ -23,177 +24,32 @@ mod used;
 
 pub use bus::Bus;
 pub use clock::Clock;
-pub use gear::{Counting, Gear, Program, Read, Ticket};
+pub use gear::{Counting, Gear};
+pub use operation::{
+    Mode, NandWork, Program, Programmed, Purpose, Read, SLC_KIND, Ticket, UnitPlace,
+};
 pub use recorder::Recorder;
-pub use reliability::{EndOfLife, Erased, Reliability, WearConfig, WearCounters};
+pub use reliability::{Erased, Reliability, WearCounters};
 pub use used::UsedArray;
 
+pub use crate::config::{EndOfLife, NandConfig, NandTiming, Suspend, WearConfig};
+
+use crate::config::UNITY;
 use crate::geometry::Geometry;
-use crate::image::{image_of, image_of_choice};
-use crate::units::Nanos;
-use reliability::PageAt;
-
-/// Times of the array's operations, by kind of page (0 = lower page of a word line).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NandTiming {
-    /// Sense a page, by page kind; `bits_per_cell` of them.
-    pub read: Vec<Nanos>,
-    /// Program a page, by page kind; `bits_per_cell` of them.
-    pub program: Vec<Nanos>,
-    /// Sense a page written in SLC mode.
-    pub slc_read: Nanos,
-    /// Program a page in SLC mode.
-    pub slc_program: Nanos,
-    /// Erase a block.
-    pub erase: Nanos,
-    /// Bytes per second of a channel.
-    pub channel_bytes_per_second: u64,
-}
-
-image_of!(NandTiming {
-    read,
-    program,
-    slc_read,
-    slc_program,
-    erase,
-    channel_bytes_per_second
-});
-
-/// How a program or erase at work is interrupted by a read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Suspend {
-    /// From the read's arrival until the die can sense.
-    pub suspend: Nanos,
-    /// From the end of the read until the operation goes on.
-    pub resume: Nanos,
-    /// How often one operation may be interrupted.
-    pub most: u8,
-}
-
-image_of!(Suspend {
-    suspend,
-    resume,
-    most
-});
-
-/// The array's times and how its operations go together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NandConfig {
-    /// Times.
-    pub timing: NandTiming,
-    /// Reads overtake programs and erases that have not begun.
-    pub read_first: bool,
-    /// Reads interrupt programs and erases at work; needs `read_first`.
-    pub suspend: Option<Suspend>,
-    /// A die senses the next page while the last one's data still moves out.
-    pub cache_read: bool,
-    /// A die's register is loaded while its array still programs the page before.
-    pub cache_program: bool,
-}
-
-image_of!(NandConfig {
-    timing,
-    read_first,
-    suspend,
-    cache_read,
-    cache_program
-});
-
-/// How the cells of a block are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Mode {
-    /// All bits of a cell: all rows.
-    Native = 0,
-    /// One bit of a cell: `1 / bits_per_cell` of the rows, faster.
-    Slc = 1,
-}
-
-image_of_choice!(Mode { Native, Slc });
-
-/// What an operation of the array is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Purpose {
-    /// Data of the host, read or written.
-    Host = 0,
-    /// The map: journal, checkpoints, map pages.
-    Map = 1,
-    /// Reclaim.
-    Relocation = 2,
-    /// Out of the pSLC cache.
-    Fold = 3,
-    /// Data looked through by patrols, and rewritten before it fades.
-    Refresh = 4,
-    /// Parity over dies.
-    Parity = 5,
-}
-
-impl Purpose {
-    /// How many there are, for tables indexed by `purpose as usize`.
-    pub const COUNT: usize = 6;
-    /// Names for reports, in index order.
-    pub const NAMES: [&'static str; Purpose::COUNT] =
-        ["host", "map", "relocation", "fold", "refresh", "parity"];
-}
-
-image_of_choice!(Purpose {
-    Host,
-    Map,
-    Relocation,
-    Fold,
-    Refresh,
-    Parity
-});
-
-/// Index of SLC-mode pages in tables by kind of page.
-pub const SLC_KIND: usize = 7;
+use crate::image::image_of;
 
 /// Factors of program and erase times of media that does not wear.
-const FRESH: (u32, u32) = (reliability::UNITY as u32, reliability::UNITY as u32);
+const FRESH: (u32, u32) = (UNITY as u32, UNITY as u32);
 
 /// `next_row` of a block that holds stale data and must be erased before use.
 const STALE: u16 = u16::MAX;
-
-/// What was done to the array, by kind of page (see [`SLC_KIND`]); for energy and reports.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NandWork {
-    /// Unit reads (all planes of a die).
-    pub reads: [u64; 8],
-    /// Unit programs.
-    pub programs: [u64; 8],
-    /// Block erases (all planes of a die).
-    pub erases: u64,
-    /// Slots moved over channels.
-    pub slots_moved: u64,
-}
-
-image_of!(NandWork {
-    reads,
-    programs,
-    erases,
-    slots_moved
-});
-
-/// Where a unit is programmed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnitPlace {
-    /// Superblock.
-    pub superblock: u32,
-    /// Row in it.
-    pub row: u32,
-    /// Die.
-    pub die: u32,
-    /// How the superblock's cells are used.
-    pub mode: Mode,
-}
 
 /// The array.
 #[derive(Clone, Debug)]
 pub struct Nand<G> {
     /// Shape and addresses.
     pub geometry: Geometry,
-    /// What was done.
+    /// Work done so far.
     pub work: NandWork,
     /// Erases, per superblock.
     pub erase_count: Vec<u32>,
@@ -202,7 +58,7 @@ pub struct Nand<G> {
     next_row: Vec<u16>,
     /// Wear of the blocks, on media that wears.
     wear: Option<Reliability>,
-    /// Superblocks whose data was found faded by reads, to be written anew.
+    /// Superblocks whose data reads found faded, to be rewritten.
     faded: Vec<u32>,
 }
 
@@ -231,7 +87,7 @@ impl<G: Gear> Nand<G> {
         }
     }
 
-    /// The same media in another gear: nothing is under way there.
+    /// The same media in another gear, without operations in progress.
     pub fn regear<H: Gear>(self, config: &NandConfig) -> Nand<H> {
         Nand {
             gear: H::new(&self.geometry, config),
@@ -244,12 +100,12 @@ impl<G: Gear> Nand<G> {
         }
     }
 
-    /// The gear, to look at.
+    /// The gear.
     pub fn gear(&self) -> &G {
         &self.gear
     }
 
-    /// No later request will be for a time before `now`.
+    /// Sets a lower bound of the times of all later requests.
     #[inline(always)]
     pub fn set_now(&mut self, now: u64) {
         self.gear.set_now(now);
@@ -303,8 +159,8 @@ impl<G: Gear> Nand<G> {
         self.gear.read(from, channel, &read)
     }
 
-    /// Reads a page that holds nothing: it takes a die and its channel as long as any other, and
-    /// there is nothing in it to be worn or corrected.
+    /// Reads an empty page: it occupies a die and its channel like any other read, without wear or
+    /// correction.
     pub fn read_blank(&mut self, from: u64, die: u32, row: u32, slots: u32) -> u64 {
         let kind = self.kind(row, Mode::Native);
         self.work.reads[kind] += 1;
@@ -320,7 +176,7 @@ impl<G: Gear> Nand<G> {
         self.gear.read(from, self.geometry.channel_of(die), &read)
     }
 
-    /// Whether a page given to the array is not yet programmed, so that its data is still in the
+    /// Whether a booked page has not been programmed yet, so that its data is still in the
     /// controller.
     #[inline]
     pub fn is_pending(&self, superblock: u32, row: u32, die: u32) -> bool {
@@ -386,7 +242,7 @@ impl<G: Gear> Nand<G> {
     pub fn even_row(&self, superblock: u32) -> Option<u32> {
         let rows = &self.next_row[self.blocks(superblock)];
         let first = rows[0];
-        // No early end, so that it is done many at a time.
+        // No early exit, so that the loop is vectorised.
         let differ = rows.iter().fold(0, |differ, row| differ | (row ^ first));
         let row = if first == STALE { 0 } else { first };
         (differ == 0).then_some(row.into())
@@ -411,7 +267,7 @@ impl<G: Gear> Nand<G> {
         self.work.erases += u64::from(erased);
         if let Some(wear) = &mut self.wear {
             if erased > 0 {
-                // All or none: they were made stale together, and rows are programmed together.
+                // All or none: blocks become stale together, and rows are programmed together.
                 assert_eq!(erased, dies, "superblock {superblock}: erased together");
                 (0..dies).for_each(|die| wear.erased(superblock, die));
             }
@@ -426,8 +282,8 @@ impl<G: Gear> Nand<G> {
     }
 
     /// Marks a superblock's blocks stale: each is erased just before its first program. On media
-    /// that wears, failed blocks are replaced; the superblock may be given up for that only if
-    /// `may_retire`.
+    /// that wears, failed blocks are replaced; the superblock may be retired for lack of reserve
+    /// only if `may_retire`.
     pub fn make_stale(&mut self, superblock: u32, may_retire: bool) -> Erased {
         self.erase_count[superblock as usize] += 1;
         let blocks = self.blocks(superblock);
@@ -436,7 +292,7 @@ impl<G: Gear> Nand<G> {
         self.renew(superblock, may_retire, false)
     }
 
-    /// Erases a superblock now, all dies at once; returns the end, and what came of it.
+    /// Erases a superblock now, all dies at once; returns the end and the outcome.
     pub fn erase(&mut self, from: u64, superblock: u32) -> (u64, Erased) {
         self.erase_count[superblock as usize] += 1;
         self.work.erases += u64::from(self.geometry.die_count);
@@ -447,13 +303,13 @@ impl<G: Gear> Nand<G> {
         (self.gear.erase(from, superblock), outcome)
     }
 
-    /// Replaces the failed blocks of a superblock that is free. `erased`: it is erased at once.
+    /// Replaces the failed blocks of a free superblock. `erased`: it is erased at once.
     fn renew(&mut self, superblock: u32, may_retire: bool, erased: bool) -> Erased {
         let Some(wear) = &mut self.wear else {
             return Erased::Usable;
         };
-        // The whole table is kept only where a superblock may go: a copy of it at every free
-        // superblock would cost more than all else.
+        // The table is copied only when a superblock may be retired: a copy for every freed
+        // superblock would cost more than everything else.
         let may_go = G::KEEPS && may_retire && wear.may_lose(superblock, u32::from(erased));
         let before = may_go.then(|| wear.clone());
         if erased {
@@ -467,7 +323,7 @@ impl<G: Gear> Nand<G> {
         outcome
     }
 
-    /// Everything erased, as from the factory; counts stay.
+    /// Erases everything, as from the factory; counts are kept.
     pub fn erase_all(&mut self, from: u64) -> u64 {
         self.next_row.fill(0);
         let mut superblocks = 0;
@@ -487,21 +343,15 @@ impl<G: Gear> Nand<G> {
         self.gear.erase_all(from, superblocks)
     }
 
-    /// Tries that reading a page on worn media takes beyond the first, and the ns of each.
+    /// Retries of reading a page on media that wears, and the time of each, ns.
     #[inline(never)]
     fn read_worn(&mut self, at: UnitPlace) -> (u32, u64) {
-        let page = PageAt {
-            superblock: at.superblock,
-            die: at.die,
-            row: at.row,
-            mode: at.mode,
-        };
         let Some(wear) = &mut self.wear else {
             return (0, 0);
         };
-        let reading = wear.read(page);
+        let reading = wear.read(at);
         let retry_ns = wear.config().retry.0;
-        // More than there are superblocks is too much to remember: they will be found again.
+        // The list is bounded by the number of superblocks; later reads find the others again.
         let room = self.faded.len() < self.erase_count.len();
         if reading.faded && room && self.faded.last() != Some(&at.superblock) {
             self.faded.push(at.superblock);
@@ -509,18 +359,18 @@ impl<G: Gear> Nand<G> {
         (reading.retries, retry_ns)
     }
 
-    /// Takes the superblocks whose data was found faded.
+    /// Takes the superblocks with faded data.
     pub fn take_faded(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.faded)
     }
 
-    /// Whether any is waiting to be taken.
+    /// Whether there are superblocks with faded data.
     #[inline(always)]
     pub fn has_faded(&self) -> bool {
         !self.faded.is_empty()
     }
 
-    /// Whether a superblock has been given up.
+    /// Whether a superblock has been retired.
     pub fn is_retired(&self, superblock: u32) -> bool {
         self.wear
             .as_ref()
@@ -533,7 +383,7 @@ impl<G: Gear> Nand<G> {
         self.wear.as_ref()
     }
 
-    /// The same, to change.
+    /// Mutable access to the wear.
     pub fn wear_mut(&mut self) -> Option<&mut Reliability> {
         self.wear.as_mut()
     }
@@ -552,25 +402,16 @@ impl<G: Gear> Nand<G> {
         superblock as usize * dies..(superblock as usize + 1) * dies
     }
 
-    /// When a program ends as is now known; zero when it is over.
+    /// Currently known end of a program; zero when it is over.
     #[inline]
     pub fn end_of(&self, ticket: Ticket) -> u64 {
         self.gear.end_of(ticket)
     }
 
-    /// Somebody relies on when this program ends: no read overtakes it from now on.
+    /// Fixes the end of a program, because others depend on it: no read overtakes it from now on.
     pub fn make_firm(&mut self, ticket: Ticket) -> u64 {
         self.gear.make_firm(ticket)
     }
-}
-
-/// Outcome of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Programmed {
-    /// To ask when the data is on media.
-    pub ticket: Ticket,
-    /// The block had to be erased first.
-    pub erased: bool,
 }
 
 #[cfg(test)]

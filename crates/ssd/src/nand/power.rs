@@ -1,20 +1,20 @@
-//! The array when power fails and returns: what its media remember.
+//! The array when power fails and returns.
 
 use super::{Gear, Nand, STALE, media};
 
 impl<G: Gear> Nand<G> {
-    /// The media that remember; none in a gear that does not.
+    /// The media, in a gear that keeps data.
     #[inline(always)]
     pub fn media_mut(&mut self) -> Option<&mut media::Media> {
         self.gear.media_mut()
     }
 
-    /// The same, to look at.
+    /// Shared access to the same.
     pub fn media(&self) -> Option<&media::Media> {
         self.gear.media()
     }
 
-    /// A commit of the map that costs nothing is done at `time`, in ns.
+    /// Records a commit of a map that costs nothing at `time`, ns.
     #[inline(always)]
     pub fn remember_commit(&mut self, time: u64) {
         if let Some(media) = self.gear.media_mut() {
@@ -22,7 +22,7 @@ impl<G: Gear> Nand<G> {
         }
     }
 
-    /// A mapping unit that may be on media is forgotten.
+    /// Trims a mapping unit that may be on media.
     #[inline(always)]
     pub fn remember_trim(&mut self, lpn: u32) {
         if let Some(media) = self.gear.media_mut() {
@@ -30,7 +30,7 @@ impl<G: Gear> Nand<G> {
         }
     }
 
-    /// Brings what media remember up to now.
+    /// Applies everything that has ended by now to the media.
     pub fn settle_all(&mut self) {
         self.gear.settle_all();
     }
@@ -44,14 +44,14 @@ impl<G: Gear> Nand<G> {
         damage
     }
 
-    /// A superblock is taken into use: its erase waits for what is booked now.
+    /// Makes the erase of a superblock taken into use wait for the operations booked now.
     pub fn wait_before_erase(&mut self, superblock: u32) {
         self.gear.freed(superblock);
     }
 
-    /// Power is back at `at`: blocks are as the media say.
+    /// Restores power at `at`: the rows of all blocks are taken from the media.
     pub fn power_on(&mut self, at: u64) {
-        // Blocks of what was given up serve elsewhere, or are marked bad.
+        // Blocks of retired superblocks replace others or are marked bad.
         for superblock in 0..self.geometry.superblock_count {
             if self.is_retired(superblock)
                 && let Some(media) = self.gear.media_mut()
@@ -65,7 +65,7 @@ impl<G: Gear> Nand<G> {
         }
     }
 
-    /// A superblock that holds nothing needed: what is programmed in it is stale.
+    /// Marks the programmed blocks of a superblock without needed data as stale.
     pub fn make_rest_stale(&mut self, superblock: u32) {
         let blocks = self.blocks(superblock);
         for next in &mut self.next_row[blocks] {

@@ -1,7 +1,7 @@
-//! What is booked on one die: programs and erases, in order.
+//! Booked programs and erases of one die, in order.
 //!
 //! No operation begins before the one ahead of it has ended, so ends are in order too. A die may
-//! have many booked, and each read asks of them; what is counted here besides is for that.
+//! have many booked, and each read queries them; the counts kept here make these queries cheap.
 
 use crate::image::{Image, ImageError, Reader, Writer, image_of};
 use std::collections::VecDeque;
@@ -13,11 +13,11 @@ pub(super) struct Booked {
     pub start: u64,
     pub end: u64,
     pub superblock: u32,
-    /// `u16::MAX`: an erase alone.
+    /// Row programmed; `u16::MAX`: an erase alone.
     pub row: u16,
-    /// Somebody relies on its end: nothing overtakes it.
+    /// Others depend on its end: nothing overtakes it.
     pub firm: bool,
-    /// Begins with an erase of its block.
+    /// It begins with an erase of its block.
     pub erases: bool,
     pub suspends: u8,
     pub id: u32,
@@ -34,16 +34,17 @@ image_of!(Booked {
     id
 });
 
-/// Superblocks are counted by the remainder of their number.
+/// Classes of superblocks, by the remainder of their number.
 const CLASSES: usize = 32;
 
-/// The operations of a die that have not ended, as of the last look.
+/// The operations of a die that had not ended at the last query.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
     operations: VecDeque<Booked>,
-    /// Operations by class of superblock: with none there, nothing of a superblock is booked.
+    /// Number of operations by class of superblock: zero means that none of its superblocks has a
+    /// booked one.
     in_class: [u32; CLASSES],
-    /// The last firm one.
+    /// The last firm operation.
     last_firm: Option<u32>,
 }
 
@@ -62,7 +63,7 @@ impl Queue {
         self.operations.push_back(operation);
     }
 
-    /// Drops what has ended by `now`.
+    /// Drops the operations that have ended by `now`.
     #[inline(always)]
     pub fn forget(&mut self, now: u64) {
         while let Some(first) = self.operations.front() {
@@ -96,7 +97,7 @@ impl Queue {
         self.operations.get(index)
     }
 
-    /// Where the operation of this number is, if it has not been dropped.
+    /// Index of the operation with this number, if it has not been dropped.
     #[inline]
     pub fn find(&self, id: u32) -> Option<usize> {
         let first = self.operations.front()?.id;
@@ -122,7 +123,7 @@ impl Queue {
         last.is_some_and(|last| last >= index)
     }
 
-    /// Nothing overtakes the operation at `index` any more.
+    /// Makes the operation at `index` firm: nothing overtakes it from now on.
     pub fn make_firm(&mut self, index: usize) {
         self.operations[index].firm = true;
         if !self.any_firm(index) {
@@ -130,7 +131,7 @@ impl Queue {
         }
     }
 
-    /// Interrupts the operation at `index` once more: it ends later by `by` ns; returns its end.
+    /// Interrupts the operation at `index`, which ends `by` ns later; returns its end.
     pub fn interrupt(&mut self, index: usize, by: u64) -> u64 {
         let operation = &mut self.operations[index];
         operation.suspends += 1;
@@ -138,8 +139,8 @@ impl Queue {
         operation.end
     }
 
-    /// Moves the operations from `index` on back so that none begins before `at`; returns when
-    /// the last of them ends, if that has moved.
+    /// Delays the operations from `index` on so that none begins before `at`; returns the end of
+    /// the last one if it is delayed.
     pub fn move_back(&mut self, index: usize, at: u64) -> Option<u64> {
         let mut at = at;
         for operation in self.operations.range_mut(index..) {
@@ -173,7 +174,7 @@ impl Index<usize> for Queue {
     }
 }
 
-/// What is counted follows from the operations.
+/// Only the operations are saved: the counts are derived from them.
 impl Image for Queue {
     fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
         self.operations.save(out)
@@ -193,7 +194,7 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
-    /// A queue beside a list that is searched for everything.
+    /// Compares the queue with a plain list.
     struct Pair {
         queue: Queue,
         list: Vec<Booked>,
@@ -236,7 +237,7 @@ mod tests {
         }
     }
 
-    /// Also over the number's wrap, and after it was saved and loaded.
+    /// Covers the wrap of the number, and saving and loading.
     #[test]
     fn what_is_counted_is_what_a_search_would_find() {
         let mut rng = Rng::new(11);

@@ -1,19 +1,21 @@
-//! The gear that remembers: time, and what is on media at each moment of it.
+//! The gear that keeps data: time, and the content of the media at each moment.
 
 use super::clock::Clock;
-use super::gear::{Gear, Program, Read, Ticket};
+use super::gear::Gear;
 use super::media::{CutDamage, Media, Progress};
-use super::{NandConfig, Purpose, Reliability};
+use super::operation::{Program, Purpose, Read, Ticket};
+use super::reliability::Reliability;
+use crate::config::NandConfig;
 use crate::geometry::Geometry;
 use crate::image::{Image, ImageError, Reader, Writer};
 
-/// Dies and channels in time, over media that remember.
+/// Dies and channels in time, over media that keep data.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     clock: Clock,
     media: Media,
     now: u64,
-    /// Superblocks given up: when that comes about, and the wear before it.
+    /// Retirements of superblocks: when each takes effect, and the wear before it.
     given_up: Vec<(u64, Reliability)>,
 }
 
@@ -23,7 +25,8 @@ impl Recorder {
         self.media.settle(die, first);
     }
 
-    /// What a cut is aimed at may just have been booked, or put off by a read.
+    /// Updates the times of the target of a cut, which may just have been booked or delayed by a
+    /// read.
     #[inline(always)]
     fn place_aimed(&mut self) {
         let Some(aimed) = self.media.aimed() else {
@@ -34,7 +37,7 @@ impl Recorder {
         }
     }
 
-    /// When a superblock may be erased; what that hangs on is not put off any more.
+    /// Earliest erase of a superblock; the operations that it waits for become firm.
     fn may_erase(&mut self, from: u64, superblock: u32) -> u64 {
         let mut from = from;
         for ticket in self.media.waits(superblock) {
@@ -131,8 +134,8 @@ impl Gear for Recorder {
         self.media.freed(superblock);
     }
 
-    /// Everything booked ends before anything else begins; with it, what was forgotten until now
-    /// is recorded. So a cut finds the superblock as it was, or nothing needed in it.
+    /// Everything booked ends before anything else begins, and the trims until now are recorded
+    /// then. So a cut finds the superblock either unchanged or without needed data.
     fn gave_up(&mut self, before: Reliability) {
         let dies = self.media.die_count();
         let mut end = self.now;
@@ -210,7 +213,7 @@ impl Clock {
         self.dies[die as usize].next_id.wrapping_sub(1)
     }
 
-    /// When a booked operation begins and ends: its erase, or what it programs. `None`: it is over.
+    /// Start and end of a booked operation's erase or program. `None`: it is over.
     fn span_of(&self, ticket: Ticket, erase: bool) -> Option<(u64, u64)> {
         let die = &self.dies[ticket.die as usize];
         let op = &die.booked[die.booked.find(ticket.id)?];
@@ -228,7 +231,7 @@ impl Clock {
         })
     }
 
-    /// How far an operation is at `now`, when what ends by `until` still ends.
+    /// State of an operation at `now`, when operations that end by `until` are finished.
     fn progress(&self, ticket: Ticket, now: u64, until: u64) -> Progress {
         let die = &self.dies[ticket.die as usize];
         let Some(op) = die.booked.find(ticket.id).map(|index| &die.booked[index]) else {
@@ -246,7 +249,7 @@ impl Clock {
         }
     }
 
-    /// Power is back: nothing is booked.
+    /// Clears all bookings when power returns.
     fn restart(&mut self, at: u64) {
         self.now = at;
         for die in &mut self.dies {
@@ -260,7 +263,7 @@ impl Clock {
     }
 }
 
-/// A drive directory keeps what is on media; what else there is goes with the power.
+/// A drive directory keeps the content of the media; all other state is lost with power.
 impl Image for Recorder {
     fn save(&self, _: &mut Writer<'_>) -> Result<(), ImageError> {
         Err(kept_elsewhere())
@@ -272,5 +275,5 @@ impl Image for Recorder {
 }
 
 fn kept_elsewhere() -> ImageError {
-    ImageError::Unknown("media that remember are kept by their events, not as an image".into())
+    ImageError::Unknown("media that keep data are stored by their events, not as an image".into())
 }

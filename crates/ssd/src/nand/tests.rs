@@ -1,8 +1,9 @@
-//! When operations of the array end, to the nanosecond.
+//! Ends of array operations, to the nanosecond.
 
 use super::*;
 use crate::geometry::Shape;
 use crate::rng::Rng;
+use crate::units::Nanos;
 
 /// A slot over the channel.
 const MOVE: u64 = 10_000;
@@ -206,7 +207,11 @@ fn a_read_overtakes_what_has_not_begun_and_waits_for_what_has() {
         let running = program(&mut nand, 0, 0);
         let booked = program(&mut nand, 0, 1);
         assert_eq!(read(&mut nand, from), end, "from {from}");
-        assert_eq!(nand.end_of(running), FIRST, "what runs goes on");
+        assert_eq!(
+            nand.end_of(running),
+            FIRST,
+            "the operation in progress continues"
+        );
         assert_eq!(nand.end_of(booked), FIRST + second + moved);
     }
 }
@@ -298,7 +303,7 @@ fn a_read_interrupts_a_program_so_often_and_then_waits() {
     assert_eq!(
         read(&mut nand, 500_000),
         FIRST + 2 * lost + READ,
-        "twice is the most"
+        "at most twice"
     );
     assert_eq!(nand.end_of(ticket), FIRST + 2 * lost);
     let busy = nand.gear().busy_ns().0[0];
@@ -388,7 +393,7 @@ fn in_any_order_firm_programs_stay_and_reads_keep_theirs() {
     }
 }
 
-// Cache operations: what the data sheet's arithmetic says.
+// Cache operations, against the arithmetic of data sheets.
 
 #[test]
 fn cache_reads_hide_sensing_or_moving_whichever_is_shorter() {

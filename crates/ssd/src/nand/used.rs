@@ -1,10 +1,10 @@
-//! An array that goes on under another translation layer, or in another process: its wear and
-//! counts, not its data.
+//! An array taken over by another translation layer or another process: its wear and counts, not
+//! its data.
 
 use super::{Gear, Nand, NandWork, Reliability};
 use crate::image::image_of;
 
-/// What an array has been through, without its data; see [`Nand::used`].
+/// Wear and work counts of an array, without its data; see [`Nand::used`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsedArray {
     work: NandWork,
@@ -29,16 +29,16 @@ impl UsedArray {
         &self.erase_count
     }
 
-    /// A block (superblock times `dies` plus die) was erased after this was taken.
+    /// Counts an erase of a block (superblock times `dies` plus die) after this was taken.
     pub fn count_erase(&mut self, block: u32, dies: u32) {
         let (superblock, die) = (block / dies, block % dies);
         let Some(erases) = self.erase_count.get_mut(superblock as usize) else {
             return;
         };
-        // Counted by superblock, as its first die is.
+        // Superblocks are counted with their first die.
         *erases += u32::from(die == 0);
         match &mut self.wear {
-            // What is given up is cleared away without being worn.
+            // Clearing a retired superblock does not wear it.
             Some(wear) if wear.is_retired(superblock) => {}
             Some(wear) => {
                 wear.erased_before(superblock, die);
@@ -48,12 +48,12 @@ impl UsedArray {
         }
     }
 
-    /// Whether it is an array of so many superblocks.
+    /// Whether the array has this number of superblocks.
     pub fn has(&self, superblocks: u32) -> bool {
         self.erase_count.len() == superblocks as usize
     }
 
-    /// Whether a superblock has been given up.
+    /// Whether a superblock has been retired.
     pub fn is_retired(&self, superblock: u32) -> bool {
         let wear = self.wear.as_ref();
         wear.is_some_and(|wear| wear.is_retired(superblock))
@@ -61,8 +61,8 @@ impl UsedArray {
 }
 
 impl<G: Gear> Nand<G> {
-    /// What it has been through; where media remember, as it would be after a cut now: what was
-    /// given up, and has not come about yet, is in use.
+    /// Wear and work counts; where media keep data, as after a cut now: retirements that have not
+    /// taken effect are undone.
     pub fn used(&self) -> UsedArray {
         UsedArray {
             work: self.work.clone(),
@@ -71,7 +71,7 @@ impl<G: Gear> Nand<G> {
         }
     }
 
-    /// Takes the place of an array of the same shape: its wear and counts, not its data.
+    /// Takes over the wear and counts, not the data, of an array of the same shape.
     pub fn take_used(&mut self, used: UsedArray) {
         assert_eq!(self.erase_count.len(), used.erase_count.len(), "one shape");
         self.work = used.work;
@@ -87,7 +87,7 @@ impl<G: Gear> Nand<G> {
         Some(wear)
     }
 
-    /// The array's wear but for what was given up and has not come about yet, where media remember.
+    /// Wear of the array without the retirements that have not taken effect, where media keep data.
     pub fn settled_wear(&self) -> Option<&Reliability> {
         self.gear.worn_before().or(self.wear.as_ref())
     }

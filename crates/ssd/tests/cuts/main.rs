@@ -1,11 +1,11 @@
-//! Does every drive keep its promises when its power is cut at any instant, and is every named
-//! fault found, and nothing found where there is none?
+//! Every drive keeps its promises when its power is cut at any instant; every named fault is found,
+//! and none is found on an honest drive.
 //!
 //! Random commands on tiny drives of every kind, cut at random times: inside programs, erases,
 //! reclaim, folding, journal writes, checkpoints, and during recovery itself. After every recovery
-//! the drive checks itself and the oracle looks at every sector. `SSDLAB_CUTS=N` sets the number of
-//! cuts on honest drives; a million in full:
-//! `SSDLAB_CUTS=1000000 cargo test --release -p ssdlab-ssd --test cuts -- --nocapture`.
+//! the drive checks itself and the oracle checks every sector. `SSDLAB_CUTS=N` sets the number of
+//! cuts on honest drives; the full run is a million: `SSDLAB_CUTS=1000000 cargo test --release -p
+//! ssdlab-ssd --test cuts -- --nocapture`.
 
 #[path = "../kinds/mod.rs"]
 mod kinds;
@@ -16,7 +16,8 @@ use ssdlab_ssd::config::{MappingKind, SlcFull};
 use ssdlab_ssd::drive::power::{DataDrive, DataError, FAULTS, Fault, FaultKind, Lie, Power};
 use ssdlab_ssd::{DriveConfig, Nanos};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Steps of recovery, of all kinds of drives.
 const RECOVERY_STEPS: [&str; 6] = [
@@ -38,7 +39,7 @@ fn cuts_wanted() -> u64 {
     })
 }
 
-/// Block-mapped drives, with and without logs, with and without a map that costs anything.
+/// Block-mapped drives, with and without logs, with a free map and with a map that costs programs.
 fn block_mapped() -> Vec<DriveConfig> {
     let mut list = Vec::new();
     for (kind, logs) in [(MappingKind::Block, 0), (MappingKind::Hybrid, 3)] {
@@ -58,7 +59,8 @@ fn block_mapped() -> Vec<DriveConfig> {
     list
 }
 
-/// What the lists of kinds leave out: dies of four planes, QLC, pSLC with all else, DRAM drives.
+/// Drives missing from the lists of kinds: dies of four planes, QLC, pSLC with every other feature,
+/// DRAM drives.
 fn shapes() -> Vec<DriveConfig> {
     let tiny = |name: &str, change: fn(&mut DriveConfig)| {
         let mut config = DriveConfig::tiny();
@@ -122,8 +124,8 @@ fn all() -> Vec<DriveConfig> {
     list
 }
 
-/// So many cuts on drives of one kind, new ones all the time, some cut more often than others;
-/// ends with the third drive found wrong.
+/// Does `cuts` cuts on fresh drives of one kind, some cut more often than others; stops at the
+/// third faulty drive.
 fn cut_kind(config: &DriveConfig, first_seed: u64, cuts: u64) -> (Found, Vec<String>) {
     let (mut total, mut wrong) = (Found::default(), Vec::new());
     let mut seed = first_seed;
@@ -181,13 +183,13 @@ fn an_honest_drive_never_breaks_a_promise() {
     for occasion in occasions {
         assert!(total.met(occasion) > 0, "no cut met: {occasion}");
     }
-    assert!(total.older > 0, "every cut left everything");
+    assert!(total.older > 0, "no cut lost anything");
 }
 
-/// What campaigns once found, by kind, seed and cuts:
+/// Failures found by earlier campaigns, by kind, seed and cuts:
 ///
 /// - lower pages that had been saved were lost when the next life of their block was booked;
-/// - data was left in a superblock that the drive held for given up, or had given up;
+/// - data was left in a superblock that the drive considered retired, or had retired;
 /// - many cuts in a row used up the free superblocks before reclaim had emptied one.
 const ONCE_FOUND: [(&str, u64, u64); 5] = [
     ("pslc", 152_017, 40),
@@ -221,7 +223,7 @@ fn victim_of(kind: FaultKind) -> DriveConfig {
     }
 }
 
-/// Cuts until the campaign finds something, over several seeds; `None`: nothing in `most` cuts.
+/// Cuts power until the campaign finds a failure, over several seeds; `None`: none in `most` cuts.
 fn campaign(config: &DriveConfig, faults: &[Fault], most: u64) -> Option<Found> {
     let mut cuts = 0;
     for seed in 0.. {
@@ -276,7 +278,7 @@ fn faults_have_names_and_sources() {
     }
 }
 
-/// Canary: an oracle that promises more than the drive does is caught on an honest drive.
+/// Canary: an oracle that promises more than the drive is caught on an honest drive.
 #[test]
 fn an_oracle_that_promises_too_much_is_caught() {
     let config = victim_of(FaultKind::IgnoresFlush);
@@ -284,7 +286,7 @@ fn an_oracle_that_promises_too_much_is_caught() {
     assert!(found.broken > 0, "{found:?}");
 }
 
-/// Canary: an oracle that sees nothing finds nothing on a drive that breaks its promises.
+/// Canary: an oracle that reports nothing finds nothing on a drive that breaks its promises.
 #[test]
 fn an_oracle_that_sees_nothing_is_caught() {
     let fault = Fault {
@@ -298,7 +300,7 @@ fn an_oracle_that_sees_nothing_is_caught() {
     assert_eq!((blind.broken, seeing.broken > 0), (0, true));
 }
 
-/// A capacitor that lasts for half of the buffer loses the rest.
+/// A capacitor that lasts for half of the buffer loses the other half.
 #[test]
 fn a_capacitor_too_small_is_found() {
     let config = victim_of(FaultKind::CapacitorFailed);
@@ -311,9 +313,9 @@ fn a_capacitor_too_small_is_found() {
     assert!(lost > 0);
 }
 
-/// What a drive tells of a cut and of its recovery.
+/// Report of a drive about a cut and its recovery.
 #[test]
-fn recovery_is_told_step_by_step() {
+fn recovery_is_reported_step_by_step() {
     let mut config = DriveConfig::tiny();
     config.ftl.journal.checkpoint_pages = 4;
     let mut drive = DataDrive::new(config, Power::default()).expect("possible");
@@ -343,11 +345,11 @@ fn recovery_is_told_step_by_step() {
         last = step.end;
     }
     assert_eq!(recovery.ready.0, last);
-    let told = drive.drive().power_counters();
-    assert_eq!((told.power_cycles, told.unsafe_shutdowns), (2, 1));
+    let counters = drive.drive().power_counters();
+    assert_eq!((counters.power_cycles, counters.unsafe_shutdowns), (2, 1));
 }
 
-/// A drive of DRAM saves all of it, and has it again.
+/// A DRAM drive saves and restores everything.
 #[test]
 fn a_drive_that_never_programs_is_saved_and_restored_whole() {
     let mut config = DriveConfig::tiny();

@@ -1,4 +1,4 @@
-//! A host that writes at random, cuts the power at random, and asks the oracle.
+//! A host that writes at random, cuts the power at random, and consults the oracle.
 
 use crate::kinds::commands::Mix;
 use ssdlab_ssd::drive::power::{Cut, Fault, Lie, Oracle, Power, PowerDrive, Recovery, Report};
@@ -7,11 +7,11 @@ use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, DriveConfig, Nanos, Op};
 use std::collections::BTreeMap;
 
-/// Most commands under way.
+/// Maximum number of commands in progress.
 const TAGS: u32 = 24;
 
-/// What a cut can fall into, beside those named after the steps of recovery. Each must have been
-/// met in a campaign over all kinds.
+/// Occasions of a cut, besides those named after the steps of recovery. A campaign over all kinds
+/// must meet each of them.
 pub const OCCASIONS: [&str; 18] = [
     "program of host data",
     "program of relocated data (reclaim)",
@@ -38,7 +38,7 @@ pub fn in_step(step: &str) -> String {
     format!("recovery: {step}")
 }
 
-/// What many cuts found.
+/// Findings of many cuts.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     pub cuts: u64,
@@ -46,7 +46,7 @@ pub struct Found {
     pub dead: bool,
     /// Sectors that read as an older value after a recovery.
     pub older: u64,
-    /// Cuts by what they fell into; one may fall into several.
+    /// Cuts by occasion; one may have several.
     pub met: BTreeMap<String, u64>,
     /// The first broken promise, in words.
     pub first: Option<String>,
@@ -66,7 +66,7 @@ impl Found {
         }
     }
 
-    /// How many cuts fell into something.
+    /// Number of cuts on an occasion.
     pub fn met(&self, name: &str) -> u64 {
         self.met.get(name).copied().unwrap_or(0)
     }
@@ -107,7 +107,7 @@ pub struct Rig {
     rng: Rng,
     mix: Mix,
     slot: u64,
-    /// What is under way, by tag.
+    /// Commands in progress, by tag.
     busy: Vec<Option<Command>>,
     recovery: Recovery,
     found: Found,
@@ -133,7 +133,7 @@ impl Rig {
         }
     }
 
-    /// With a capacitor that lasts so long.
+    /// Sets the time that the capacitor lasts.
     pub fn with_hold(config: &DriveConfig, seed: u64, hold: Nanos) -> Rig {
         let power = Power {
             hold: Some(hold),
@@ -203,7 +203,7 @@ impl Rig {
         self.busy[tag] = Some(command);
     }
 
-    /// One round: some commands, a cut somewhere behind them, recovery, perhaps cut short.
+    /// One round: some commands, a cut after them, and recovery, which may be cut too.
     pub fn round(&mut self) {
         let count = 1 + self.rng.below(40);
         for _ in 0..count {
@@ -275,7 +275,7 @@ impl Rig {
         self.found.meet("TRIM or write zeroes under way", forgets);
     }
 
-    /// Keeps the first thing found wrong.
+    /// Keeps the first failure.
     fn first(&mut self, what: String) {
         let text = format!("{}, cut {}: {what}", self.name, self.found.cuts);
         self.found.first.get_or_insert(text);
@@ -293,7 +293,7 @@ impl Rig {
         }
     }
 
-    /// So many rounds, or until something is found wrong.
+    /// Runs rounds until `cuts` cuts are done or a failure is found.
     pub fn run(mut self, cuts: u64) -> Found {
         while self.found.cuts < cuts && self.found.broken == 0 && !self.found.dead {
             self.round();

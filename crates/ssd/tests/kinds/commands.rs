@@ -11,21 +11,21 @@ pub struct Mix {
     slot: u64,
     sectors: u64,
     next: u64,
-    /// Most slots of a command.
+    /// Maximum slots of a command.
     most: u64,
-    /// Per cent of the commands that are reads, trims, flushes, FUA writes.
+    /// Percentages of reads, trims, flushes and FUA writes.
     reads: u32,
     trims: u32,
     flushes: u32,
     fua: u32,
-    /// Per cent of offsets that are hot, in order, not whole slots.
+    /// Percentages of offsets that are hot, in order, not whole slots.
     hot: u32,
     in_order: u32,
     parts: u32,
 }
 
 impl Mix {
-    /// The mix that `seed` stands for.
+    /// The mix of `seed`.
     pub fn new(config: &DriveConfig, seed: u64) -> Mix {
         let mut rng = Rng::named(seed, "mix");
         let mut percent = |most: u64| rng.below(most) as u32;
@@ -97,7 +97,7 @@ impl Iterator for Mix {
     }
 }
 
-/// The mapping units that a command leaves written or not written, if it does either.
+/// The mapping units that a command writes or trims, and which of the two, if it does either.
 pub fn effect(command: &Command, slot: u64) -> Option<(std::ops::Range<u64>, bool)> {
     let end = command.offset + u64::from(command.len);
     match command.op {

@@ -1,5 +1,5 @@
-//! Small drives of every kind, and random commands for them: shared by the tests that must hold
-//! for all. A new kind of translation layer is added to [`all`] and to `random::MAPPINGS`.
+//! Small drives of every kind, and random commands for them: shared by the tests that cover all
+//! kinds. A new kind of translation layer is added to [`all`] and to `random::MAPPINGS`.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -16,8 +16,8 @@ use ssdlab_ssd::units::Nanos;
 
 pub const SLOT: u64 = 4096;
 
-/// Two dies of 24 blocks of 12 slots: small enough that a few hundred commands fill it and make
-/// it reclaim. No pSLC cache, a map that costs nothing.
+/// Two dies of 24 blocks of 12 slots: small enough that a few hundred commands fill it and start
+/// reclaim. No pSLC cache; a map that costs nothing.
 pub fn bare() -> DriveConfig {
     let mut c = DriveConfig::tiny();
     c.name = "bare".into();
@@ -41,7 +41,7 @@ fn journal() -> DriveConfig {
 
 type Change = (&'static str, fn(&mut DriveConfig));
 
-/// What each kind changes on [`bare`].
+/// Changes of each kind to [`bare`].
 const BARE: [Change; 15] = [
     ("bare", |_| {}),
     ("one die", |c| {
@@ -86,7 +86,7 @@ const BARE: [Change; 15] = [
     ("idle reclaim", |c| c.ftl.reclaim.idle_free_superblocks = 6),
 ];
 
-/// What each kind changes on [`journal`].
+/// Changes of each kind to [`journal`].
 const JOURNAL: [Change; 13] = [
     ("journal", |_| {}),
     ("protected", |c| c.buffer.protected = true),
@@ -160,7 +160,7 @@ const WORN: [Change; 5] = [
     }),
 ];
 
-/// The drive's media, made to wear; it lives on when its reserve is used up.
+/// Makes the drive's media wear; the drive continues when its reserve is used up.
 fn wear(c: &mut DriveConfig) -> &mut WearConfig {
     c.wear.get_or_insert_with(|| WearConfig {
         end_of_life: EndOfLife::Slow,
@@ -206,8 +206,8 @@ pub fn all() -> Vec<DriveConfig> {
     list
 }
 
-/// Whether reads, too, change what the drive does next (what its DRAM holds of the map): then
-/// only one command at a time leaves the same map in both gears.
+/// Whether reads also affect later operations (through the part of the map in DRAM): then both
+/// gears produce the same map only with one command at a time.
 pub fn reads_matter(config: &DriveConfig) -> bool {
     matches!(
         config.ftl.mapping.kind,

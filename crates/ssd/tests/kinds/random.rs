@@ -1,4 +1,4 @@
-//! Whole random drives: every parameter drawn, again until the drive is possible.
+//! Random drives: all parameters are drawn until the drive is possible.
 
 use ssdlab_ssd::config::{
     BufferConfig, DriveConfig, EnergyConfig, FtlConfig, HostConfig, JournalConfig, MappingConfig,
@@ -162,7 +162,8 @@ fn energy(rng: &mut Rng) -> EnergyConfig {
     }
 }
 
-/// Wear on one drive of three, by numbers of its own so that the others stay as they were.
+/// Wear on one drive of three, drawn from a separate stream so that the other parameters stay the
+/// same.
 fn wear(seed: u64) -> Option<WearConfig> {
     let mut rng = Rng::named(seed, "swarm wear");
     if !rng.percent(35) {
@@ -236,7 +237,7 @@ fn leave_out_what_a_block_map_has_not(ftl: &mut FtlConfig, rng: &mut Rng) {
     ftl.refresh_reads = usual.refresh_reads;
 }
 
-/// The possible drive that `seed` stands for.
+/// The possible drive of `seed`.
 pub fn drive(seed: u64) -> DriveConfig {
     let mut rng = Rng::named(seed, "swarm drive");
     loop {

@@ -1,8 +1,8 @@
-//! Do the block-mapped drives keep their rules: in place, and with log superblocks?
+//! Rules of the block-mapped drives: in place, and with log superblocks.
 //!
-//! `model`: random commands against a plain set. Here: what writes cost, against arithmetic by
-//! hand and an independent model of the log that knows nothing but segments and first-in,
-//! first-out.
+//! `model` compares random commands with a plain set. This file compares the cost of writes with
+//! arithmetic by hand and with an independent model of the log, which consists of segments in
+//! first-in, first-out order.
 
 mod model;
 
@@ -40,7 +40,7 @@ fn write(drive: &mut CountingDrive, page: u64) {
     drive.apply(&Command::write(page * PAGE, PAGE as u32));
 }
 
-/// Writes pages in order and gives them to media.
+/// Writes pages in order and flushes them to media.
 fn fill(drive: &mut CountingDrive, pages: std::ops::Range<u64>) {
     for page in pages {
         write(drive, page);
@@ -48,7 +48,7 @@ fn fill(drive: &mut CountingDrive, pages: std::ops::Range<u64>) {
     drive.apply(&Command::flush());
 }
 
-/// Write amplification of what `load` does.
+/// Write amplification of `load`.
 fn cost(drive: &mut CountingDrive, load: impl FnOnce(&mut CountingDrive)) -> f64 {
     let before = drive.counters().clone();
     load(drive);
@@ -76,7 +76,7 @@ fn in_place_an_update_of_a_page_costs_its_block_256_times() {
     let waf = cost(&mut drive, |d| {
         let mut last = 16;
         for _ in 0..2000 {
-            // A second write to the segment just rewritten might go on there for nothing.
+            // A second write to the segment just rewritten might continue there at no cost.
             let segment = (last + 1 + rng.below(15)) % 16;
             write(d, segment * 256 + rng.below(256));
             last = segment;
@@ -98,7 +98,7 @@ fn in_place_overwriting_in_order_costs_nothing_more() {
     assert_eq!(drive.counters().slots_relocated, 0);
 }
 
-/// Beyond what is written, rows are padded; before it, the segment is rewritten.
+/// Beyond the written rows, rows are padded; before them, the segment is rewritten.
 #[test]
 fn in_place_a_gap_is_padded_and_filling_it_rewrites() {
     let mut drive = CountingDrive::new(plain(MappingKind::Block, 64, 10, 0)).expect("valid");
@@ -137,7 +137,7 @@ fn in_place_trim_of_a_segment_frees_it_and_of_a_part_saves_copies() {
     write(&mut drive, 640 - 64);
     drive.apply(&Command::flush());
     drive.check().expect("consistent");
-    // The half segment is copied whole when the next one begins.
+    // The half segment is copied completely when the next one begins.
     assert_eq!(programmed(&drive, &before), 32 + 1);
     assert_eq!(drive.counters().slots_padding, 0);
 }
@@ -172,7 +172,7 @@ struct PlainLog {
     pages: u64,
     logs: usize,
     queue: VecDeque<Vec<u64>>,
-    /// Where each page's newest copy in the log is.
+    /// Place of each page's newest copy in the log.
     newest: BTreeMap<u64, (u64, usize)>,
     sequence: u64,
     programmed: u64,
@@ -212,7 +212,7 @@ impl PlainLog {
     }
 }
 
-/// A page of the drive, but none that begins a segment: that would not go to the log.
+/// A page of the drive that does not begin a segment: such a page would not go to the log.
 fn random_page(rng: &mut Rng, segments: u64, pages: u64) -> u64 {
     rng.below(segments) * pages + 1 + rng.below(pages - 1)
 }
@@ -251,8 +251,8 @@ fn hybrid_random_writes_cost_what_a_plain_queue_of_logs_says() {
 }
 
 /// With one log of n slots over m segments, a merge finds x = m (1 - (1 - 1/m)^n) of them (balls in
-/// urns) and writes all their p pages. The page that waits for room is merged along if its segment
-/// is among them, x/m of the time. So n + x/m host pages cost n + x p: WA is their ratio.
+/// urns) and writes all their p pages. The page that waits for room is merged too if its segment is
+/// among them, x/m of the time. So n + x/m host pages cost n + x p: WA is their ratio.
 #[test]
 fn hybrid_with_one_log_costs_what_balls_in_urns_say() {
     let (pages, segments) = (64, 64);

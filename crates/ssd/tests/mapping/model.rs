@@ -1,6 +1,6 @@
-//! Random commands on block-mapped drives against a plain set: does the drive agree on what is
-//! written, is it consistent after every step, do both gears leave the same map, and is what was
-//! flushed on media?
+//! Random commands on block-mapped drives against a plain set: the drive agrees on the written
+//! slots and is consistent after every step, both gears produce the same map, and flushed data is
+//! on media.
 
 use proptest::prelude::*;
 use ssdlab_ssd::config::MappingKind;
@@ -9,7 +9,7 @@ use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, Nanos, Op};
 use std::collections::BTreeSet;
 
 const SLOT: u64 = 4096;
-/// Few segments (48 slots each on the tiny drive), so that they meet.
+/// Few segments (48 slots each on the tiny drive), so that commands overlap.
 const SLOTS: u64 = 220;
 
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ fn reloaded(drive: &Drive) -> Drive {
     Drive::load(&mut image.as_slice(), length).expect("an image")
 }
 
-/// Takes all completions, and leaves no time for idle work after the last.
+/// Takes all completions without time for idle work after the last.
 fn settle(drive: &mut Drive) {
     while drive.outstanding() > 0 {
         drive.pop_completion(Nanos::MAX).expect("a completion");
@@ -175,7 +175,7 @@ fn run(config: DriveConfig, steps: &[Step]) {
     pair.compare();
 }
 
-/// So many cases, unless PROPTEST_CASES asks for another number.
+/// The usual number of cases, unless PROPTEST_CASES gives another.
 fn cases(usual: u32) -> ProptestConfig {
     let config = ProptestConfig::default();
     if std::env::var_os("PROPTEST_CASES").is_some() {
@@ -200,7 +200,7 @@ proptest! {
 }
 
 #[test]
-fn a_secure_erased_drive_is_as_good_as_new() {
+fn a_secure_erased_drive_equals_a_fresh_one() {
     for config in configs() {
         let mut drive = Drive::new(config).expect("valid");
         for round in 0..2 {

@@ -89,7 +89,7 @@ fn a_superblock_that_fades_is_rewritten_when_idle() {
     assert_eq!(drive.counters().nand_reads_internal, 0, "not yet idle");
     assert_eq!(drive.pop_completion(Nanos(2 * LATER)), None);
     assert_eq!(drive.counters().superblocks_refreshed, 1);
-    assert!(!holds(&drive, 0), "its data lies elsewhere");
+    assert!(!holds(&drive, 0), "its data has moved");
     assert!(!drive.request_refresh(0), "it is free now");
     drive.check().expect("consistent");
 }

@@ -80,7 +80,7 @@ fn parity_is_one_die_of_each_row_in_turn() {
         .collect();
     let data = rows.into_iter().filter(|(row, die)| row % 4 != *die);
     assert_eq!(taken, data.collect::<Vec<_>>());
-    // That of row 11, on its last die, comes with the next slot.
+    // The parity of row 11, on its last die, comes with the next slot.
     assert_eq!(drive.counters().slots_parity, 11);
     alone(&mut drive, &write_fua(100, 1), LATER);
     assert_eq!(
@@ -113,8 +113,9 @@ fn latencies(pace: Pace) -> Vec<u64> {
 fn whole_victims_stall_the_host_and_spread_work_does_not() {
     let (whole, spread) = (latencies(Pace::Whole), latencies(Pace::Spread));
     let [whole_max, spread_max] = [&whole, &spread].map(|all| all[all.len() - 1]);
-    // To read and program all 48 slots of a superblock, were all valid. Whole victims stall for
-    // several: each frees less than it has. Spread, a unit pays for the valid ones met on the way.
+    // Time to read and program all 48 slots of a superblock if all were valid. Whole victims stall
+    // for several of these: each frees fewer slots than it has. Spread reclaim makes a unit pay
+    // only for the valid slots met on the way.
     let superblock = 48 * (SENSE + MOVE + UNIT);
     assert!(whole_max > 2 * superblock, "{whole_max}");
     assert!(spread_max < superblock, "{spread_max}");
@@ -124,7 +125,7 @@ fn whole_victims_stall_the_host_and_spread_work_does_not() {
     let [whole_most, spread_most] = [&whole, &spread].map(|all| all[all.len() * 9 / 10]);
     assert_eq!(
         whole_most, UNIT,
-        "in between, only the buffer's next place is waited for"
+        "spread reclaim waits only for the next free place in the buffer"
     );
     assert!(spread_most > 2 * UNIT, "{spread_most}");
 }

@@ -38,7 +38,7 @@ fn fua_over_two_dies_programs_both_at_once() {
 }
 
 #[test]
-fn fua_closes_the_word_lines_it_begins_when_told_to() {
+fn fua_closes_the_word_lines_it_begins_where_configured() {
     for (closes, map_programs, programs) in [
         (true, 0, WORD_LINE),
         (true, 1, 2 * WORD_LINE),
@@ -116,7 +116,7 @@ fn a_flush_takes_a_program_for_every_unit_begun() {
         let received = OVERHEAD + dirty * LINK;
         completes(&mut drive, 0, received + LATENCY);
         drive.submit(1, &Command::flush(), drive.now());
-        // Whole units went to the die as soon as there was more; the last waited for the flush.
+        // Whole units went to the die as soon as more data arrived; the last waited for the flush.
         let begin = match dirty {
             1..=8 => received + LATENCY + OVERHEAD,
             _ => received,
@@ -155,7 +155,7 @@ fn a_flush_closes_the_word_lines_that_data_has_begun() {
         drive.submit(1, &Command::flush(), drive.now());
         let pages = if closes { 3 } else { count as usize };
         let programs: u64 = TLC[..pages].iter().map(|time| MOVE + time).sum();
-        // The last slot waits for the flush, the others for nothing.
+        // Only the last slot waits for the flush.
         let wait = if count == 1 { LATENCY + OVERHEAD } else { 0 };
         completes(&mut drive, 1, received + wait + programs + LATENCY);
     }
@@ -213,9 +213,9 @@ fn on_a_protected_buffer_a_flush_costs_only_overhead() {
     assert_eq!(flush, OVERHEAD + LATENCY);
 }
 
-/// A commit is relied on: the read that comes while it is under way goes before nothing of it.
+/// A commit is firm: a read that arrives during it overtakes none of its programs.
 #[test]
-fn a_read_does_not_put_off_a_commit() {
+fn a_read_does_not_delay_a_commit() {
     for map_programs in 0..3 {
         let mut config = bench();
         config.ftl.journal.commit_map_programs = map_programs;

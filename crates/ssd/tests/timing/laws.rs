@@ -1,11 +1,11 @@
 //! Laws of long runs, on every kind of drive: what is outstanding, integrated over time, is the sum
-//! of all latencies (Little); nothing is busier than always; the work done takes its time, and
-//! what was moved took the channels just so long.
+//! of all latencies (Little); no resource is busy for longer than the run; the work done takes its
+//! time on the dies, and transfers take exactly theirs on the channels.
 
 use super::*;
 use kinds::commands::Mix;
 
-/// A host that keeps account of what is outstanding.
+/// A host that keeps account of outstanding commands.
 struct Account {
     drive: Drive,
     seen: u64,
@@ -27,7 +27,7 @@ impl Account {
     }
 
     fn pass(&mut self, until: u64, outstanding: usize) {
-        assert!(until >= self.seen, "time went back");
+        assert!(until >= self.seen, "time went backwards");
         self.area += u128::from(until - self.seen) * outstanding as u128;
         self.seen = until;
     }
@@ -63,8 +63,8 @@ impl Account {
     }
 }
 
-/// Dies are busy at least for all that was done, and never twice at once; channels exactly for
-/// what was moved; `config` is what the drive is believed to be.
+/// Dies are busy at least for the work done, and never twice at once; channels exactly for the data
+/// moved. `config` is the assumed configuration of the drive.
 #[track_caller]
 fn work_is_conserved(drive: &Drive, config: &DriveConfig) {
     let (name, geometry) = (&config.name, config.geometry());
@@ -89,7 +89,7 @@ fn work_is_conserved(drive: &Drive, config: &DriveConfig) {
         needed + moved
     };
     let busy: u64 = dies.iter().sum();
-    // Worn blocks program faster than the times of new ones say.
+    // Worn blocks program faster than new ones.
     assert!(
         busy >= both || config.wear.is_some(),
         "{name}: {busy} ns for {both} ns of work"

@@ -1,5 +1,5 @@
-//! Does every command complete exactly when the rules of controller, link, queue, buffer, die and
-//! channel say, and not a nanosecond before?
+//! Every command completes exactly at the time given by the rules of controller, link, queue,
+//! buffer, die and channel, and not a nanosecond before.
 //!
 //! Every time is computed here by hand from the bench drive's round numbers and probed through
 //! the public interface: nothing at t - 1, the command at t.
@@ -19,14 +19,14 @@ use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos};
 
 const SLOT: u64 = 4096;
-/// The controller, per command.
+/// Controller time of a command.
 const OVERHEAD: u64 = 3_000;
-/// Added to every completion.
+/// Latency added to every completion.
 const LATENCY: u64 = 7_000;
-/// A slot over the link, and over a channel.
+/// Transfer of a slot over the link, and over a channel.
 const LINK: u64 = 10_000;
 const MOVE: u64 = 10_000;
-/// 512 bytes over the link.
+/// Transfer of 512 bytes over the link.
 const SECTOR: u64 = 1_250;
 const SENSE: u64 = 50_000;
 const PROGRAM: u64 = 400_000;
@@ -34,7 +34,7 @@ const ERASE: u64 = 2_000_000;
 const IDLE: u64 = 50_000_000;
 /// A unit of the bench drive is one slot: program it, transfer included.
 const UNIT: u64 = MOVE + PROGRAM;
-/// Later than everything the preparation of a test leaves behind.
+/// Later than all operations of the preparation of a test.
 const LATER: u64 = 10_000_000_000;
 
 /// SLC, one die, one plane, pages of one slot, volatile buffer of 8 slots, a map that costs
@@ -304,7 +304,8 @@ fn a_write_that_finds_the_buffer_full_waits_for_a_program_to_end() {
     for tag in 0..100 {
         drive.submit(tag, &write(tag.into(), 1), Nanos::ZERO);
     }
-    // The first is given to the die when the second is there; it keeps its room until it is done.
+    // The first is given to the die when the second arrives; it keeps its room until its program
+    // has ended.
     let first = OVERHEAD + 2 * LINK;
     for tag in 0..100 {
         let at = match tag {

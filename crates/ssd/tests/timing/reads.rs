@@ -1,4 +1,4 @@
-//! Reads and what they meet on their die; reads of a map that is not all in DRAM.
+//! Reads among the operations of their die; reads of a map that is not all in DRAM.
 
 use super::*;
 use ssdlab_ssd::config::{MappingConfig, MappingKind};
@@ -71,7 +71,7 @@ fn data_on_its_way_to_media_is_read_from_the_buffer() {
     assert_eq!(alone(&mut drive, &read(0, 1), end + quick), from_media);
 }
 
-/// A map of leaves of 64 slots, of which DRAM holds one.
+/// A map of leaves of 64 slots, one of which fits in DRAM.
 fn cached_map() -> DriveConfig {
     let mut config = bench();
     config.ftl.mapping = MappingConfig {

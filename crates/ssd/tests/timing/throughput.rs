@@ -1,4 +1,4 @@
-//! Throughput is what the data sheet's arithmetic says, to a thousandth.
+//! Throughput equals the arithmetic of a data sheet, to a thousandth.
 
 use super::*;
 
@@ -94,7 +94,7 @@ fn cache_programs_hide_the_loading() {
     );
 }
 
-/// Reads whole units in order, 16 under way; returns the mean time of a unit in ns.
+/// Reads whole units in order, 16 in progress; returns the mean time of a unit in ns.
 fn read_unit_ns(cache_read: bool, link_bytes_per_second: u64) -> f64 {
     let mut config = wide(2);
     config.nand.cache_read = cache_read;
@@ -140,8 +140,8 @@ fn parity_takes_its_share_of_the_dies() {
 
 /// Whole victims, emptied in the foreground with reads behind programs: eight dies must do it in
 /// about an eighth of the time of their work. Unit by unit, each read stood behind the program just
-/// begun on its die, the next program waited for it, and the dies worked one after another: article
-/// myth's drive with a flat map then got 91 MB/s where 202 are possible.
+/// begun on its die, the next program waited for it, and the dies worked one after another: the
+/// drive of article myth with a flat map then reached 91 MB/s of a possible 202.
 #[test]
 fn reclaim_of_whole_victims_keeps_the_dies_busy_side_by_side() {
     let mut config = wide(16);

@@ -1,4 +1,4 @@
-//! TRIM: what it costs, and what it saves.
+//! TRIM: its cost and its savings.
 
 use super::*;
 use ssdlab_ssd::Op;
@@ -62,7 +62,7 @@ fn writing_zeroes_is_queued_with_other_commands_always() {
     completes(&mut drive, 1, 2 * OVERHEAD + LATENCY);
 }
 
-/// What changes the map keeps its order: a trim behind a write that waits for room waits, too.
+/// Changes of the map keep their order: a trim behind a write that waits for room also waits.
 #[test]
 fn a_trim_waits_behind_a_write_that_waits_for_room() {
     let mut drive = new(trimming(true));

@@ -1,5 +1,4 @@
-//! A drive that holds bytes, one request at a time: what front ends and tests of their own build
-//! upon.
+//! A drive that holds bytes, one request at a time: the base of front ends and of users' tests.
 //!
 //! ```
 //! use ssdlab_ssd::drive::power::{DataDrive, Power};
@@ -14,12 +13,12 @@
 //! drive.read(0, &mut bytes).unwrap();
 //! assert_eq!((bytes[511], bytes[512], bytes[1535], bytes[1536]), (0, 7, 7, 0));
 //! ```
-//! Requests are in whole sectors of 512 bytes. Each is done before the next begins, and says how
-//! long it took in virtual time. Bytes never written, trimmed or zeroed take no memory.
+//! Requests are in whole sectors of 512 bytes. Each ends before the next begins and returns its
+//! virtual time. Bytes never written, trimmed or zeroed take no memory.
 //!
 //! Power can be cut between requests ([`DataDrive::cut`]), inside a FLUSH
 //! ([`DataDrive::cut_inside_flush`]), or inside a program or erase to come ([`DataDrive::aim_at`]):
-//! the request at which that falls is [`DataError::Off`], and was not acknowledged.
+//! the request during which power is cut returns [`DataError::Off`] and was not acknowledged.
 
 use super::{Completion, Cut, Power, PowerDrive, Recovery, SECTOR_BYTES};
 use crate::caches::prefetch;
@@ -34,20 +33,20 @@ use std::fmt;
 pub enum DataError {
     /// Power is off, or the drive does not come back.
     Off,
-    /// It does not lie on the drive.
+    /// The request lies outside the drive.
     Outside {
-        /// First byte asked for.
+        /// First byte requested.
         offset: u64,
-        /// Bytes asked for.
+        /// Bytes requested.
         len: u64,
-        /// Bytes that there are.
+        /// Capacity of the drive, bytes.
         capacity: u64,
     },
-    /// It is not in whole sectors of 512 bytes.
+    /// The request is not in whole sectors of 512 bytes.
     Unaligned {
-        /// First byte asked for.
+        /// First byte requested.
         offset: u64,
-        /// Bytes asked for.
+        /// Bytes requested.
         len: u64,
     },
 }
@@ -73,16 +72,17 @@ impl fmt::Display for DataError {
 
 impl std::error::Error for DataError {}
 
-/// Most bytes of one command: longer requests become several.
+/// Maximum bytes of one command: longer requests are split.
 const COMMAND_MAX: usize = 1 << 20;
-/// Mapping units looked up before the first of them is taken.
+/// Number of mapping units looked up before the first of them is used.
 const AHEAD: usize = 32;
 
-/// See the module's text. Cloning it forks its whole state; bytes are shared until they change.
+/// See the module's documentation. Cloning it forks its whole state; bytes are shared until they
+/// change.
 #[derive(Clone, Debug)]
 pub struct DataDrive {
     drive: PowerDrive,
-    /// The last cut that fell where it was aimed.
+    /// The last aimed cut that struck.
     struck: Option<Cut>,
 }
 
@@ -95,7 +95,7 @@ impl DataDrive {
         PowerDrive::new(config, power).map(DataDrive::of)
     }
 
-    /// Around a drive that exists.
+    /// Wraps an existing drive.
     pub fn of(drive: PowerDrive) -> DataDrive {
         DataDrive {
             drive,
@@ -103,17 +103,17 @@ impl DataDrive {
         }
     }
 
-    /// The drive below.
+    /// The underlying drive.
     pub fn drive(&self) -> &PowerDrive {
         &self.drive
     }
 
-    /// The same, to change.
+    /// Mutable access to it.
     pub fn drive_mut(&mut self) -> &mut PowerDrive {
         &mut self.drive
     }
 
-    /// Bytes that it offers.
+    /// Capacity, bytes.
     pub fn capacity(&self) -> u64 {
         self.drive.config().user_bytes
     }
@@ -143,7 +143,7 @@ impl DataDrive {
         Ok(done.map_or(Nanos::ZERO, |done| done.done - done.submitted))
     }
 
-    /// The next completion by `until`, unless power is cut before it where it was aimed.
+    /// Takes the next completion by `until`, unless an aimed cut comes before it.
     fn next_completion(&mut self, until: Nanos) -> Result<Option<Completion>, DataError> {
         while self.drive.media().is_aiming() {
             let next = self.drive.next_event().min(until);
@@ -164,37 +164,37 @@ impl DataDrive {
         self.struck = Some(self.drive.cut(at));
     }
 
-    /// Once what is aimed at is booked, time passes until it is at work: between requests nothing
-    /// else would make it pass.
+    /// Once the target is booked, advances time into it: between requests time would not advance
+    /// otherwise.
     fn wait_for_strike(&mut self) {
         while self.drive.is_on() {
             let Some(at) = self.drive.aimed_at() else {
                 return;
             };
-            // Struck, or put off by the drive's own reads.
+            // Either struck, or delayed by the drive's own reads.
             let _ = self.next_completion(at);
         }
     }
 
     /// Aims a cut at the middle of the `nth` program or erase that is booked from now on, counted
-    /// from 1; `None` takes that back. It falls inside a request or after one, as time has it.
+    /// from 1; `None` clears the aim. The cut falls inside a request or after one.
     pub fn aim_at(&mut self, nth: Option<u64>) {
         self.drive.aim_at(nth);
     }
 
-    /// The cut that has fallen where it was aimed, since this was last asked.
+    /// Takes the aimed cut that has struck since the last call.
     pub fn take_struck(&mut self) -> Option<Cut> {
         self.struck.take()
     }
 
-    /// Time passes with nothing to do: idle work is done.
+    /// Lets time pass without requests: idle work is done.
     pub fn rest(&mut self, time: Nanos) {
         let until = self.drive.now().saturating_add(time);
         while let Ok(Some(_)) = self.next_completion(until) {}
         self.wait_for_strike();
     }
 
-    /// Fills `bytes` with what lies at `offset`; returns how long that takes.
+    /// Reads `bytes` at `offset`; returns the virtual time taken.
     ///
     /// # Errors
     /// See [`DataError`].
@@ -210,8 +210,8 @@ impl DataDrive {
         })
     }
 
-    /// Appends `length` bytes that lie at `offset` to `bytes`, some of them perhaps when it fails
-    /// on the way; returns how long that takes.
+    /// Appends `length` bytes read at `offset` to `bytes`, possibly a part of them if it fails;
+    /// returns the virtual time taken.
     ///
     /// # Errors
     /// See [`DataError`].
@@ -228,8 +228,8 @@ impl DataDrive {
         })
     }
 
-    /// Reads; `take` gets what each mapping unit has of it, in order: bytes, or so many zeroes.
-    /// It may have got some when it fails on the way; returns how long that takes.
+    /// Reads; `take` gets the part of each mapping unit in order: bytes, or a number of zeroes. It
+    /// may have got a part if the read fails. Returns the virtual time taken.
     ///
     /// # Errors
     /// See [`DataError`].
@@ -254,8 +254,8 @@ impl DataDrive {
         Ok(took)
     }
 
-    /// What some mapping units from `at` on have, looked up and fetched early before any is taken;
-    /// returns where it ends.
+    /// Takes the content of some mapping units from `at` on, all looked up and prefetched before
+    /// the first is used; returns the end of that range.
     fn take_some(
         &self,
         mut at: u64,
@@ -319,8 +319,8 @@ impl DataDrive {
         Ok(took)
     }
 
-    /// Cuts the power while the drive is at work on a FLUSH, which is never acknowledged: so many
-    /// per mille of the way to the drive's next event, which is the first step of the FLUSH.
+    /// Cuts the power during a FLUSH, which is never acknowledged, at `per_mille` of the time to
+    /// the drive's next event, which is the first step of the FLUSH.
     ///
     /// # Errors
     /// When power is off.
@@ -333,7 +333,7 @@ impl DataDrive {
         Ok(self.drive.cut(Nanos(begin.0 + 1 + share as u64)))
     }
 
-    /// Forgets bytes: whole mapping units read as zeroes, parts of one stay as they are.
+    /// Trims bytes: whole mapping units read as zeroes, parts of a unit stay unchanged.
     ///
     /// # Errors
     /// See [`DataError`].
@@ -344,7 +344,7 @@ impl DataDrive {
         Ok(took)
     }
 
-    /// Zeroes bytes, by forgetting whole mapping units and writing the rest.
+    /// Zeroes bytes, by trimming whole mapping units and writing the rest.
     ///
     /// # Errors
     /// See [`DataError`].
@@ -394,7 +394,7 @@ impl DataDrive {
         self.drive.cut(at)
     }
 
-    /// Switches power on, a second after it went. A cut that is aimed may fall during recovery.
+    /// Switches power on, a second after it went off. An aimed cut may strike during recovery.
     ///
     /// # Panics
     /// When power is on.
@@ -410,8 +410,8 @@ impl DataDrive {
 mod tests {
     use super::*;
 
-    /// Two ways to read, one answer: with holes, from the middle of a mapping unit to the middle
-    /// of another, over the longest command, behind what the caller had.
+    /// Both ways to read give the same bytes: with holes, from the middle of one mapping unit to
+    /// the middle of another, beyond the longest command, behind existing bytes of the caller.
     #[test]
     fn what_is_appended_is_what_is_read() {
         let mut drive = DataDrive::new(DriveConfig::tiny(), Power::default()).unwrap();

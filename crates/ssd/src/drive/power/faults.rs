@@ -1,71 +1,70 @@
-//! Faults by name: how real drives break their promises. All off unless asked for.
+//! Named faults: the ways in which real drives break their promises. All are off by default.
 //!
-//! The classes are those that M. Zheng, J. Tucek, F. Qin and M. Lillibridge saw or looked for in
-//! "Understanding the Robustness of SSDs under Power Fault" (FAST 2013): 13 of 15 drives failed.
-//! Each has a probability, in per mille of its occasions, and a seed of its own.
+//! The classes are those that M. Zheng, J. Tucek, F. Qin and M. Lillibridge observed or looked for
+//! in "Understanding the Robustness of SSDs under Power Fault" (FAST 2013): 13 of 15 drives failed.
+//! Each fault has a probability, in per mille of its occasions, and its own seed.
 
 use crate::command::{Command, Op};
 use crate::nand::media::{Media, Page};
 use crate::nand::{Mode, Purpose};
 use crate::rng::Rng;
 
-/// What can be wrong with a drive.
+/// Kinds of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// FLUSH completes and does nothing.
     IgnoresFlush,
-    /// FUA is taken for an ordinary write.
+    /// FUA is treated as an ordinary write.
     IgnoresFua,
-    /// The map that leads to flushed data is not on media.
+    /// The map of flushed data is not on media.
     FlushNotMap,
     /// Changes of the map get lost.
     LosesMapUpdates,
-    /// Only the first part of a write is there.
+    /// Only the first part of a write is on media.
     ShornWrites,
-    /// Data lies at another's place.
+    /// Data is at the address of other data.
     FlyingWrites,
-    /// Sectors hold something else.
+    /// Sectors hold corrupt data.
     BitCorruption,
-    /// Pages below an interrupted one are lost, whatever they held.
+    /// Pages below an interrupted one are lost, whatever their data.
     PairedPageLoss,
-    /// The capacitor of a protected drive holds nothing.
+    /// The capacitor of a protected drive has no energy.
     CapacitorFailed,
-    /// Of two copies recovery takes the older.
+    /// Recovery takes the older of two copies.
     RecoveryPicksOlder,
-    /// Recovery takes a page whose program was interrupted for a good one; by the next cut it
-    /// has faded.
+    /// Recovery reads a page with an interrupted program as good; by the next cut it has faded.
     TrustsTornPages,
-    /// After so many cuts the drive does not come back.
+    /// The drive is dead after a number of cuts.
     DiesAfterCuts(u64),
 }
 
 /// A fault, switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Which.
+    /// Kind.
     pub kind: FaultKind,
-    /// How often it strikes: per mille of its occasions.
+    /// Probability, per mille of its occasions.
     pub per_mille: u32,
-    /// Seed of its own stream.
+    /// Seed of its random stream.
     pub seed: u64,
 }
 
-/// What is known of a fault.
+/// Description of a fault.
 #[derive(Clone, Copy, Debug)]
 pub struct FaultInfo {
-    /// Its name in the command line and in reports.
+    /// Name in the command line and in reports.
     pub name: &'static str,
-    /// The same as a kind.
+    /// Kind of the fault.
     pub kind: FaultKind,
-    /// What happens, in a sentence.
+    /// Effect, in a sentence.
     pub text: &'static str,
-    /// What it has its occasion at.
+    /// Occasion at which it may strike.
     pub occasion: &'static str,
-    /// Where it was seen.
+    /// Publication that reports it.
     pub source: &'static str,
 }
 
-/// Cuts after which `dies-after-cuts` strikes unless told otherwise: FAST 2013's drive.
+/// Default number of cuts of `dies-after-cuts`: that of the drive in FAST 2013.
 const CUTS_UNTIL_DEATH: u64 = 136;
 
 /// Every fault.
@@ -115,7 +114,7 @@ pub const FAULTS: [FaultInfo; 12] = [
     FaultInfo {
         name: "bit-corruption",
         kind: FaultKind::BitCorruption,
-        text: "a sector holds what nobody wrote, and no error is told",
+        text: "a sector holds data that was never written, and no error is reported",
         occasion: "each of the last 8 units of host data, at a cut",
         source: "FAST'13: bit corruption (3 of 15 drives)",
     },
@@ -150,14 +149,14 @@ pub const FAULTS: [FaultInfo; 12] = [
     FaultInfo {
         name: "dies-after-cuts",
         kind: FaultKind::DiesAfterCuts(CUTS_UNTIL_DEATH),
-        text: "the drive does not come back; 136 cuts unless told otherwise",
+        text: "the drive does not come back; after 136 cuts by default",
         occasion: "the cut of that number",
         source: "FAST'13: dead device (one, after 136 faults)",
     },
 ];
 
 impl FaultKind {
-    /// What is known of it.
+    /// Description of the kind.
     pub fn info(self) -> &'static FaultInfo {
         let same =
             |info: &&FaultInfo| std::mem::discriminant(&info.kind) == std::mem::discriminant(&self);
@@ -171,11 +170,11 @@ impl FaultKind {
     }
 }
 
-/// The faults of a drive, with their streams.
+/// The faults of a drive, with their random streams.
 #[derive(Clone, Debug)]
 pub(super) struct Faults {
     list: Vec<(Fault, Rng)>,
-    /// Torn pages taken for good ones at the last cut: block, row, sequence number.
+    /// Torn pages read as good since the last cut: block, row, sequence number.
     trusted: Vec<(usize, usize, u64)>,
     /// The last sequence number at the last cut.
     seen: u64,
@@ -191,7 +190,7 @@ impl Faults {
         }
     }
 
-    /// Other draws from now on, as `by` says.
+    /// Changes all further draws by `by`.
     pub fn stir(&mut self, by: u64) {
         for (_, rng) in &mut self.list {
             *rng = Rng::named(rng.next_u64() ^ by, "stirred");
@@ -204,14 +203,14 @@ impl Faults {
         of_kind.is_some_and(|(fault, rng)| rng.below(1000) < u64::from(fault.per_mille))
     }
 
-    /// The command as the drive really does it.
+    /// The command as the faulty drive executes it.
     pub fn as_done(&mut self, command: &Command) -> Command {
         if self.list.is_empty() {
             return *command;
         }
         let mut done = *command;
         if command.op == Op::Flush && self.strikes(FaultKind::IgnoresFlush) {
-            // Takes its time in the controller, and no more.
+            // Takes only its time in the controller.
             done = Command::read(0, 0);
         }
         if command.fua && self.strikes(FaultKind::IgnoresFua) {
@@ -229,7 +228,7 @@ impl Faults {
         kinds.any(|kind| matches!(kind, FaultKind::DiesAfterCuts(most) if cuts >= most))
     }
 
-    /// What a cut leaves behind on a drive that is not honest.
+    /// Applies the faults to the media after a cut.
     pub fn strike(&mut self, media: &mut Media) {
         for index in 0..self.list.len() {
             let kind = self.list[index].0.kind;
@@ -267,7 +266,7 @@ impl Faults {
         }
     }
 
-    /// What was programmed after the last map page but one is not found.
+    /// Loses the units programmed after the second last map page.
     fn lose_map(&mut self, media: &mut Media) {
         if !self.strikes(FaultKind::FlushNotMap) {
             return;
@@ -310,7 +309,7 @@ impl Faults {
         }
     }
 
-    /// What was trusted at the last cut has faded; what this one tore is trusted.
+    /// Fades the torn pages trusted since the last cut, and trusts those that this cut tore.
     fn trust_torn(&mut self, media: &mut Media) {
         for (block, row, seq) in std::mem::take(&mut self.trusted) {
             let page = media.blocks()[block].pages.get(row);
@@ -355,7 +354,7 @@ fn page_of(media: &mut Media, block: usize, row: usize) -> &mut Page {
     media.page_mut(block, row)
 }
 
-/// The readable pages programmed last, with something in them: sequence number, block, row.
+/// The last programmed readable pages with content: sequence number, block, row.
 fn recent(media: &Media, most: usize, host: bool) -> Vec<(u64, usize, usize)> {
     let mut found = Vec::new();
     for (block, at) in media.blocks().iter().enumerate() {
@@ -388,7 +387,7 @@ fn shear(page: &mut Page) {
     });
 }
 
-/// The bit that a corrupted sector's number has, and no write's.
+/// Bit set in the number of a corrupted sector and in no write's number.
 const CORRUPTED: u64 = 1 << 63;
 
 fn corrupt(page: &mut Page) {

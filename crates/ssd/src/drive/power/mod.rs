@@ -3,19 +3,20 @@
 //! ```text
 //!  on --cut(at)--> off --power_on(at)--> on, ready after recovery --...
 //! ```
-//! A [`PowerDrive`] is a [`super::Drive`] over media that remember: every sector carries the number
-//! of the write that it comes from, and bytes if the host gives them. It takes the same commands
-//! in the same virtual time, but for erases, which wait for what they must not overtake.
+//! A [`PowerDrive`] is a [`super::Drive`] over media that keep data: every sector carries the
+//! number of the write that it comes from, and bytes if the host gives them. It takes the same
+//! commands in the same virtual time, except for erases, which wait for programs that they must not
+//! overtake.
 //!
-//! A cut takes the write buffer, tears what programs and erases are at work, and drops what has
-//! not begun; see [`crate::nand::media`]. A protected drive lives on its capacitor for
-//! [`Power::hold`]: it finishes what is at work, then saves its buffer in a dump area of its
-//! own, oldest first, as far as the energy goes. Power-on recovers ([`crate::ftl::recover`]), then
-//! brings the dump back into the buffer; the dump stays until recovery is over. A cut may come
-//! during recovery.
+//! A cut loses the write buffer, tears programs and erases in progress, and drops those that have
+//! not begun; see [`crate::nand::media`]. A protected drive runs on its capacitor for
+//! [`Power::hold`]: it finishes the operations in progress, then saves its buffer to a dump area,
+//! oldest first, as far as the energy lasts. Power-on recovers ([`crate::ftl::recover`]), then
+//! restores the dump to the buffer; the dump is kept until recovery is over. A cut may come during
+//! recovery.
 //!
 //! TRIM and write zeroes are changes of the map: durable when a FLUSH issued after them has
-//! completed, as writes are. On drives whose map costs nothing they are recorded beside the array.
+//! completed, as writes are. On drives whose map costs nothing they are recorded outside the array.
 
 mod faults;
 mod oracle;
@@ -40,52 +41,52 @@ use crate::units::Nanos;
 use faults::Faults;
 use std::collections::BTreeMap;
 
-/// What a drive does about power.
+/// Power configuration of a drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Power {
-    /// How long the capacitor of a protected drive lasts after a cut; `None`: as long as it takes
-    /// to save everything (the maker has made it large enough). Not used without protection.
+    /// Time that the capacitor of a protected drive lasts after a cut; `None`: as long as it takes
+    /// to save everything. Ignored without protection.
     pub hold: Option<Nanos>,
-    /// What is wrong with the drive; empty: it is honest.
+    /// Faults of the drive; empty: it is honest.
     pub faults: Vec<Fault>,
 }
 
-/// What a cut did.
+/// Effects of a cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
     /// When.
     pub at: Nanos,
-    /// What it did to the media.
+    /// Effects on the media.
     pub damage: CutDamage,
-    /// Commands outstanding.
+    /// Number of commands outstanding.
     pub outstanding: u64,
     /// Mapping units that were only in the controller.
     pub buffered: u64,
-    /// Of these, how many the capacitor saved.
+    /// Such mapping units that the capacitor saved.
     pub saved: u64,
-    /// How long it worked on its capacitor.
+    /// Time that the drive ran on its capacitor.
     pub held_up: Nanos,
 }
 
-/// What power-on did.
+/// Course of a recovery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// When power came back.
+    /// Time at which power returned.
     pub at: Nanos,
-    /// When the drive was ready.
+    /// Time at which the drive was ready.
     pub ready: Nanos,
     /// Steps, in order.
     pub steps: Vec<RecoveryStep>,
-    /// Why it is not ready and never will be.
+    /// Whether the drive is dead and will never be ready.
     pub dead: bool,
 }
 
-/// What SMART tells of power.
+/// SMART counters of power.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PowerCounters {
-    /// Times that power was switched on.
+    /// Number of times that power was switched on.
     pub power_cycles: u64,
-    /// Times that it went without notice.
+    /// Number of power losses without notice.
     pub unsafe_shutdowns: u64,
 }
 
@@ -103,21 +104,21 @@ mod stored;
 /// Mapping units in the controller, by address, oldest first.
 type Saved = Vec<(u32, Content)>;
 
-/// See the module's text. Cloning it forks its whole state.
+/// See the module's documentation. Cloning it forks its whole state.
 #[derive(Clone, Debug)]
 pub struct PowerDrive {
     kind: Box<Kind>,
     power: Power,
     faults: Faults,
     on: bool,
-    /// When the last recovery is over.
+    /// End of the last recovery.
     ready: Nanos,
     counters: PowerCounters,
-    /// Number of the last command that changes something.
+    /// Number of the last command.
     number: u64,
-    /// What the capacitor saved.
+    /// Mapping units that the capacitor saved.
     dump: Saved,
-    /// Whether what the drive held is kept at each cut, and what that was at the last one.
+    /// Whether the content before each cut is kept, and the content before the last one.
     keeps_before: bool,
     before: Option<Saved>,
 }
@@ -160,12 +161,12 @@ impl PowerDrive {
         each!(self, engine => &engine.config)
     }
 
-    /// Counters since the drive was made.
+    /// Counters since the drive was created.
     pub fn counters(&self) -> &DriveCounters {
         each!(self, engine => engine.ftl.counted())
     }
 
-    /// What SMART tells of power.
+    /// SMART counters of power.
     pub fn power_counters(&self) -> PowerCounters {
         self.counters
     }
@@ -180,62 +181,60 @@ impl PowerDrive {
         each!(self, engine => Nanos(engine.now))
     }
 
-    /// Number of the last command that changed something; see [`PowerDrive::submit`].
+    /// Number of the last command; see [`PowerDrive::submit`].
     pub fn last_number(&self) -> u64 {
         self.number
     }
 
-    /// From now on each cut keeps what every mapping unit held just before, for
-    /// [`PowerDrive::take_before`]: for who tells the host what it has lost.
+    /// Makes each cut keep the content of every mapping unit just before it, for
+    /// [`PowerDrive::take_before`].
     pub fn keep_before_cuts(&mut self) {
         self.keeps_before = true;
     }
 
-    /// What the drive held just before the last cut, by address; units that held nothing are left
-    /// out.
+    /// Takes the content just before the last cut, by address, without empty units.
     pub fn take_before(&mut self) -> Option<Vec<(u32, Content)>> {
         self.before.take()
     }
 
-    /// Whether something is wrong with it: what a cut leaves on media may then be anything.
+    /// Whether the drive has faults, so that a cut may leave anything on media.
     pub fn has_faults(&self) -> bool {
         !self.power.faults.is_empty()
     }
 
-    /// What the capacitor saved at the last cut, oldest first.
+    /// Mapping units that the capacitor saved at the last cut, oldest first.
     pub fn saved(&self) -> &[(u32, Content)] {
         &self.dump
     }
 
-    /// When the last recovery is, or was, over.
+    /// End of the last recovery, past or to come.
     pub fn ready(&self) -> Nanos {
         self.ready
     }
 
-    /// When something next happens of itself: a completion, or work of the drive's own;
-    /// [`Nanos::MAX`] when nothing will.
+    /// Time of the next event: a completion, or internal work; [`Nanos::MAX`] if there is none.
     pub fn next_event(&self) -> Nanos {
         Nanos(each!(self, engine => engine.next_event()))
     }
 
-    /// Aims at the `nth` program or erase booked from now on, counted from 1; `None`: at nothing.
-    /// Who has aimed asks [`PowerDrive::aimed_at`] before each step in time.
+    /// Aims at the `nth` program or erase booked from now on, counted from 1; `None` clears the
+    /// aim. The caller then checks [`PowerDrive::aimed_at`] before each step in time.
     pub fn aim_at(&mut self, nth: Option<u64>) {
         self.media_mut().aim_at(nth);
     }
 
-    /// The middle of the operation aimed at, once it is booked, as is now known.
+    /// Currently known middle of the target operation, once it is booked.
     pub fn aimed_at(&self) -> Option<Nanos> {
         let aimed = self.media().aimed()?;
         Some(Nanos(aimed.start + (aimed.end - aimed.start) / 2))
     }
 
-    /// Commands submitted and not yet popped.
+    /// Number of commands submitted and not yet popped.
     pub fn outstanding(&self) -> usize {
         each!(self, engine => engine.outstanding())
     }
 
-    /// Every superblock, to look at.
+    /// State of every superblock.
     pub fn superblocks(&self) -> Vec<SuperblockView> {
         each!(self, engine => {
             (0..engine.ftl.superblock_count()).map(|s| engine.ftl.superblock(s)).collect()
@@ -251,7 +250,7 @@ impl PowerDrive {
         each_mut!(self, engine => engine.ftl.media_mut())
     }
 
-    /// The drive checks itself; see [`super::Drive::check`].
+    /// Checks the drive; see [`super::Drive::check`].
     ///
     /// # Errors
     /// The first contradiction found, in a sentence.
@@ -259,13 +258,13 @@ impl PowerDrive {
         each!(self, engine => engine.check())
     }
 
-    /// Hands over a command at time `now`; returns the number that its sectors carry. Rules as for
-    /// [`super::Drive::submit`]. A command before the drive is ready waits in it. `bytes`: the data
-    /// of a write, where it matters.
+    /// Submits a command at time `now`; returns the number that its sectors carry. The rules of
+    /// [`super::Drive::submit`] apply. A command that arrives before the drive is ready waits.
+    /// `bytes`: the data of a write, where it matters.
     ///
     /// # Panics
-    /// As [`super::Drive::submit`], when power is off, and when `bytes` are not as many as the
-    /// command says.
+    /// As [`super::Drive::submit`], when power is off, and when `bytes` do not have the command's
+    /// length.
     pub fn submit(
         &mut self,
         tag: u32,
@@ -300,13 +299,13 @@ impl PowerDrive {
         Some(done)
     }
 
-    /// The numbers of the writes that a mapping unit's sectors come from, zero for none; and its
-    /// bytes where they are kept.
+    /// Content of a mapping unit: the numbers of the writes that its sectors come from, zero for
+    /// none, and its bytes where they are kept.
     pub fn content(&self, lpn: u32) -> Option<&SlotContent> {
         each!(self, engine => engine.ftl.content(lpn))
     }
 
-    /// The number of the write that a sector comes from; zero: never written, or forgotten.
+    /// Number of the write that a sector comes from; zero: never written, or trimmed.
     pub fn sector(&self, sector: u64) -> u64 {
         let per_slot = u64::from(self.config().shape.slot_bytes) / SECTOR_BYTES as u64;
         let content = self.content((sector / per_slot) as u32);
@@ -314,10 +313,10 @@ impl PowerDrive {
     }
 
     /// Cuts the power at `at`, which must not lie before any event already seen. Completions up to
-    /// then must have been taken: what the host has not been told is not acknowledged.
+    /// then must have been taken: others do not count as acknowledged.
     ///
     /// # Panics
-    /// When power is off, or time runs backwards.
+    /// When power is off, or `at` is before the last event.
     pub fn cut(&mut self, at: Nanos) -> Cut {
         assert!(self.on, "power is cut twice");
         assert!(
@@ -346,7 +345,7 @@ impl PowerDrive {
             damage,
             ..Cut::default()
         };
-        // Recovery has taken nothing from the host yet: what is saved is saved.
+        // Recovery has taken nothing from the host yet: the dump remains as it is.
         if at >= self.ready {
             self.save_buffer(buffered, hold, &mut cut);
         }
@@ -366,13 +365,13 @@ impl PowerDrive {
         (0..slots as u32).filter_map(held).collect()
     }
 
-    /// Faults strike otherwise from now on, as `by` says: forks of one drive that are cut at
+    /// Changes all further draws of faults by `by`: otherwise, forks of one drive that are cut at
     /// different instants would all draw the same.
     pub fn stir_faults(&mut self, by: u64) {
         self.faults.stir(by);
     }
 
-    /// How long the drive lives on after a cut.
+    /// Time that the drive runs on after a cut.
     fn hold(&mut self) -> Option<Nanos> {
         let protected = self.config().buffer.protected && !self.faults.capacitor_fails();
         protected.then(|| self.power.hold.unwrap_or(Nanos::MAX))
@@ -390,7 +389,7 @@ impl PowerDrive {
             .media()
             .newest_of(dropped.iter().map(|slot| slot.address));
         for slot in dropped {
-            // What was forgotten, or written on a faster die, since is not brought back.
+            // Slots trimmed since, or written on a faster die, are not restored.
             let later = there.get(&slot.address).copied().unwrap_or(0);
             if slot.seq > later.max(self.media().forgotten_at(slot.address)) {
                 newest.insert(slot.address, (slot.seq, slot.content));
@@ -413,7 +412,7 @@ impl PowerDrive {
             .collect();
     }
 
-    /// Time to program so many mapping units, on all dies at once, in SLC mode.
+    /// Time to program `slots` mapping units on all dies in parallel, in SLC mode.
     fn time_to_save(&self, slots: u64) -> Nanos {
         let (per_round, each) = self.save_rate();
         Nanos(slots.div_ceil(per_round) * each)
@@ -424,7 +423,7 @@ impl PowerDrive {
         (hold.0 / each).saturating_mul(per_round).min(1 << 40) as usize
     }
 
-    /// Mapping units programmed at once, and the ns that takes.
+    /// Mapping units programmed at once, and the time that this takes, ns.
     fn save_rate(&self) -> (u64, u64) {
         let config = self.config();
         let geometry = config.geometry();
@@ -438,11 +437,11 @@ impl PowerDrive {
         (slots, each)
     }
 
-    /// Switches power on at `at`, not before the cut. The drive takes commands at once and works
-    /// on them when it is ready.
+    /// Switches power on at `at`, not before the cut. The drive accepts commands at once and starts
+    /// them when it is ready.
     ///
     /// # Panics
-    /// When power is on, or time runs backwards.
+    /// When power is on, or `at` is before the cut.
     pub fn power_on(&mut self, at: Nanos) -> Recovery {
         assert!(!self.on, "power is on");
         assert!(
@@ -477,7 +476,7 @@ impl PowerDrive {
         }
     }
 
-    /// Brings back what the capacitor saved; returns when all is done.
+    /// Restores the dump that the capacitor saved; returns the end.
     fn restore(&mut self, at: Nanos, from: u64, steps: &mut Vec<RecoveryStep>) -> u64 {
         each_mut!(self, engine => engine.restart(at.0, from));
         if self.dump.is_empty() {
@@ -497,7 +496,7 @@ impl PowerDrive {
         end
     }
 
-    /// Time to read so many mapping units of the dump, on all dies at once.
+    /// Time to read `slots` mapping units of the dump on all dies in parallel.
     fn time_to_read(&self, slots: u64) -> Nanos {
         let (per_round, each) = self.save_rate();
         let timing = &self.config().nand.timing;
@@ -505,7 +504,7 @@ impl PowerDrive {
         Nanos(slots.div_ceil(per_round) * each.saturating_sub(timing.slc_program.0).max(read))
     }
 
-    /// What has happened to the media since the last call, for who keeps them in files; the first
+    /// Takes the changes of the media since the last call, for storing them in files; the first
     /// call begins the list.
     pub fn take_events(&mut self) -> Vec<Event> {
         each_mut!(self, engine => engine.ftl.settle());

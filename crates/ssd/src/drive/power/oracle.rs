@@ -1,21 +1,21 @@
-//! The oracle: what the drive has promised, kept outside of it, and whether it was kept.
+//! The oracle: a record, outside of the drive, of its promises and whether they were kept.
 //!
 //! A plain list per sector: the value it last promised to keep, and all values written since, in
-//! the order of submission (the drive changes its map in that order). What a sector may read as
-//! after a cut are exactly those. A promise moves the list's beginning forward:
+//! the order of submission (the drive changes its map in that order). After a cut a sector may read
+//! as exactly one of these. A promise removes older values from the list:
 //!
 //! - a FUA write that completes promises itself;
 //! - a FLUSH that completes promises what had completed when it was submitted;
 //! - on a protected drive every completion is a promise;
-//! - after a recovery, what was found is promised: nothing changes that nobody writes.
+//! - after a recovery, the values found are promised: a sector changes only by a write.
 
 use crate::command::{Command, Op};
 use std::collections::BTreeMap;
 
-/// What a promise was made by.
+/// Origin of a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// Nobody: the sector was never written.
+    /// None: the sector was never written.
     Factory,
     /// The FUA write of this number.
     Fua(u64),
@@ -23,22 +23,22 @@ pub enum Promise {
     Flush(u64),
     /// The completion of the command of this number, on a protected drive.
     Completion(u64),
-    /// The recovery of this number: the sector was read so after it.
+    /// The recovery of this number, after which the sector read as this value.
     Recovery(u64),
 }
 
-/// What a sector is after a recovery.
+/// Class of a sector's value after a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SectorClass {
     /// The last value written.
     Current,
-    /// An older one that was once written there.
+    /// An older value that was once written there.
     Older,
-    /// Nothing, though it held something.
+    /// No value, though it had one.
     Lost,
     /// A value that was never written there.
     Torn,
-    /// Nothing, and nothing was ever written.
+    /// No value, and it was never written.
     NeverWritten,
 }
 
@@ -47,17 +47,17 @@ pub enum SectorClass {
 pub struct BrokenPromise {
     /// Sector of 512 bytes.
     pub sector: u64,
-    /// Who promised.
+    /// Origin of the promise.
     pub by: Promise,
-    /// The value promised; that or a newer one was due.
+    /// The promised value; this or a newer one was required.
     pub promised: u64,
     /// The value found.
     pub found: u64,
-    /// What that is.
+    /// Class of the value found.
     pub class: SectorClass,
 }
 
-/// What was found after a recovery.
+/// Findings after a recovery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Every sector touched, with its class.
@@ -67,7 +67,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// How many sectors are of a class.
+    /// Number of sectors of a class.
     pub fn count(&self, class: SectorClass) -> usize {
         self.sectors
             .iter()
@@ -76,7 +76,7 @@ impl Report {
     }
 }
 
-/// One change of a sector: by which command, to what.
+/// A change of a sector: the command and the new value.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     number: u64,
@@ -86,35 +86,35 @@ struct Change {
 
 #[derive(Clone, Debug)]
 struct Sector {
-    /// The first is promised.
+    /// Values since the last promise; the first is the promised one.
     changes: Vec<Change>,
     by: Promise,
     /// Every value ever written.
     values: Vec<u64>,
 }
 
-/// A command under way.
+/// A command in progress.
 #[derive(Clone, Debug)]
 struct Pending {
     number: u64,
     command: Command,
-    /// FLUSH: sectors and the last change completed when it was submitted.
+    /// FLUSH: sectors, each with the last change completed when it was submitted.
     covers: Vec<(u64, u64)>,
 }
 
-/// An oracle that is told to lie, to test who listens to it.
+/// Lies of an oracle, to test its users.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lie {
-    /// It does not.
+    /// No lie.
     #[default]
     None,
-    /// It says that every completion is a promise.
+    /// It treats every completion as a promise.
     PromisesTooMuch,
-    /// It says that nothing is ever broken.
+    /// It reports no broken promise.
     SeesNothing,
 }
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Debug)]
 pub struct Oracle {
     protected: bool,
@@ -126,7 +126,8 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// For a drive with mapping units of `slot_bytes`, whose buffer is protected or not.
+    /// Creates the oracle of a drive with mapping units of `slot_bytes` and a `protected` or
+    /// volatile buffer.
     pub fn new(slot_bytes: u32, protected: bool) -> Oracle {
         Oracle {
             protected,
@@ -138,12 +139,12 @@ impl Oracle {
         }
     }
 
-    /// From now on it lies.
+    /// Makes the oracle lie from now on.
     pub fn lie(&mut self, lie: Lie) {
         self.lie = lie;
     }
 
-    /// A command was submitted; `number` as [`super::PowerDrive::submit`] returned it.
+    /// Records a submitted command; `number` as [`super::PowerDrive::submit`] returned it.
     pub fn submitted(&mut self, tag: u32, number: u64, command: &Command) {
         let value = if command.op == Op::Write { number } else { 0 };
         for sector in self.changed(command) {
@@ -202,7 +203,7 @@ impl Oracle {
         open.map(|(&at, sector)| (at, last(sector))).collect()
     }
 
-    /// The command of that tag has completed.
+    /// Records the completion of the command with that tag.
     pub fn completed(&mut self, tag: u32) {
         let Some(pending) = self.pending.remove(&tag) else {
             return;
@@ -246,8 +247,8 @@ impl Oracle {
         }
     }
 
-    /// Looks at every sector touched, as `read` finds it after a recovery. What is found is the
-    /// new beginning.
+    /// Checks every touched sector, as `read` finds it after a recovery. The values found are the
+    /// new promises.
     pub fn after_recovery(&mut self, read: impl Fn(u64) -> u64) -> Report {
         self.recoveries += 1;
         self.pending.clear();

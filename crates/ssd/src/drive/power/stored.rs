@@ -1,4 +1,4 @@
-//! A drive that comes from, and goes to, files: what is on media, and what SMART knows.
+//! A drive stored in files: the content of its media, and its SMART state.
 
 use super::{Kind, Power, PowerCounters, PowerDrive};
 use crate::config::{ConfigError, DriveConfig};
@@ -17,25 +17,25 @@ image_of!(PowerCounters {
     unsafe_shutdowns
 });
 
-/// What a drive knows beside its media.
+/// State of a drive besides its media.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Smart {
-    /// Time that it has lived.
+    /// Virtual time since it was created.
     pub now: Nanos,
-    /// Number of the last command that changed something.
+    /// Number of the last command.
     pub number: u64,
     /// Counters.
     pub counters: DriveCounters,
-    /// Power.
+    /// Counters of power.
     pub power: PowerCounters,
-    /// What the array has been through: work, erases, and where it wears the wear of each block.
+    /// Work and erases of the array, and the wear of each block where it wears.
     pub array: UsedArray,
-    /// Its reserve is used up.
+    /// Whether its reserve is used up.
     pub ended: bool,
 }
 
 impl Smart {
-    /// Of an aged drive whose media hold nothing any more.
+    /// State of an aged drive whose media are empty.
     pub fn of_used(drive: &Drive) -> Smart {
         Smart {
             now: drive.now(),
@@ -58,8 +58,8 @@ image_of!(Smart {
 });
 
 impl PowerDrive {
-    /// A drive without power whose media hold what `events` say, and whose capacitor saved `saved`
-    /// (mapping units, oldest first).
+    /// Creates a drive without power from the `events` of its media and the mapping units that its
+    /// capacitor `saved`, oldest first.
     ///
     /// # Errors
     /// When the configuration is impossible.
@@ -89,7 +89,7 @@ impl PowerDrive {
         Ok(drive)
     }
 
-    /// What it knows beside its media.
+    /// State of the drive besides its media.
     pub fn smart(&self) -> Smart {
         Smart {
             now: self.now(),
@@ -101,8 +101,8 @@ impl PowerDrive {
         }
     }
 
-    /// Blocks retired, superblocks given up, and whether the drive is at its end, as a cut now
-    /// would find them: when they change, [`PowerDrive::smart`] is worth keeping.
+    /// Blocks retired, superblocks retired, and whether the drive has reached its end of life, as a
+    /// cut now would find them: when they change, [`PowerDrive::smart`] should be stored.
     pub fn worn_out(&self) -> (u64, u64, bool) {
         let ended = each!(self, engine => engine.ftl.ended()).is_some();
         let wear = each!(self, engine => engine.ftl.settled_wear());
@@ -116,24 +116,24 @@ impl PowerDrive {
         each!(self, engine => engine.ftl.reliability())
     }
 
-    /// From now on what happens to the media is noted for [`PowerDrive::take_events`].
+    /// Keeps all changes of the media from now on for [`PowerDrive::take_events`].
     pub fn keep_events(&mut self) {
         self.media_mut().keep_events();
     }
 
-    /// Everything on media as events.
+    /// The whole content of the media as events.
     pub fn all_events(&mut self) -> Vec<Event> {
         each_mut!(self, engine => engine.ftl.settle());
         self.media().as_events()
     }
 
-    /// What a protected drive would save of the map if power went now.
+    /// The map record that a protected drive would save in a cut now.
     pub fn unsaved_map(&self) -> Arc<MapRecord> {
         self.media().unsaved_map()
     }
 
-    /// Power goes with notice: nothing is unsafe about it. Commands must not be outstanding, and a
-    /// FLUSH must have completed.
+    /// Switches power off with notice, which is a safe shutdown. No command may be outstanding, and
+    /// a FLUSH must have completed.
     ///
     /// # Panics
     /// As [`PowerDrive::cut`].

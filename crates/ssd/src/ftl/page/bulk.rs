@@ -1,26 +1,26 @@
 //! Whole rows at a time, in the counting gear: the same map, counters and wear as slot by slot, for
-//! long runs of writes in order. What makes a life of hundreds of terabytes a matter of minutes.
+//! long runs of sequential writes. It simulates lives of hundreds of terabytes within minutes.
 //!
-//! A row is placed so only when, slot by slot, nothing else could happen on the way: no pSLC cache,
-//! one stream, nothing held back, no journal page or map page due, no program that fails, no work
-//! of wear, and reclaim either not needed or looking through units of a victim that holds nothing.
-//! The slot-by-slot path does everything else, and the tests hold the two against each other.
+//! A row is placed this way only when nothing else could happen slot by slot: no pSLC cache, one
+//! stream, nothing held back, no journal or map page due, no failing program, no wear work, and
+//! reclaim either not needed or scanning units of a victim without valid data. The slot-by-slot
+//! path does everything else, and the tests compare the two.
 //!
 //! ```text
 //! buffer: one unit, lpns n-U .. n      run: n .. end
 //!         \______________ rows ______________/ \_ U stay _/
 //! ```
 
-use super::reclaim::Which;
+use super::mover::Which;
 use super::{Entry, Gear, Hint, Layout, Pace, PageFtl, UNMAPPED};
-use crate::ftl::policies::Separation;
+use crate::config::policy::Separation;
 use crate::nand::Mode;
 use std::ops::Range;
 
-/// The frontier of the only stream of host data.
+/// Frontier of the only stream of host data.
 const HOST: usize = 1;
 
-/// Fills with `first`, `first + 1` and so on, many at a time.
+/// Fills with `first`, `first + 1` and so on, vectorised.
 #[inline]
 fn count_up(list: &mut [u32], first: u32) {
     for (index, entry) in list.iter_mut().enumerate() {
@@ -28,7 +28,7 @@ fn count_up(list: &mut [u32], first: u32) {
     }
 }
 
-/// How many of `list` count up from `first`: mostly all.
+/// Number of leading entries of `list` that count up from `first`: mostly all.
 #[inline]
 fn in_order(list: &[u32], first: u32) -> u32 {
     let expected = |index: usize| first.wrapping_add(index as u32);
@@ -45,7 +45,7 @@ fn in_order(list: &[u32], first: u32) -> u32 {
 }
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
-    /// Whether the configuration allows rows at all.
+    /// Whether the configuration allows placing whole rows.
     #[inline]
     pub(super) fn rows_are_possible(&self) -> bool {
         let r = &self.rules;
@@ -62,7 +62,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             && r.gather_slots == unit
     }
 
-    /// Takes a run of mapping units in.
+    /// Takes in a run of mapping units.
     pub(super) fn take_run(&mut self, from: u64, lpns: Range<u32>, hint: Hint) {
         let possible = self.rows_are_possible();
         let mut next = lpns.start;
@@ -83,8 +83,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         (dies - u32::from(self.rules.parity)) * self.unit_slots()
     }
 
-    /// Places rows of the unit in the buffer and what follows it, up to `end`; returns where it
-    /// stopped. A unit's worth stays in the buffer.
+    /// Places rows of the buffered unit and the run after it, up to `end`; returns where it
+    /// stopped. The last unit stays in the buffer.
     fn place_rows(&mut self, next: u32, end: u32) -> u32 {
         let (unit, row) = (self.unit_slots(), self.row_slots());
         if next < unit || end - next < row || !self.may_place_row() {
@@ -103,7 +103,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             self.place_row(at..at + row);
             at += row;
         }
-        // The unit that is next to be placed goes back into the buffer.
+        // The next unit to be placed returns to the buffer.
         for lpn in at..at + unit {
             let old = self.map[lpn as usize];
             let index = self.gathers[0].push(Entry {
@@ -118,13 +118,13 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         at + unit
     }
 
-    /// Whether the next row can be placed with nothing else happening.
+    /// Whether the next row can be placed without any other work.
     fn may_place_row(&mut self) -> bool {
         let Some((superblock, row)) = self.frontiers[HOST].whole_row(&self.nand) else {
             return false;
         };
         let dies = self.nand.geometry.die_count;
-        // Parity that comes last is programmed only when the next unit is: not in one go.
+        // Parity on the last die is programmed only with the next unit, not with the row.
         if self.rules.parity && row % dies == dies - 1 {
             return false;
         }
@@ -141,7 +141,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         !self.needs_reclaim() || self.can_look(dies)
     }
 
-    /// Whether reclaim can look through so many units of its victim without finding anything.
+    /// Whether the next `units` units of reclaim's victim hold no valid data.
     fn can_look(&self, units: u32) -> bool {
         let unit = i64::from(self.unit_slots());
         let mover = &self.movers[Which::Reclaim as usize];
@@ -152,14 +152,14 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         (0..unit).contains(&self.credits) && left > units && self.candidates.valid(victim) == 0
     }
 
-    /// Places one row; `lpns` are as many as it holds.
+    /// Places one row, which `lpns` fill exactly.
     fn place_row(&mut self, lpns: Range<u32>) {
         let Some((superblock, row)) = self.frontiers[HOST].whole_row(&self.nand) else {
             return;
         };
         let (dies, unit) = (self.nand.geometry.die_count, self.unit_slots());
         if self.needs_reclaim() {
-            // Each unit earns with one look what it pays.
+            // Scanning one unit earns the credits that placing one costs.
             self.movers[Which::Reclaim as usize].unit += dies;
         }
         self.invalidate_run(lpns.clone());
@@ -188,7 +188,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.close_if_full(HOST);
     }
 
-    /// The copies on media of a run of mapping units become stale.
+    /// Invalidates the copies on media of a run of mapping units.
     fn invalidate_run(&mut self, lpns: Range<u32>) {
         let mut at = lpns.start;
         while at < lpns.end {
@@ -224,7 +224,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// The slots from `ppn` on are those of `lpns`.
+    /// Makes `lpns` the owners of the slots from `ppn` on.
     fn own_run(&mut self, lpns: Range<u32>, ppn: u32) {
         let length = lpns.len() as u32;
         let map = &mut self.map[lpns.start as usize..lpns.end as usize];

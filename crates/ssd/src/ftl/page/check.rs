@@ -1,10 +1,10 @@
-//! The translation layer checks itself: map, reverse map, valid slots and superblocks agree.
+//! Self-check of the page-mapped layer: map, reverse map, valid slots and superblocks agree.
 
 use super::{BUFFERED, Gear, Layout, PageFtl, State, UNMAPPED};
 use crate::caches::prefetch;
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
-    /// Walks everything and reports the first contradiction. Costs a pass over the map.
+    /// Checks everything and reports the first contradiction. Takes a pass over the map.
     pub(super) fn check_all(&self) -> Result<(), String> {
         let on_media = self.check_map()?;
         self.check_valid(on_media)?;
@@ -13,11 +13,11 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.check_wear()
     }
 
-    /// Every map entry points at a valid slot that it owns; returns how many do.
+    /// Checks that every map entry points to a valid slot that it owns; returns their number.
     fn check_map(&self) -> Result<u64, String> {
         let mut on_media = 0;
         let mut buffered = 0;
-        // Slots never written make no work: the map is looked at only as far as it was used.
+        // Only the used part of the map is read.
         let used = (0..self.written_end).chain(self.user_slots..self.map.len() as u32);
         for lpn in used {
             let ahead = self.map.get(lpn as usize + 32);
@@ -80,7 +80,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         Ok(())
     }
 
-    /// Valid counts are those of the valid slots, and no slot is valid that nobody maps.
+    /// Checks that valid counts match the valid slots, and that every valid slot is mapped.
     fn check_valid(&self, on_media: u64) -> Result<(), String> {
         let per_superblock = self.nand.geometry.slots_per_superblock;
         let mut total = 0;
@@ -171,7 +171,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         Ok(())
     }
 
-    /// Page conservation: every slot programmed is accounted to a purpose.
+    /// Checks page conservation: every programmed slot is counted under one purpose.
     fn check_conservation(&self) -> Result<(), String> {
         let c = &self.counters;
         let unit = u64::from(self.unit_slots());

@@ -6,7 +6,7 @@ use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::ftl::frontier::Frontier;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::{Found, Hint, Launched, SuperblockView, Translation};
+use crate::ftl::translation::{Found, Hint, Launched, SuperblockView, Translation};
 use crate::nand::media::Media;
 use crate::nand::{EndOfLife, Mode, NandWork, Purpose, Reliability, Ticket, UsedArray};
 use std::ops::Range;
@@ -17,7 +17,7 @@ struct Run {
     first: u32,
     slots: u32,
     ready: u64,
-    /// Never written, and the controller does not know.
+    /// Never written, but the controller does not know that.
     blank: bool,
 }
 
@@ -130,7 +130,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
 
     fn read_internal(&mut self, from: u64, lpn: u32) -> u64 {
         match self.found(lpn) {
-            // Not accounted to the host: it did not ask for it.
+            // Not counted as a host read, because the host did not request it.
             Found::Media(ppn) => {
                 let slots = self.weight_at(ppn);
                 self.read_media(from, ppn, slots, Purpose::Map)
@@ -155,7 +155,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
             let done = if self.can_fold() {
                 self.fold_step(from)
             } else if self.wants_idle_reclaim() {
-                // What it frees may be written without paying for it: it earns nothing.
+                // The space it frees may be written without credits, so it earns none.
                 let credits = self.credits;
                 let done = self.reclaim_step(from);
                 self.credits = self.credits.min(credits);

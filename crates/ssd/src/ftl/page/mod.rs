@@ -1,4 +1,4 @@
-//! Page-mapped: every mapping unit lies anywhere.
+//! Page-mapped: every mapping unit may lie anywhere.
 //!
 //! ```text
 //!  host slots -> Gather (per stream) -> frontier -> superblock --(full)--> candidates
@@ -6,8 +6,8 @@
 //!  map journal, map pages -----------------+                                   |
 //!  relocated slots -> relocation frontier <--- Mover <-------------------------+
 //! ```
-//! Whole units are placed as soon as the next slot arrives; placing does the reclaim that it must
-//! pay for, at once, so that the map depends on the order of writes alone.
+//! Whole units are placed as soon as the next slot arrives; placing first does the reclaim that
+//! pays for it, so that the map depends on the order of writes alone.
 //!
 //! The map journal and the map pages lie at hidden logical addresses beyond the host's and are
 //! relocated like anything else.
@@ -15,6 +15,9 @@
 mod bulk;
 mod check;
 mod interface;
+mod levelling;
+mod looked;
+mod mover;
 mod place;
 mod plain;
 mod program;
@@ -27,42 +30,39 @@ mod wear;
 use super::candidates::Candidates;
 use super::frontier::Frontier;
 use super::gather::{Entry, Gather};
-use super::policies::{Separation, Victim, VictimPolicy};
-use super::{Found, Hint, Launched};
+use super::map_value::{BUFFERED, UNMAPPED};
+use super::policies::{Victim, VictimPolicy};
+use super::translation::{Found, Hint, Launched};
 use crate::caches::prefetch;
-use crate::config::{DriveConfig, JournalConfig, MEDIA_SLOTS_MAX, Pace, SlcConfig, SpareArea};
+use crate::config::policy::Separation;
+use crate::config::{DriveConfig, JournalConfig, Pace, SlcConfig, SpareArea};
 use crate::counters::DriveCounters;
-use crate::image::{Image, ImageError, Reader, Writer, image_of, image_of_choice};
+use crate::image::{image_of, image_of_choice};
 use crate::nand::{Gear, Mode, Nand};
 use crate::rng::Rng;
-use plain::Looked;
-use reclaim::Mover;
+use looked::Looked;
+use mover::Mover;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use table::Table;
 use upkeep::Upkeep;
 use wear::Wear;
 
-/// The map's value for a slot that lies nowhere. Zero, so that a fresh map costs no memory until
-/// it is used; a slot on media at `ppn` has the value `ppn + 1`.
-const UNMAPPED: u32 = 0;
-/// Map values from here up are positions in the write buffer.
-const BUFFERED: u32 = MEDIA_SLOTS_MAX as u32;
 /// The pSLC cache's frontier; that of stream `s` is `1 + s`.
 const SLC_FRONTIER: usize = 0;
 
-/// What of the translation layer is compiled in: a drive with a flat map and without compression
-/// does not pay for the rest.
+/// Compile-time choice of features: a drive with a flat map and without compression does not pay
+/// for the rest.
 pub trait Layout: Clone + Copy + std::fmt::Debug + Default {
-    /// Data is compressed, or its map is not all in DRAM.
+    /// Whether data is compressed or the map is not all in DRAM.
     const FULL: bool;
 }
 
-/// Flat map, data as it is.
+/// Flat map, uncompressed data.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lean;
 
-/// Everything.
+/// All features.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Full;
 
@@ -74,7 +74,7 @@ impl Layout for Full {
     const FULL: bool = true;
 }
 
-/// What a superblock is doing.
+/// State of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum State {
@@ -83,7 +83,7 @@ enum State {
     Full = 2,
     /// Being emptied by reclaim, refresh or folding.
     Victim = 3,
-    /// Given up: its blocks are worn out.
+    /// Retired: its blocks are worn out.
     Retired = 4,
 }
 
@@ -95,7 +95,7 @@ image_of_choice!(State {
     Retired
 });
 
-/// The configuration, as far as it is asked on the way.
+/// Configuration values used while running.
 #[derive(Clone, Debug)]
 struct Rules {
     pace: Pace,
@@ -104,7 +104,7 @@ struct Rules {
     shared: bool,
     streams: u32,
     separation: Separation,
-    /// Slots that reclaim may use beyond the valid ones; `u64::MAX`: all there are.
+    /// Slots that reclaim may use beyond the valid ones; `u64::MAX`: unlimited.
     spare_slots: u64,
     slc: SlcConfig,
     journal: JournalConfig,
@@ -112,12 +112,12 @@ struct Rules {
     pack: u32,
     parity: bool,
     refresh_reads: u32,
-    /// Slots of a superblock that hold data (its parity left out).
+    /// Slots of a superblock that hold data, without its parity.
     data_slots: u32,
     /// Slots gathered before the oldest unit is placed.
     gather_slots: u32,
-    /// Mapping units gathered before it is, however little media they take: a buffer full of
-    /// what compresses well must not wait for more.
+    /// Mapping units gathered before it is placed, however few slots they take: a buffer full of
+    /// well compressible data must not wait for more.
     gather_units: u32,
 }
 
@@ -140,7 +140,7 @@ image_of!(Rules {
     gather_units
 });
 
-/// The map journal: how many changes are not yet on media.
+/// State of the map journal.
 #[derive(Clone, Debug)]
 struct Journal {
     first: u32,
@@ -149,7 +149,7 @@ struct Journal {
     slots_per_page: u32,
     entries_per_page: u32,
     pending: u32,
-    /// Map slots owed to the rolling checkpoint, times the pages of its cycle.
+    /// Map slots owed to the rolling checkpoint, multiplied by the pages of its cycle.
     checkpoint_debt: u64,
 }
 
@@ -163,10 +163,10 @@ image_of!(Journal {
     checkpoint_debt
 });
 
-/// The lifespans of what the host overwrites, for separation by them.
+/// Lifespans of overwritten data, for separation by lifespan.
 #[derive(Clone, Debug, Default)]
 struct Lifespans {
-    /// When each slot was last written, in host slots written, modulo 2^32.
+    /// Time of the last write of each slot, in host slots written, modulo 2^32.
     written_at: Vec<u32>,
     /// Exponential mean of recent lifespans, in 1/16 host slots.
     mean: u64,
@@ -185,9 +185,9 @@ pub struct PageFtl<G, L> {
     user_slots: u32,
     owner: Table,
     valid: Vec<u64>,
-    /// Slots that each entry takes; empty unless data is compressed.
+    /// Weight of each entry in slots; empty unless data is compressed.
     weight: Vec<u8>,
-    /// Valid slots in all.
+    /// Total of valid slots.
     live: u64,
     candidates: Candidates,
     state: Vec<State>,
@@ -217,103 +217,58 @@ pub struct PageFtl<G, L> {
     looked: Looked,
     /// Host slots written, coalesced ones included: the clock of lifespans.
     host_slots: u64,
-    /// Changes whenever something in a superblock that is no candidate becomes stale by other means
-    /// than moving.
+    /// Incremented whenever a slot in a superblock that is not a candidate becomes stale other than
+    /// by moving.
     epoch: u64,
     layout: PhantomData<L>,
 }
 
-image_of!(Launched { slots, ticket });
+image_of!(PageFtl<G: Gear, L: Layout> {
+    nand,
+    counters,
+    map,
+    written_end,
+    user_slots,
+    owner,
+    valid,
+    weight,
+    live,
+    candidates,
+    state,
+    mode,
+    stream_of,
+    reads_since,
+    free,
+    free_slc,
+    slc_full,
+    frontiers,
+    gathers,
+    gather_shift,
+    movers,
+    refresh_queue,
+    credits,
+    rules,
+    journal,
+    lifespans,
+    upkeep,
+    wear,
+    victim,
+    rng,
+    launched,
+    host_slots,
+    epoch
+} afresh {
+    batch,
+    looked,
+    layout
+});
 
-/// Written by hand for its two type parameters.
-impl<G: Gear, L: Layout> Image for PageFtl<G, L> {
-    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
-        self.nand.save(out)?;
-        self.counters.save(out)?;
-        self.map.save(out)?;
-        (self.written_end, self.user_slots).save(out)?;
-        self.owner.save(out)?;
-        self.valid.save(out)?;
-        self.weight.save(out)?;
-        self.live.save(out)?;
-        self.candidates.save(out)?;
-        (self.state.clone(), self.mode.clone()).save(out)?;
-        (self.stream_of.clone(), self.reads_since.clone()).save(out)?;
-        (self.free.clone(), self.free_slc.clone()).save(out)?;
-        self.slc_full.save(out)?;
-        (self.frontiers.clone(), self.gathers.clone()).save(out)?;
-        self.gather_shift.save(out)?;
-        self.movers.save(out)?;
-        self.refresh_queue.save(out)?;
-        self.credits.save(out)?;
-        self.rules.save(out)?;
-        self.journal.save(out)?;
-        self.lifespans.save(out)?;
-        self.upkeep.save(out)?;
-        self.wear.save(out)?;
-        self.victim.save(out)?;
-        self.rng.save(out)?;
-        self.launched.save(out)?;
-        (self.host_slots, self.epoch).save(out)
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Self, ImageError> {
-        let (nand, counters, map) = (Nand::load(from)?, Image::load(from)?, Table::load(from)?);
-        let (written_end, user_slots) = Image::load(from)?;
-        let (owner, valid, weight) = (Table::load(from)?, Vec::load(from)?, Vec::load(from)?);
-        let (live, candidates) = (u64::load(from)?, Candidates::load(from)?);
-        let (state, mode) = Image::load(from)?;
-        let (stream_of, reads_since) = Image::load(from)?;
-        let (free, free_slc) = Image::load(from)?;
-        let slc_full = Image::load(from)?;
-        let (frontiers, gathers) = Image::load(from)?;
-        Ok(PageFtl {
-            nand,
-            counters,
-            map,
-            written_end,
-            user_slots,
-            owner,
-            valid,
-            weight,
-            live,
-            candidates,
-            state,
-            mode,
-            stream_of,
-            reads_since,
-            free,
-            free_slc,
-            slc_full,
-            frontiers,
-            gathers,
-            gather_shift: Image::load(from)?,
-            movers: Image::load(from)?,
-            refresh_queue: Image::load(from)?,
-            credits: Image::load(from)?,
-            rules: Image::load(from)?,
-            journal: Image::load(from)?,
-            lifespans: Image::load(from)?,
-            upkeep: Image::load(from)?,
-            wear: Image::load(from)?,
-            victim: Image::load(from)?,
-            rng: Image::load(from)?,
-            launched: Image::load(from)?,
-            batch: Vec::new(),
-            looked: Looked::default(),
-            host_slots: Image::load(from)?,
-            epoch: Image::load(from)?,
-            layout: PhantomData,
-        })
-    }
-}
-
-/// As spare slots: all that holds no valid data, however much.
+/// Value of `spare_slots` for all space without valid data.
 const SPARE_IS_ALL: u64 = u64::MAX;
 
 impl Rules {
-    /// Whether the controller tells addresses that were never written, or were trimmed, from
-    /// others: one that uses them as spare area must, one with a fixed spare area need not.
+    /// Whether the controller knows which addresses were never written or were trimmed: it must if
+    /// it uses them as spare area, and need not with a fixed spare area.
     #[inline]
     pub(super) fn knows_unused(&self) -> bool {
         self.spare_slots == SPARE_IS_ALL
@@ -440,7 +395,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// The gather and the index in it that a map value in the buffer stands for.
+    /// Gather and index of a map value that points into the buffer.
     #[inline(always)]
     fn gathered(&self, value: u32) -> (usize, u32) {
         let position = value - BUFFERED;
@@ -448,7 +403,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         ((position >> self.gather_shift) as usize, position & mask)
     }
 
-    /// Changes the map: the only place where it happens.
+    /// Changes a map entry. All changes but those of the lean loops go through here.
     #[inline(always)]
     fn set_map(&mut self, lpn: u32, value: u32) {
         if L::FULL && self.upkeep.counts_extents() && lpn < self.user_slots {
@@ -484,7 +439,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.valid[ppn as usize / 64] >> (ppn % 64) & 1 == 1
     }
 
-    /// Puts a host slot into its stream's buffer; true when it takes room of its own.
+    /// Puts a host slot into its stream's buffer; true if it takes additional space.
     #[inline(always)]
     fn take_in(&mut self, from: u64, lpn: u32, hint: Hint) -> bool {
         self.host_slots += 1;
@@ -549,8 +504,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         usize::from(spans < mean).min(self.rules.streams as usize - 1)
     }
 
-    /// Takes a slot out of the buffer's order for a write that cannot wait; returns the copy on
-    /// media that it replaces, and whether it was there.
+    /// Removes a slot from the buffer for a write that cannot wait; returns the copy on media that
+    /// it replaces, and whether it was buffered.
     fn take_from_buffer(&mut self, lpn: u32) -> (u32, bool) {
         let value = self.map[lpn as usize];
         if value < BUFFERED {

@@ -1,9 +1,9 @@
-//! Placing: whole units at a frontier, and the map journal that goes with them.
+//! Placing: whole units at a frontier, and the map journal.
 
 use super::{Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State, UNMAPPED};
 use crate::caches::prefetch;
 use crate::config::SlcFull;
-use crate::ftl::{Hint, Launched};
+use crate::ftl::translation::{Hint, Launched};
 use crate::nand::{Mode, Purpose, Ticket, UnitPlace};
 use std::ops::Range;
 
@@ -29,9 +29,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.frontiers[frontier].start(superblock, mode, &self.nand);
     }
 
-    /// Takes the superblock with the most rows that were never programmed, though it was closed.
-    /// Only cuts leave such ones, and many of them in a row can use up the free ones: what a cut
-    /// tears must be written anew, and of superblocks begun one of a kind is written further.
+    /// Takes the closed superblock with the most unprogrammed rows. Only cuts leave such
+    /// superblocks, and many cuts in a row can use up the free ones: torn data must be rewritten,
+    /// and only one open superblock of each kind is continued.
     #[cold]
     fn take_unfilled(&mut self) -> Option<u32> {
         if !G::KEEPS {
@@ -68,7 +68,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Whether reclaim must work before more is written.
+    /// Whether reclaim must work before further writes.
     #[inline(always)]
     pub(super) fn needs_reclaim(&self) -> bool {
         let free = self.free.len() as u32;
@@ -86,7 +86,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         used > allowed.div_ceil(self.rules.data_slots.into()) + open
     }
 
-    /// Whether the host's next unit goes to the pSLC cache; opens a superblock of it if it must.
+    /// Whether the host's next unit goes to the pSLC cache; opens a superblock there if necessary.
     #[inline(always)]
     fn slc_is_open(&mut self, from: u64) -> bool {
         if self.frontiers[SLC_FRONTIER].open().is_some() {
@@ -119,7 +119,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         false
     }
 
-    /// Takes a unit for the host's data (or the map's): pays for it, programs parity on the way.
+    /// Takes a unit for data of the host or the map: pays for it and programs parity on the way.
     pub(super) fn take_host_unit(&mut self, from: u64, stream: usize) -> (usize, UnitPlace) {
         loop {
             let frontier = if self.slc_is_open(from) {
@@ -148,8 +148,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.rules.parity && at.row % self.nand.geometry.die_count == at.die
     }
 
-    /// Makes room for one unit of data that is new to the native superblocks, at a frontier that
-    /// is open then.
+    /// Makes room for one unit of data that is new to the native superblocks, and leaves its
+    /// frontier open.
     #[inline(always)]
     pub(super) fn pay_for_unit(&mut self, from: u64, frontier: usize) {
         if self.is_short() {
@@ -163,7 +163,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                         self.credits -= i64::from(self.unit_slots());
                     }
                 }
-                // Shared with reclaim, it may have been filled just now.
+                // A frontier shared with reclaim may have just been filled.
                 if self.frontiers[frontier].open().is_none() {
                     self.open(frontier, Mode::Native);
                 }
@@ -201,7 +201,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         ticket
     }
 
-    /// Places all that is buffered; returns the end.
+    /// Places all buffered data; returns the end.
     pub(super) fn place_all(&mut self, from: u64) -> u64 {
         let mut end = from;
         for stream in 0..self.gathers.len() {
@@ -212,7 +212,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         end
     }
 
-    /// Places all that is buffered as a commit must: word lines begun are filled up.
+    /// Places all buffered data for a commit: begun word lines are filled up.
     pub(super) fn place_all_safely(&mut self, from: u64) -> u64 {
         let mut end = self.place_all(from);
         for frontier in 1..=self.rules.streams as usize {
@@ -223,8 +223,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         end
     }
 
-    /// Programs host slots past the buffer; returns when they are safe, and how many of them were
-    /// buffered.
+    /// Programs host slots without buffering them; returns the end, and the number of slots that
+    /// had been buffered.
     pub(super) fn place_through(&mut self, from: u64, lpns: Range<u32>, hint: Hint) -> (u64, u32) {
         self.written_end = self.written_end.max(lpns.end);
         let weight = self.weigh(hint);
@@ -276,14 +276,14 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         end
     }
 
-    /// Whether a journal page has filled up.
+    /// Whether a journal page is full.
     #[inline(always)]
     pub(super) fn journal_is_due(&self) -> bool {
         let per_page = self.journal.entries_per_page;
         per_page > 0 && self.journal.pending >= per_page
     }
 
-    /// Programs the journal pages that have filled up, and map pages that must go to media.
+    /// Programs the full journal pages and the map pages that are due.
     #[inline(always)]
     pub(super) fn program_due_journal(&mut self, from: u64) {
         while self.journal_is_due() {
@@ -296,7 +296,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     fn program_due_map(&mut self, from: u64) {
-        // Placing may make more of it due; that waits for the next time.
+        // Placing may make more pages due; they wait for the next call.
         let per_unit = self.upkeep.together();
         let units = self.upkeep.units_due();
         for _ in 0..units {
@@ -341,7 +341,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         (frontier, at, ticket)
     }
 
-    /// Each journal page brings its share of the rolling checkpoint.
+    /// Adds the share of the rolling checkpoint for one journal page.
     fn owe_checkpoint(&mut self) {
         let cycle = u64::from(self.rules.journal.checkpoint_pages);
         if cycle == 0 {
@@ -354,7 +354,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Fills up the word line begun on a die of a native host frontier; returns the end.
+    /// Fills up the begun word line on a die of a native host frontier; returns the end.
     fn close_word_line(&mut self, from: u64, frontier: usize, die: u32) -> u64 {
         if !self.rules.journal.commit_closes_word_lines {
             return 0;
@@ -369,7 +369,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             if self.frontiers[frontier].open() != Some((superblock, Mode::Native))
                 || self.nand.next_row(superblock, die) != row
             {
-                // Shared with reclaim, which has gone on there meanwhile.
+                // Shared with reclaim, which has programmed there meanwhile.
                 continue;
             }
             let at = self.frontiers[frontier].take_on(die, &self.nand);
@@ -379,8 +379,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         end
     }
 
-    /// Brings the map pages that lead to `batch` into DRAM, for changing them; returns when they
-    /// are there.
+    /// Loads the map pages of `batch` into DRAM for a change; returns the end.
     pub(super) fn keep_up(&mut self, from: u64, batch: &[Entry]) -> u64 {
         let mut ready = from;
         for entry in batch {
@@ -391,7 +390,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         ready
     }
 
-    /// Brings the map page of a slot into DRAM; returns when it is there.
+    /// Loads the map page of a slot into DRAM; returns the end.
     #[inline]
     pub(super) fn look_up(&mut self, from: u64, lpn: u32, change: bool) -> u64 {
         if !self.upkeep.is_on() {
@@ -412,7 +411,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Fetches early where the map page of a slot lies, if it must be read.
+    /// Prefetches the map entry of a slot's map page, if it must be read.
     #[inline(always)]
     pub(super) fn prefetch_map_slot(&self, lpn: u32) {
         if self.upkeep.is_on()
@@ -450,8 +449,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.nand.read(from, at, slots, purpose)
     }
 
-    /// Reads the place that a controller keeps for an address that was never written: one that
-    /// uses no free space as spare area does not know that there is nothing to read.
+    /// Reads for an address that was never written: a controller that uses no free space as spare
+    /// area does not know that there is nothing to read.
     pub(super) fn read_blank(&mut self, from: u64, ppn: u32, slots: u32) -> u64 {
         self.counters.nand_reads_host += 1;
         let place = self.nand.geometry.place(ppn);

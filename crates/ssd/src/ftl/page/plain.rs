@@ -1,27 +1,29 @@
 //! Single writes in the counting gear, many at a time, on a drive where nothing but their addresses
-//! matters: the same map, counters and wear as one by one. Most of the time of a simulation without
-//! time goes here.
+//! matters: the same map, counters and wear as one by one. The counting gear spends most of its
+//! time here.
 //!
-//! What the writes have in common is asked once, what later ones need is fetched early, and of
-//! reclaim there is a form without all that such a drive does not have: a unit of a victim is one
-//! look at a word of the valid bits, and what is found goes straight to the new unit. Whatever is
-//! not plain (the first and the last unit of a victim, slots that became stale while they waited)
-//! is left to the general way, and the tests hold the two against each other.
+//! Conditions common to all writes are tested once, memory that later writes need is prefetched,
+//! and reclaim has a form without the features that such a drive lacks: scanning a unit of a victim
+//! reads one word of the valid bits, and the slots found go straight to the new unit. All other
+//! cases (the first and the last unit of a victim, slots that became stale while they waited) are
+//! left to the general path, and the tests compare the two.
 
+use super::looked::LookedUnit;
+use super::mover::Which;
 use super::program::clear;
-use super::reclaim::{AHEAD as VICTIM_AHEAD, Which};
+use super::reclaim::AHEAD as VICTIM_AHEAD;
 use super::{BUFFERED, Entry, Gear, Layout, PageFtl};
 use crate::caches::prefetch;
-use crate::ftl::Hint;
 use crate::ftl::gather::Gather;
+use crate::ftl::translation::Hint;
 use crate::nand::{Mode, Purpose, UnitPlace};
 use std::ops::Range;
 
-/// The frontiers of host data and of reclaim, where there is one stream.
+/// Frontiers of host data and of reclaim on a drive of one stream.
 const HOST: usize = 1;
 const RELOCATED: usize = 2;
 
-/// Fetches the map entries of `lpns` early. All at once: the processor can wait for many together.
+/// Prefetches the map entries of `lpns`, all at once, so that their memory accesses overlap.
 #[inline(always)]
 fn fetch_entries(map: &[u32], lpns: &[u32]) {
     for &lpn in lpns {
@@ -29,7 +31,7 @@ fn fetch_entries(map: &[u32], lpns: &[u32]) {
     }
 }
 
-/// Fetches the words with the valid bits of the copies that writes to `lpns` will make stale.
+/// Prefetches the words with the valid bits of the copies that writes to `lpns` will make stale.
 #[inline(always)]
 fn fetch_valid(map: &[u32], valid: &[u64], lpns: &[u32]) {
     for &lpn in lpns {
@@ -39,7 +41,8 @@ fn fetch_valid(map: &[u32], valid: &[u64], lpns: &[u32]) {
     }
 }
 
-/// What lay at `old` lies at `new` now, as map values; newer data may wait in the buffer.
+/// Changes the map value of a relocated slot from `old` to `new`; newer data may wait in the
+/// buffer.
 #[inline(always)]
 fn relocate(map: &mut [u32], gather: &mut Gather, lpn: u32, old: u32, new: u32) {
     let value = &mut map[lpn as usize];
@@ -50,7 +53,7 @@ fn relocate(map: &mut [u32], gather: &mut Gather, lpn: u32, old: u32, new: u32) 
     }
 }
 
-/// The owners of a victim's slots, and of `count` slots of another superblock, from `target` on.
+/// Owners of a victim's slots, and of `count` slots of another superblock from `target` on.
 #[inline(always)]
 fn apart(
     owner: &mut [u32],
@@ -73,26 +76,8 @@ fn apart(
     }
 }
 
-/// Units of the victim that were looked through: the valid slots found, which are yet to be moved.
-/// Empty but while single writes are taken: a mover holds them then.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Looked {
-    units: Vec<LookedUnit>,
-    /// Of all of them.
-    slots: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct LookedUnit {
-    first: u32,
-    /// Bits that are set in `bits`.
-    slots: u32,
-    /// A bit for each slot from `first` on.
-    bits: u64,
-}
-
 impl<G: Gear, L: Layout> PageFtl<G, L> {
-    /// Whether units are placed, and victims emptied, in the plain way.
+    /// Whether units are placed and victims emptied on the plain path.
     fn places_plainly(&self) -> bool {
         let unit = self.unit_slots();
         self.rows_are_possible()
@@ -103,8 +88,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             && unit.is_power_of_two()
     }
 
-    /// Takes in the first `count` of `lpns`, which lie anywhere; what the others will need is
-    /// fetched early. Only where rows are possible.
+    /// Takes in the first `count` of `lpns`, in any order, and prefetches for the others. Only
+    /// where rows are possible.
     pub(super) fn take_each(&mut self, lpns: &[u32], count: usize) {
         let plain = self.places_plainly();
         fetch_entries(&self.map, &lpns[count..]);
@@ -115,7 +100,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             if done == count {
                 break;
             }
-            // Mostly, the buffer is full.
+            // Usually because the buffer is full.
             let known = self.map[lpns[done] as usize] >= BUFFERED;
             if known || !plain || !self.place_plainly() {
                 self.settle_looked();
@@ -126,7 +111,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.settle_looked();
     }
 
-    /// Takes in as many of `lpns` as the buffer has room for in one piece; returns how many.
+    /// Takes in as many of `lpns` as fit into the buffer in one piece; returns their number.
     #[inline(always)]
     fn take_some(&mut self, lpns: &[u32]) -> usize {
         let gather = &mut self.gathers[0];
@@ -162,8 +147,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         count
     }
 
-    /// Places the unit in the buffer, after the reclaim that pays for it. False: it must be done
-    /// the general way.
+    /// Places the buffered unit after the reclaim that pays for it. False: the general path must do
+    /// it.
     fn place_plainly(&mut self) -> bool {
         if self.gathers[0].whole(self.unit_slots()).is_none() {
             return false;
@@ -185,7 +170,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         true
     }
 
-    /// Maps the whole unit that is buffered to where it has been programmed.
+    /// Maps the whole buffered unit to its programmed place.
     #[inline(always)]
     fn map_buffered(&mut self, at: UnitPlace, erased: bool) {
         let unit = self.unit_slots();
@@ -201,7 +186,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.counters.slots_host += u64::from(unit);
     }
 
-    /// A whole unit of data has been programmed.
+    /// Counts a programmed whole unit of data.
     #[inline(always)]
     fn programmed_plainly(&mut self, at: UnitPlace, first: u32, erased: bool) {
         let unit = self.unit_slots();
@@ -213,7 +198,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.journal_change(unit);
     }
 
-    /// Does reclaim work until a unit of the host is paid for, and pays.
+    /// Does reclaim work until a host unit is paid for, and pays for it.
     fn pay_plainly(&mut self) {
         let price = i64::from(self.unit_slots());
         while self.credits < price && self.needs_reclaim() {
@@ -228,8 +213,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Looks through one unit of the victim; when a whole unit is together, it is programmed.
-    /// False: it must be done the general way.
+    /// Scans one unit of the victim and programs once a whole unit is gathered. False: the general
+    /// path must do it.
     #[inline(always)]
     fn look_plainly(&mut self) -> bool {
         let geometry = &self.nand.geometry;
@@ -281,7 +266,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         true
     }
 
-    /// Programs a whole unit of what was found in the victim.
+    /// Programs a whole unit of slots found in the victim.
     #[inline(always)]
     fn move_plainly(&mut self, victim: u32) {
         if self.frontiers[RELOCATED].open().is_none() {
@@ -328,7 +313,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 });
             }
         }
-        // Of the last one only: without it, it was less than a unit.
+        // Only the last one can have a rest: without it, there was less than a unit.
         self.looked.units.extend(rest);
         self.looked.slots = rest.map_or(0, |looked| looked.slots);
         self.candidates.remove_valid(victim, unit);
@@ -337,7 +322,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.close_if_full(RELOCATED);
     }
 
-    /// The mover holds what is yet to be moved, as it does elsewhere.
+    /// Hands the slots still to be moved back to the mover.
     fn settle_looked(&mut self) {
         let moving = &mut self.movers[Which::Reclaim as usize].moving;
         for looked in self.looked.units.drain(..) {

@@ -1,12 +1,12 @@
-//! Programming a unit: the old copies become stale, the map points to the new ones.
+//! Programming a unit: old copies become stale, and the map points to the new ones.
 //!
-//! This is where both gears spend their time, so a lean drive has loops of its own here.
+//! Both gears spend most of their time here, so a lean drive has loops of its own.
 
 use super::{BUFFERED, Entry, Gear, Layout, PageFtl, UNMAPPED};
 use crate::ftl::candidates::NOT;
 use crate::nand::{Mode, Purpose, Ticket, UnitPlace};
 
-/// The slot at `ppn` is stale now.
+/// Marks the slot at `ppn` stale.
 #[inline(always)]
 pub(super) fn clear(valid: &mut [u64], ppn: u32) {
     let word = &mut valid[ppn as usize / 64];
@@ -17,14 +17,15 @@ pub(super) fn clear(valid: &mut [u64], ppn: u32) {
     *word = left;
 }
 
-/// Apart and by value, so that the loops do not keep their counters in memory for it.
+/// A separate function with a by-value argument, so that the loops keep their counters in
+/// registers.
 #[cold]
 fn stale_twice(ppn: u32) -> ! {
     panic!("slot {ppn} made stale twice");
 }
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
-    /// The copy that a map value stands for is stale now, and no mover has seen to it.
+    /// Marks the copy behind a map value stale, outside of movers.
     #[inline(always)]
     pub(super) fn invalidate(&mut self, value: u32) {
         if value != UNMAPPED {
@@ -33,8 +34,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// A slot is stale now. Returns what is left valid in its superblock, with [`NOT`] if that is
-    /// no candidate.
+    /// Marks a slot stale. Returns the remaining valid count of its superblock, with [`NOT`] if
+    /// that is not a candidate.
     #[inline(always)]
     fn leave(&mut self, ppn: u32) -> u32 {
         clear(&mut self.valid, ppn);
@@ -76,7 +77,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         done.ticket
     }
 
-    /// Maps new data to the slots from `first` on; returns the end of them.
+    /// Maps new data to the slots from `first` on; returns the slot after the last.
     #[inline(always)]
     pub(super) fn map_new(&mut self, first: u32, batch: &[Entry]) -> u32 {
         let geometry = &self.nand.geometry;
@@ -101,7 +102,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         ppn
     }
 
-    /// The same for data that was on media already.
+    /// The same for relocated data.
     #[inline(always)]
     pub(super) fn program_moved(
         &mut self,
@@ -128,7 +129,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                     if value == entry.old {
                         self.set_map(entry.lpn, ppn + 1);
                     } else {
-                        // Newer data waits in the buffer; this copy is what it will replace.
+                        // Newer data waits in the buffer and will replace this copy.
                         let (stream, index) = self.gathered(value);
                         self.gathers[stream].set_old(index, entry.old, ppn + 1);
                     }
@@ -140,7 +141,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         done.ticket
     }
 
-    /// The superblock that all of a batch comes from: mostly there is one.
+    /// The superblock that the whole batch comes from, if it is one, as is usual.
     #[inline(always)]
     fn only_victim_of(&self, batch: &[Entry]) -> Option<u32> {
         let victim_of = |entry: &Entry| self.nand.geometry.superblock_of(entry.old - 1);
@@ -148,7 +149,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         first.filter(|_| first == last)
     }
 
-    /// Maps what comes from one victim to the slots from `first` on; returns the end of them.
+    /// Maps data of one victim to the slots from `first` on; returns the slot after the last.
     #[inline(always)]
     fn map_moved(&mut self, first: u32, batch: &[Entry], victim: u32) -> u32 {
         let (shift, mask) = (self.gather_shift, (1 << self.gather_shift) - 1);
@@ -174,7 +175,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         first + slots
     }
 
-    /// The slot at `ppn` is the entry's; returns the one after it.
+    /// Makes the entry the owner of the slot at `ppn`; returns the slot after it.
     #[inline(always)]
     fn own(&mut self, ppn: u32, entry: &Entry) -> u32 {
         self.owner[ppn as usize] = entry.lpn;

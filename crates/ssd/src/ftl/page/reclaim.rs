@@ -1,88 +1,21 @@
 //! Making room: reclaim of native superblocks, folding of the pSLC cache, refresh.
 //!
-//! All empty a victim unit by unit: valid slots are read, gathered to whole units, and programmed
-//! at the relocation frontier. A victim goes free only when every slot that was valid in it lies
-//! elsewhere; until then its copies are still there to fall back on.
+//! All of them empty a victim unit by unit: valid slots are read, gathered to whole units, and
+//! programmed at the relocation frontier. A victim becomes free only when every valid slot has been
+//! programmed elsewhere; until then its copies remain to fall back on.
 //!
-//! Spread over host writes, reclaim works for credits: while few superblocks are free, a unit of
-//! new data may be programmed only for credits, and each slot of the victim that need not be
-//! moved earns one. Over a victim's life the slots written equal the slots it frees, so the free
-//! reserve never shrinks and reclaim can never be stuck. (Write credits: NVMeVirt, `conv_ftl.c`.)
+//! Spread over host writes, reclaim works with credits: while few superblocks are free, programming
+//! a unit of new data costs credits, and each slot of the victim that need not be moved earns one.
+//! Over a victim's life the slots written equal the slots it frees, so the free reserve never
+//! shrinks and reclaim never gets stuck. (Write credits: NVMeVirt, `conv_ftl.c`.)
 
+use super::mover::Which;
 use super::{Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State};
 use crate::caches::prefetch;
-use crate::image::image_of;
 use crate::nand::{Erased, Mode, Purpose, UnitPlace};
 
-/// One emptying in progress.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Mover {
-    pub(super) victim: Option<u32>,
-    /// Next unit of the victim to look at.
-    pub(super) unit: u32,
-    /// Valid slots read but not yet programmed: logical slot and map value of where it lies.
-    pub(super) moving: Vec<Entry>,
-    /// The drive's epoch in which all of `moving` was known to be valid.
-    pub(super) epoch: u64,
-    /// When the slots in `moving` are in the controller.
-    read_end: u64,
-    /// Victims looked through whose last slots are in `moving`.
-    pub(super) retiring: Vec<u32>,
-}
-
-image_of!(Mover {
-    victim,
-    unit,
-    moving,
-    epoch,
-    read_end,
-    retiring
-});
-
-impl Mover {
-    /// Superblocks being emptied.
-    pub fn victims(&self) -> impl Iterator<Item = u32> + '_ {
-        self.victim.iter().chain(&self.retiring).copied()
-    }
-
-    /// The victim, when all there is to do is to look through it.
-    pub fn looking_only(&self) -> Option<u32> {
-        let idle = self.moving.is_empty() && self.retiring.is_empty();
-        self.victim.filter(|_| idle)
-    }
-
-    pub fn is_working(&self) -> bool {
-        self.victim.is_some() || !self.moving.is_empty()
-    }
-}
-
-/// Which of the movers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
-    Reclaim = 0,
-    Fold = 1,
-    Refresh = 2,
-    Level = 3,
-}
-
-impl Which {
-    /// What it is, known to the compiler where it is reclaim.
-    #[inline(always)]
-    fn or_reclaim<const RECLAIM: bool>(self) -> Which {
-        if RECLAIM { Which::Reclaim } else { self }
-    }
-
-    fn purpose(self) -> Purpose {
-        match self {
-            Which::Reclaim => Purpose::Relocation,
-            Which::Fold => Purpose::Fold,
-            Which::Refresh | Which::Level => Purpose::Refresh,
-        }
-    }
-}
-
-/// Map entries are fetched for so many slots of a victim at a time, and so many ahead of the look.
-/// Many at once, since the processor can wait for many together, but not long for one.
+/// Number of victim slots whose map entries are prefetched at a time, and distance ahead of the
+/// scan, in slots. Many at once, so that their memory accesses overlap.
 pub(super) const AHEAD: u32 = 128;
 
 /// Calls `f` for each valid slot from `first` up to `last`, a word at a time.
@@ -114,15 +47,15 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Whether cuts have used up the reserve. Each leaves a victim half emptied and rows torn, and
-    /// many in a row can do so again before one victim is empty: then what has priority is a free
-    /// superblock, and the emptiest is the victim, whatever the policy.
+    /// Whether cuts have used up the reserve. Each cut leaves a half emptied victim and torn rows,
+    /// and many in a row can do so before one victim is empty. A free superblock then has priority,
+    /// and the emptiest superblock is the victim, whatever the policy.
     #[inline(always)]
     pub(super) fn is_short(&self) -> bool {
         G::KEEPS && self.free.len() <= self.rules.streams as usize
     }
 
-    /// Empties victims one by one, holding nothing back to fill units with.
+    /// Empties victims one by one, without waiting for full units.
     #[cold]
     pub(super) fn restore_reserve(&mut self, from: u64) {
         let w = Which::Reclaim as usize;
@@ -136,8 +69,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Empties whole victims until enough superblocks are free for `frontier` to have room. One
-    /// that reclaim shares may have been given room on the way.
+    /// Empties whole victims until enough superblocks are free for `frontier` to have room. A
+    /// frontier shared with reclaim may get room on the way.
     pub(super) fn reclaim_whole(&mut self, from: u64, frontier: usize) {
         while self.needs_reclaim() {
             let between = self.movers[Which::Reclaim as usize].victim.is_none();
@@ -182,10 +115,11 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.movers[Which::Refresh as usize].is_working() || !self.refresh_queue.is_empty()
     }
 
-    /// Looks through one unit of the victim, and programs when a whole unit is gathered.
-    /// Returns when its operations end; `None` when there is nothing to empty.
+    /// Scans one unit of the victim, and programs when a whole unit is gathered. Returns the end of
+    /// its operations, or `None` when there is nothing to empty.
     ///
-    /// `RECLAIM`: it is reclaim, which has code of its own, since most of the time goes there.
+    /// `RECLAIM`: the mover is reclaim, which is compiled separately because it takes most of the
+    /// time.
     fn step<const RECLAIM: bool>(&mut self, which: Which, from: u64) -> Option<u64> {
         let which = which.or_reclaim::<RECLAIM>();
         let w = which as usize;
@@ -200,7 +134,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             None if self.movers[w].moving.is_empty() => return None,
             None => end = end.max(self.program_moving::<RECLAIM>(which, from)),
         }
-        // Whole units; less only when a second victim would otherwise wait for a few slots.
+        // Whole units, except when a second victim would otherwise wait for a few slots.
         while self.movers[w].moving.len() >= unit_slots
             || (self.movers[w].retiring.len() > 1 && !self.movers[w].moving.is_empty())
         {
@@ -225,7 +159,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     fn pick_for_reclaim(&mut self) -> Option<u32> {
         if self.rules.slc.dynamic_above_free > 0 {
-            // A superblock used as cache gives back more than any native one.
+            // A superblock used as cache frees more space than any native one.
             let own = self.rules.slc.superblocks;
             let at = self.slc_full.iter().position(|&s| s >= own);
             if let Some(victim) = at.and_then(|at| self.slc_full.remove(at)) {
@@ -256,9 +190,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.nand.rows(mode) * self.nand.geometry.die_count
     }
 
-    /// Looks through what a step reads before it programs anything. Emptying whole victims in one
-    /// go, reclaim reads a row of all dies side by side: unit by unit, each read would stand
-    /// behind the program just begun on its die, and the dies would work one after another.
+    /// Scans the units that a step reads before it programs anything. When it empties whole victims
+    /// at once, reclaim reads a row of all dies in parallel: unit by unit, each read would wait for
+    /// the program just begun on its die, and the dies would work one after another.
     #[inline(always)]
     fn look_ahead(&mut self, which: Which, victim: u32, from: u64) {
         self.look(which, victim, from);
@@ -324,8 +258,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Takes the valid slots from `first` up to `last` for moving; returns how many slots of media
-    /// they fill.
+    /// Takes the valid slots from `first` up to `last` for moving; returns their total weight.
     #[inline(always)]
     fn take_valid(&mut self, which: Which, first: u32, last: u32) -> u32 {
         let mut moving = std::mem::take(&mut self.movers[which as usize].moving);
@@ -349,9 +282,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         found
     }
 
-    /// Fetches the map entries of the valid slots from `first` up to `last` early.
+    /// Prefetches the map entries of the valid slots from `first` up to `last`.
     pub(super) fn prefetch_ahead(&self, first: u32, last: u32) {
-        // What the next block reads its addresses from, a cache line of them at a time.
+        // The owners that the next block reads, a cache line at a time.
         let later = last as usize + AHEAD as usize;
         for first in (later..later + AHEAD as usize).step_by(16) {
             prefetch(&self.owner, first);
@@ -371,14 +304,14 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     fn program_moving<const RECLAIM: bool>(&mut self, which: Which, from: u64) -> u64 {
         let which = which.or_reclaim::<RECLAIM>();
         if which != Which::Reclaim {
-            // New to the native superblocks, or taking the place of nothing freed yet: it pays
-            // like a host's.
+            // The data is new to the native superblocks or replaces nothing freed yet, so it pays
+            // like host data.
             self.pay_for_move(from);
         }
         self.drop_stale(which);
         let mover = &mut self.movers[which as usize];
         let read_end = mover.read_end;
-        // Nothing waits in the meantime, not even where paying looks at this mover.
+        // No slots wait in the mover meanwhile, not even if paying uses this mover.
         let mut moving = std::mem::take(&mut mover.moving);
         let (count, room) = self.unit_of(&moving);
         let mut end = read_end;
@@ -389,7 +322,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             let ready = read_end.max(from);
             let at = self.take_relocation_unit(ready, frontier, purpose);
             if which == Which::Reclaim {
-                // Padding uses up slots that no credit stands for.
+                // Padding uses slots that no credit was paid for.
                 self.credits -= i64::from(room);
             }
             end = self.program_moved(ready, at, batch, purpose).end;
@@ -404,7 +337,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         end
     }
 
-    /// What was overwritten or trimmed since it was read need not be moved any more.
+    /// Drops slots that were overwritten or trimmed since they were read.
     #[inline(always)]
     fn drop_stale(&mut self, which: Which) {
         if self.movers[which as usize].epoch != self.epoch {
@@ -427,7 +360,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// How many of the entries fit into a unit, and the room that is left.
+    /// Number of entries that fit into a unit, and the remaining room.
     fn unit_of(&self, moving: &[Entry]) -> (usize, u32) {
         let unit = self.unit_slots();
         if !L::FULL {
@@ -459,7 +392,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Relocated data goes with its like: to the stream that it came from.
+    /// Relocated data goes to the stream that it came from.
     fn relocation_frontier(&self, batch: &[Entry]) -> usize {
         let superblock = self.nand.geometry.superblock_of(batch[0].old - 1);
         let stream = usize::from(self.stream_of[superblock as usize]);
@@ -489,7 +422,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Frees the victims that hold nothing valid any more.
+    /// Frees the victims without valid slots.
     fn retire(&mut self, which: Which, from: u64) {
         let mut index = 0;
         while let Some(&victim) = self.movers[which as usize].retiring.get(index) {
@@ -499,7 +432,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             }
             let mover = &mut self.movers[which as usize];
             mover.retiring.remove(index);
-            // Its slot numbers will mean other data.
+            // Its slot numbers will refer to other data.
             let slots = self.nand.geometry.slots_per_superblock;
             let mut gone = 0;
             mover.moving.retain(|entry| {

@@ -1,8 +1,8 @@
-//! What the page-mapped layer tells media that remember, and how it finds everything again.
+//! Media that keep data: records of the page-mapped layer, and its recovery from them.
 //!
-//! The state that is not on media is made anew: superblocks that were being filled are filled
-//! further, behind what was torn; ones being emptied are candidates again; write credits begin
-//! with the debt that free space has against what reclaim must keep.
+//! State that is not on media is rebuilt: superblocks that were being filled are continued behind
+//! the torn rows; those being emptied are candidates again; write credits begin with the shortfall
+//! of free space against the reserve of reclaim.
 
 use super::{
     BUFFERED, Entry, Found, Frontier, Gear, Layout, Mover, PageFtl, SLC_FRONTIER, State, UNMAPPED,
@@ -16,7 +16,7 @@ use crate::nand::{Mode, Recorder, Reliability, UnitPlace, UsedArray};
 use crate::rng::Rng;
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
-    /// New content for a mapping unit has come into the buffer.
+    /// Records new content of a mapping unit in the buffer.
     #[inline(always)]
     pub(super) fn remember_write(&mut self, lpn: u32, tag: u32) {
         if !G::KEEPS {
@@ -32,7 +32,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// A unit was booked: what it holds. `moved`: copies of what is on media.
+    /// Records the content of a booked unit. `moved`: the slots are copies of data on media.
     #[inline(always)]
     pub(super) fn remember_program(&mut self, at: UnitPlace, batch: &[Entry], moved: bool) {
         if G::KEEPS {
@@ -60,7 +60,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 content,
             }
         };
-        // The map's pages have no content, wherever they are.
+        // Pages of the map have no content.
         if moved {
             let old = batch.iter().map(|entry| entry.old - 1);
             let contents = media.contents_at(old.clone()).flatten();
@@ -78,7 +78,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         media.fill(at.die, tag.unwrap_or(0) as u32, slots);
     }
 
-    /// A journal page was booked on a die.
+    /// Records a journal page booked on a die.
     #[inline(always)]
     pub(super) fn remember_journal(&mut self, die: u32) {
         if let Some(media) = self.nand.media_mut() {
@@ -138,7 +138,7 @@ impl<L: Layout> Recoverable for PageFtl<Recorder, L> {
 }
 
 impl<L: Layout> PageFtl<Recorder, L> {
-    /// Forgets all that is not on media.
+    /// Discards all state that is not on media.
     fn forget_all(&mut self, config: &DriveConfig) {
         self.map.fill(UNMAPPED);
         self.written_end = 0;
@@ -163,7 +163,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         self.upkeep.clear();
         self.launched.clear();
         self.epoch += 1;
-        // Which of equal victims is drawn must not depend on how often power failed.
+        // The draw among equal victims must not depend on the number of power failures.
         self.rng = Rng::named(config.ftl.seed, "victim");
     }
 
@@ -195,7 +195,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         }
     }
 
-    /// Every superblock is open, full or free, oldest first.
+    /// Classifies every superblock as open, full or free, oldest first.
     fn take_superblocks(&mut self, seen: &[Seen]) {
         let mut order: Vec<u32> = (0..seen.len() as u32).collect();
         order.sort_by_key(|&s| (seen[s as usize].last, s));
@@ -220,7 +220,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
             if open.contains(&Some(s)) {
                 continue;
             }
-            // The marks of bad blocks are on media too.
+            // Bad block marks are on media too.
             if self.nand.is_retired(s) {
                 self.state[s as usize] = State::Retired;
             } else if self.candidates.valid(s) == 0 {
@@ -236,7 +236,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         self.credits = self.credits_left();
     }
 
-    /// Whether a superblock that is not full may be filled further at a frontier.
+    /// Whether a frontier may continue a superblock that is not full.
     fn fits(&self, superblock: u32, tag: usize) -> bool {
         let slc = self.mode[superblock as usize] == Mode::Slc;
         slc == (tag == SLC_FRONTIER)
@@ -282,8 +282,8 @@ impl<L: Layout> PageFtl<Recorder, L> {
         }
     }
 
-    /// What was written for credits and not earned yet may be lost with the power: as far as
-    /// free space falls short of the reserve, it is owed.
+    /// Credits that were spent in advance may be lost with the power: the shortfall of free space
+    /// against the reserve becomes the debt.
     fn credits_left(&self) -> i64 {
         let geometry = &self.nand.geometry;
         let slots = i64::from(geometry.slots_per_superblock);
@@ -291,7 +291,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         (self.free.len() as i64 * slots - reserve).min(0)
     }
 
-    /// The map's own pages: where the journal goes on, which leaves are on media.
+    /// Restores the state of the map's own pages: position of the journal, and leaves on media.
     fn take_map_pages(&mut self) {
         let first = self.journal.first as usize;
         let journal = &self.map[first..first + self.journal.slots as usize];

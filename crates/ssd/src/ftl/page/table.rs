@@ -1,20 +1,20 @@
-//! A large table with an entry per slot, zero where nothing was ever written.
+//! A large table with an entry per slot, zero for slots never written.
 
 use crate::image::{Image, ImageError, Reader, Writer};
 use std::ops::{Deref, DerefMut};
 
-/// Entries looked at together when a table is copied: 2 MiB of memory.
+/// Entries tested together when a table is copied: 2 MiB of memory.
 const PART: usize = 1 << 19;
-/// Below so many entries a copy is one of all.
+/// Minimum number of entries for a sparse copy.
 const SMALL: usize = 16 * PART;
 
-/// An entry per slot. Fresh memory is zero without being touched, and a copy leaves alone what was
-/// zero: forks of a drive take memory for the part of its capacity that is in use.
+/// An entry per slot. Fresh memory is zero without being touched, and a copy does not touch zero
+/// parts: forks of a drive take memory only for the part of its capacity in use.
 #[derive(Debug)]
 pub(super) struct Table(Vec<u32>);
 
 impl Table {
-    /// All zero.
+    /// A table of zeroes.
     pub fn new(entries: usize) -> Table {
         Table(vec![0; entries])
     }

@@ -1,30 +1,30 @@
-//! A map that is not all in DRAM: what bringing parts of it in, and taking them out, costs.
+//! A map that is not all in DRAM: the cost of loading and evicting its parts.
 //!
 //! The map is cut into leaves of equal runs of logical slots. `Cached`: each leaf is a full map
 //! slot on media. `Tree`: a leaf takes as many bytes as it has extents, so the map is small while
-//! data lies in long runs and grows as it is broken up; changed leaves are written together, a
-//! map slot when enough bytes have gathered.
+//! data lies in long runs and grows as the runs are broken up; changed leaves are written together,
+//! a map slot when enough bytes have gathered.
 //!
-//! DRAM holds leaves up to its bytes; which one goes is decided by second chance, oldest first.
-//! Touching a leaf that is not in DRAM reads it; one that was changed is written when it goes.
+//! DRAM holds leaves up to its size; the leaf to evict is chosen by second chance, oldest first.
+//! Touching a leaf that is not in DRAM reads it; a changed leaf is written when it is evicted.
 //!
-//! Left out: the nodes above the leaves (small, always in DRAM), and compaction of a tree's area
-//! on media, which is written in a circle.
+//! Left out: the nodes above the leaves (small, always in DRAM), and compaction of a tree's area on
+//! media, which is written as a ring.
 
-use super::{BUFFERED, UNMAPPED};
 use crate::caches::prefetch;
 use crate::config::{DriveConfig, MappingKind};
+use crate::ftl::map_value::{BUFFERED, UNMAPPED};
 use crate::geometry::Divisor;
 use crate::image::image_of;
 use std::collections::VecDeque;
 
-/// Leaves looked at so many ahead of their turn to go: they lie anywhere in memory.
+/// Distance of prefetching leaves ahead of their eviction: they are scattered in memory.
 const LEAVES_AHEAD: usize = 16;
 
 /// A leaf of the map.
 #[derive(Clone, Debug, Default)]
 struct Leaf {
-    /// Bytes of DRAM it was given.
+    /// Bytes of DRAM allotted to it.
     bytes: u32,
     /// Extents in it.
     extents: u32,
@@ -44,7 +44,7 @@ image_of!(Leaf {
     changed
 });
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Debug)]
 pub(super) struct Upkeep {
     on: bool,
@@ -52,27 +52,29 @@ pub(super) struct Upkeep {
     entry_bytes: u32,
     slot_bytes: u32,
     slots_per_leaf: Divisor,
-    /// Logical slots that the leaves lead to; the hidden ones beyond them have none.
+    /// Logical slots that the leaves map; the hidden ones beyond them have no leaves.
     user_slots: u32,
     leaves: Vec<Leaf>,
     /// Leaves in DRAM, oldest first.
     cached: VecDeque<u32>,
     dram_bytes: u64,
     dram_used: u64,
-    /// Hidden logical address of the first map slot, how many there are, and the next in turn.
+    /// Hidden logical address of the first map slot, number of map slots, and the next one to
+    /// write.
     first: u32,
     slots: u32,
     next: u32,
     /// Bytes of changed leaves waiting for a whole map slot.
     waiting_bytes: u32,
-    /// Map slots to be programmed, by hidden logical address, each once: written once, it holds
-    /// everything that made it due.
+    /// Map slots to be programmed, by hidden logical address, without duplicates: one program
+    /// covers all changes.
     due: VecDeque<u32>,
     is_due: Vec<bool>,
-    /// So many are programmed together: a unit's, or all when the whole map is less than that.
+    /// Number of map slots programmed together: a unit's worth, or all when the whole map is
+    /// smaller.
     together: u32,
     serial: bool,
-    /// When the last leaf asked for is in DRAM.
+    /// Time at which the last requested leaf is in DRAM.
     brought_at: u64,
 }
 
@@ -138,12 +140,12 @@ impl Upkeep {
         }
     }
 
-    /// When reading a leaf may begin.
+    /// Earliest start of reading a leaf.
     pub fn may_read(&self, from: u64) -> u64 {
         from.max(if self.serial { self.brought_at } else { 0 })
     }
 
-    /// A leaf is in DRAM at `end`.
+    /// Records that a leaf is in DRAM at `end`.
     pub fn brought(&mut self, end: u64) {
         self.brought_at = self.brought_at.max(end);
     }
@@ -168,7 +170,7 @@ impl Upkeep {
         self.leaves.iter().map(|leaf| u64::from(leaf.extents)).sum()
     }
 
-    /// The next map slot in turn must be programmed.
+    /// Makes the next map slot of the ring due.
     pub fn owe_next(&mut self) {
         self.owe(self.next);
         self.next = (self.next + 1) % self.slots;
@@ -180,13 +182,13 @@ impl Upkeep {
         }
     }
 
-    /// Whether enough map slots wait to be programmed.
+    /// Whether enough map slots are due for a program.
     #[inline(always)]
     pub fn is_due(&self) -> bool {
         self.due.len() as u32 >= self.together
     }
 
-    /// How many times enough wait.
+    /// Number of programs that the due map slots fill.
     pub fn units_due(&self) -> u32 {
         self.due.len() as u32 / self.together
     }
@@ -196,14 +198,14 @@ impl Upkeep {
         self.together
     }
 
-    /// Takes the next of them, by hidden logical address.
+    /// Takes the next due map slot, by hidden logical address.
     pub fn take_due(&mut self) -> Option<u32> {
         let lpn = self.due.pop_front()?;
         self.is_due[(lpn - self.first) as usize] = false;
         Some(lpn)
     }
 
-    /// Fetches a mapping unit's leaf early.
+    /// Prefetches a mapping unit's leaf.
     #[inline(always)]
     pub fn prefetch(&self, lpn: u32) {
         if self.on {
@@ -225,7 +227,7 @@ impl Upkeep {
         self.slots_per_leaf.quotient(lpn) as usize
     }
 
-    /// Extents that begin at `lpn`: none or one.
+    /// Number of extents that begin at `lpn`: zero or one.
     fn begins(&self, map: &[u32], lpn: u32) -> u32 {
         let value = map[lpn as usize];
         if value == UNMAPPED {
@@ -246,14 +248,14 @@ impl Upkeep {
         self.begins(map, lpn) + after
     }
 
-    /// The map of `lpn` is about to change.
+    /// Uncounts the extents at `lpn` before its map entry changes.
     pub fn before_change(&mut self, map: &[u32], lpn: u32) {
         let begin = self.beginnings(map, lpn);
         let leaf = self.leaf_of(lpn);
         self.leaves[leaf].extents -= begin;
     }
 
-    /// The map of `lpn` has changed.
+    /// Counts the extents at `lpn` after its map entry has changed.
     pub fn after_change(&mut self, map: &[u32], lpn: u32) {
         let begin = self.beginnings(map, lpn);
         let leaf = self.leaf_of(lpn);
@@ -268,8 +270,8 @@ impl Upkeep {
         }
     }
 
-    /// Uses the leaf of `lpn`. When it is not in DRAM: the hidden address of the map slot to
-    /// read, or `None` when it was never on media.
+    /// Uses the leaf of `lpn`. Returns the hidden address of the map slot to read if the leaf is
+    /// not in DRAM and is on media.
     pub fn touch(&mut self, lpn: u32, change: bool) -> Option<u32> {
         let leaf = self.leaf_of(lpn);
         let bytes = self.bytes_of(leaf);
@@ -329,8 +331,8 @@ impl Upkeep {
         }
     }
 
-    /// After power failed: which map slots are on media. Where each leaf lies in them is not kept;
-    /// a tree's leaves are taken to lie in order.
+    /// Restores after a power failure which map slots are on media. The place of each leaf in them
+    /// is not kept; a tree's leaves are assumed to lie in order.
     pub fn take_homes(&mut self, on_media: &[bool]) {
         if !self.on || self.slots == 0 {
             return;
@@ -344,7 +346,7 @@ impl Upkeep {
         }
     }
 
-    /// Forgets everything.
+    /// Discards all state.
     pub fn clear(&mut self) {
         self.leaves.fill(Leaf::default());
         self.cached.clear();

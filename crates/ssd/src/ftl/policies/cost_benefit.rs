@@ -1,13 +1,13 @@
-//! Cost-benefit: the candidate with the highest age x (1 - u) / 2u, u its valid share.
+//! Cost-benefit: the candidate with the highest age x (1 - u) / 2u, u being its valid share.
 //!
-//! Prefers old superblocks, whose data has shown that it stays, at a higher valid count than young
-//! ones, whose data is still being overwritten. Pays with hot and cold data, costs under uniform
-//! load. Age is counted in host slots written since the superblock was closed, and one more: among
-//! superblocks closed since the last host write the one with the fewest valid slots is best, so
-//! that reclaim which goes round the whole drive within one host write still comes to an end. One
-//! with nothing valid comes first. Ties go to the lowest number.
+//! Prefers old superblocks, whose remaining data tends to stay, even at a higher valid count than
+//! young ones, whose data is still being overwritten. Better than greedy for a mix of hot and cold
+//! data, worse under uniform load. Age is counted in host slots written since the superblock was
+//! closed, and one more: among superblocks closed since the last host write the one with the fewest
+//! valid slots is best, so that reclaim that cycles through the whole drive within one host write
+//! still terminates. A superblock without valid slots comes first. Ties go to the lowest number.
 
-use super::{PolicyInfo, VictimEntry, VictimPolicy};
+use super::VictimPolicy;
 use crate::ftl::candidates::Candidates;
 use crate::rng::Rng;
 use std::cmp::Reverse;
@@ -15,16 +15,6 @@ use std::cmp::Reverse;
 /// See the module's text.
 #[derive(Clone, Copy, Debug)]
 pub struct CostBenefit;
-
-pub(super) const ENTRY: VictimEntry = VictimEntry {
-    info: PolicyInfo {
-        name: "cost-benefit",
-        text: "the superblock with the highest age x (1 - u) / 2u, u being its valid share",
-        source: "M. Rosenblum, J. Ousterhout 1992; A. Kawaguchi, S. Nishioka, H. Motoda 1995",
-        parameter: None,
-    },
-    make: |_| Box::new(CostBenefit),
-};
 
 impl VictimPolicy for CostBenefit {
     fn pick(&self, candidates: &mut Candidates, _: &mut Rng) -> Option<u32> {

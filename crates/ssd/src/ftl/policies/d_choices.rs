@@ -4,31 +4,16 @@
 //! Between random (d = 1) and greedy (large d) at a cost that does not grow with the drive. Ties
 //! go to the lowest number.
 
-use super::{PolicyInfo, PolicyParameter, VictimEntry, VictimPolicy};
+use super::VictimPolicy;
 use crate::ftl::candidates::Candidates;
 use crate::rng::Rng;
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Copy, Debug)]
 pub struct DChoices {
     /// Candidates drawn.
     pub d: u64,
 }
-
-pub(super) const ENTRY: VictimEntry = VictimEntry {
-    info: PolicyInfo {
-        name: "d-choices",
-        text: "of d full superblocks drawn at random, the one with the fewest valid slots",
-        source: "B. Van Houdt 2013; Y. Li, P. Lee, J. Lui 2013",
-        parameter: Some(PolicyParameter {
-            name: "d",
-            text: "superblocks drawn",
-            default: 10,
-            range: (1, 10_000),
-        }),
-    },
-    make: |d| Box::new(DChoices { d }),
-};
 
 impl VictimPolicy for DChoices {
     fn pick(&self, candidates: &mut Candidates, rng: &mut Rng) -> Option<u32> {

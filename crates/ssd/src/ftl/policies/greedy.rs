@@ -1,25 +1,15 @@
 //! Greedy: the candidate with the fewest valid slots.
 //!
-//! Optimises the slots relocated now; optimal for uniform load, poor where data of different
+//! Minimises the slots relocated now; optimal for uniform load, poor where data of different
 //! lifetimes is mixed. Ties go to the lowest number.
 
-use super::{PolicyInfo, VictimEntry, VictimPolicy};
+use super::VictimPolicy;
 use crate::ftl::candidates::Candidates;
 use crate::rng::Rng;
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Copy, Debug)]
 pub struct Greedy;
-
-pub(super) const ENTRY: VictimEntry = VictimEntry {
-    info: PolicyInfo {
-        name: "greedy",
-        text: "the superblock with the fewest valid slots; ties go to the lowest number",
-        source: "M. Rosenblum, J. Ousterhout 1992; W. Bux, I. Iliadis 2010",
-        parameter: None,
-    },
-    make: |_| Box::new(Greedy),
-};
 
 impl VictimPolicy for Greedy {
     fn pick(&self, candidates: &mut Candidates, _: &mut Rng) -> Option<u32> {

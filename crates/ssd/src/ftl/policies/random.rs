@@ -1,24 +1,14 @@
-//! Random: any candidate, each as likely.
+//! Random: any candidate, all equally likely.
 //!
 //! The baseline: write amplification 1 / (1 - rho) under uniform load.
 
-use super::{PolicyInfo, VictimEntry, VictimPolicy};
+use super::VictimPolicy;
 use crate::ftl::candidates::Candidates;
 use crate::rng::Rng;
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Copy, Debug)]
 pub struct Random;
-
-pub(super) const ENTRY: VictimEntry = VictimEntry {
-    info: PolicyInfo {
-        name: "random",
-        text: "any full superblock, each as likely",
-        source: "B. Van Houdt 2013 (d = 1)",
-        parameter: None,
-    },
-    make: |_| Box::new(Random),
-};
 
 impl VictimPolicy for Random {
     fn pick(&self, candidates: &mut Candidates, rng: &mut Rng) -> Option<u32> {

@@ -110,8 +110,9 @@ fn names_and_parameters_are_checked_with_what_is_allowed() {
     }
 }
 
-/// Found by the swarm (seed 6983): a worn drive of which everything was closed within one host
-/// write had all ages 0, took the lowest number whatever it held, and gained nothing for ever.
+/// Found by the swarm (seed 6983): on a worn drive whose superblocks were all closed within one
+/// host write, all ages were 0, so that the lowest number was taken whatever its valid count, and
+/// reclaim never gained space.
 #[test]
 fn cost_benefit_is_greedy_among_what_was_closed_since_the_last_host_write() {
     let mut candidates = Candidates::new(40, 16);

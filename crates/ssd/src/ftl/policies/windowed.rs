@@ -4,31 +4,16 @@
 //! Keeps young superblocks, still being overwritten, out of the choice. Ties go to the
 //! lowest number.
 
-use super::{PolicyInfo, PolicyParameter, VictimEntry, VictimPolicy};
+use super::VictimPolicy;
 use crate::ftl::candidates::Candidates;
 use crate::rng::Rng;
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Copy, Debug)]
 pub struct Windowed {
     /// Superblocks in the window.
     pub w: u64,
 }
-
-pub(super) const ENTRY: VictimEntry = VictimEntry {
-    info: PolicyInfo {
-        name: "windowed",
-        text: "the superblock with the fewest valid slots of the w closed longest ago",
-        source: "X.-Y. Hu et al. 2009 (windowed greedy)",
-        parameter: Some(PolicyParameter {
-            name: "w",
-            text: "superblocks in the window",
-            default: 32,
-            range: (1, 1 << 24),
-        }),
-    },
-    make: |w| Box::new(Windowed { w }),
-};
 
 impl VictimPolicy for Windowed {
     fn pick(&self, candidates: &mut Candidates, _: &mut Rng) -> Option<u32> {

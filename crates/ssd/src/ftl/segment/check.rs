@@ -1,10 +1,10 @@
-//! The block-mapped layers check themselves: every slot lies where the rules allow, and all
-//! counts agree.
+//! Self-check of the block-mapped layers: every slot lies where the rules allow, and all counts
+//! agree.
 
 use super::{BUFFERED, Core, Gear, NONE, Placement, Role, SegmentFtl, UNMAPPED};
 
 impl<G: Gear, P: Placement> SegmentFtl<G, P> {
-    /// Walks everything and reports the first contradiction. Costs a pass over the table.
+    /// Checks everything and reports the first contradiction. Takes a pass over the table.
     pub(super) fn check_all(&self) -> Result<(), String> {
         let mut valid = vec![0; self.core.valid.len()];
         self.check_table(&mut valid)?;
@@ -71,7 +71,7 @@ impl<G: Gear, P: Placement> SegmentFtl<G, P> {
         Ok(())
     }
 
-    /// Each superblock has one role.
+    /// Checks that each superblock has one role.
     fn check_roles(&self) -> Result<(), String> {
         let core = &self.core;
         let homes = core.home.iter().copied().filter(|&home| home != NONE);
@@ -80,7 +80,7 @@ impl<G: Gear, P: Placement> SegmentFtl<G, P> {
         let uses = (core.free.iter().map(|&s| (s, Role::Free)))
             .chain(homes.chain(old).map(|s| (s, Role::Data)))
             .chain(logs.map(|s| (s, Role::Log)))
-            .chain(core.map_log.superblock().map(|s| (s, Role::Map)));
+            .chain(core.map_log.superblock.map(|s| (s, Role::Map)));
         let mut seen = vec![0; core.role.len()];
         for (superblock, role) in uses {
             seen[superblock as usize] += 1;
@@ -108,8 +108,8 @@ impl<G: Gear, P: Placement> SegmentFtl<G, P> {
 }
 
 impl<G: Gear> Core<G> {
-    /// Whether a slot lies at its own offset in its segment's home, or in the old one where a
-    /// rewrite has not yet come.
+    /// Whether a slot lies at its own offset in its segment's home, or in the old one if an open
+    /// rewrite has not reached it.
     fn is_in_place(&self, lpn: u32, superblock: u32, unit: u32, slot: u32) -> bool {
         let segment = self.target(lpn).segment;
         if slot != lpn - segment * self.nand.geometry.slots_per_superblock {
@@ -120,7 +120,7 @@ impl<G: Gear> Core<G> {
             || moving.is_some_and(|r| r.old == superblock && unit >= r.next)
     }
 
-    /// Every slot programmed is accounted to a purpose.
+    /// Checks that every programmed slot is counted under one purpose.
     fn check_conservation(&self) -> Result<(), String> {
         let c = &self.counters;
         let unit = u64::from(self.nand.geometry.slots_per_unit);

@@ -1,26 +1,18 @@
 //! The naive baseline: every slot is written in its place.
 //!
-//! What is not yet programmed, and does not lie before something that is, is simply programmed
-//! (rows passed over on its die are padded, and need a rewrite when they are written later).
-//! Everything else rewrites the whole segment: a page updated at random in a full segment of n
-//! pages programs n pages. (J. He, "The Myth of SSD Performance Degradation": up to 256x.)
+//! A slot that is not programmed yet and does not lie before a programmed one is simply programmed
+//! (skipped rows on its die are padded, and need a rewrite when they are written later). Everything
+//! else rewrites the whole segment: a page updated at random in a full segment of n pages programs
+//! n pages. (J. He, "The Myth of SSD Performance Degradation": up to 256x.)
 
 use super::{Core, DriveConfig, Gear, NONE, Placement, Range, Target, Ticket};
-use crate::image::{Image, ImageError, Reader, Writer};
+use crate::image::image_of;
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Debug)]
 pub struct InPlace;
 
-impl Image for InPlace {
-    fn save(&self, _: &mut Writer<'_>) -> Result<(), ImageError> {
-        Ok(())
-    }
-
-    fn load(_: &mut Reader<'_>) -> Result<InPlace, ImageError> {
-        Ok(InPlace)
-    }
-}
+image_of!(InPlace {});
 
 impl Placement for InPlace {
     fn new(_: &DriveConfig) -> InPlace {

@@ -6,7 +6,7 @@ use crate::caches::prefetch;
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::{Found, Hint, SuperblockView, Translation};
+use crate::ftl::translation::{Found, Hint, SuperblockView, Translation};
 use crate::nand::media::Media;
 use crate::nand::{NandWork, Purpose, Ticket, UsedArray};
 use std::ops::Range;
@@ -97,7 +97,7 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
 
     fn read_internal(&mut self, from: u64, lpn: u32) -> u64 {
         match self.find(lpn) {
-            // Not accounted to the host: it did not ask for it.
+            // Not counted as a host read, because the host did not request it.
             Found::Media(first) => {
                 let run = Run { first, slots: 1 };
                 self.core.read_media(from, run, Purpose::Map)

@@ -6,18 +6,19 @@
 //! - a whole unit that begins a segment opens a fresh home for it, and whole units that follow in
 //!   order go there; when all of the segment is there, the old home is stale without a copy
 //!   (switch merge); when another segment begins first, the rest is copied (partial merge);
-//! - a whole unit that is the next of its block in a home goes there;
+//! - a whole unit that is the next one of its block in a home goes there;
 //! - everything else goes to the log, in the order written, whatever its segment. When the log is
-//!   full, its oldest superblock is merged: each segment with valid slots in it is written anew
-//!   with the newest copy of all its slots (full merge).
+//!   full, its oldest superblock is merged: each segment with valid slots in it is rewritten with
+//!   the newest copy of all its slots (full merge).
 //!
-//! What a write costs depends on how many segments the log's slots belong to, and not on how much
-//! of the drive is free.
+//! The cost of a write depends on the number of segments that the log's slots belong to, and not on
+//! the free space of the drive.
 
 use super::VecDeque;
-use super::recover::LOG_TAG;
 use super::rewrite::Content;
-use super::{BUFFERED, Core, DriveConfig, Gear, NONE, Placement, Range, Role, Target, Ticket};
+use super::{
+    BUFFERED, Core, DriveConfig, Gear, LOG_TAG, NONE, Placement, Range, Role, Target, Ticket,
+};
 use crate::image::image_of;
 use crate::nand::{Mode, UnitPlace};
 
@@ -31,7 +32,7 @@ struct Log {
 
 image_of!(Log { superblock, owners });
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Debug)]
 pub struct Logged {
     /// Oldest first; the last one is written to.
@@ -61,7 +62,8 @@ impl Placement for Logged {
         {
             return ticket;
         }
-        // Merging takes what the buffer has of the segments merged: it may be empty then.
+        // Merging also takes the buffered slots of the merged segments, so the buffer may be empty
+        // afterwards.
         let place = self.take_unit(core, from);
         self.log(core, from, place, 0..0, false)
     }
@@ -102,7 +104,7 @@ impl Placement for Logged {
     }
 }
 
-/// Programs a whole unit in its segment's home when it comes in order there.
+/// Programs a whole unit in its segment's home if it is the next in order there.
 fn place_home<G: Gear>(
     core: &mut Core<G>,
     from: u64,
@@ -132,7 +134,7 @@ fn place_home<G: Gear>(
 }
 
 impl Logged {
-    /// The next unit of the log; makes room for it.
+    /// Takes the next unit of the log, making room for it.
     fn take_unit<G: Gear>(&mut self, core: &mut Core<G>, from: u64) -> UnitPlace {
         let full = core.nand.geometry.slots_per_superblock as usize;
         if self.logs.back().is_none_or(|log| log.owners.len() == full) {
@@ -154,7 +156,7 @@ impl Logged {
         }
     }
 
-    /// Programs `fresh`, or the oldest of the buffer, to the log.
+    /// Programs `fresh`, or the oldest buffered slots, to the log.
     fn log<G: Gear>(
         &mut self,
         core: &mut Core<G>,
@@ -205,8 +207,8 @@ impl Logged {
         ticket
     }
 
-    /// Full merges of all segments with valid slots in the oldest log superblock, which is free
-    /// then.
+    /// Does full merges of all segments with valid slots in the oldest log superblock, which
+    /// becomes free.
     fn merge_oldest<G: Gear>(&mut self, core: &mut Core<G>, from: u64) {
         let Some(log) = self.logs.front() else {
             return;

@@ -10,19 +10,19 @@
 //! of a block are programmed in order and once, so a slot that is already programmed, or lies
 //! before one that is, cannot be written again: the segment moves to a fresh superblock.
 //!
-//! A rewrite is left open at the unit last written, as in controllers with one replacement block:
-//! a host that goes on from there pays nothing more; the rest is copied when another segment must
-//! be rewritten. Rows passed over on a die are padded when a later row is programmed on it.
+//! A rewrite is left open at the unit last written, as in controllers with one replacement block: a
+//! host that continues from there pays nothing more; the rest is copied when another segment must
+//! be rewritten. Skipped rows on a die are padded when a later row is programmed on it.
 //!
-//! The model keeps a table of all slots to find them quickly; the rules above, which
-//! [`Core::check`] walks, are what makes it a block map. The data itself tells which slots a
-//! segment holds (spare area), so only a change of homes and what is trimmed count as changes of
-//! the map; see [`map_log`].
+//! The model keeps a table of all slots to find them quickly; the rules above, which the self-check
+//! verifies, make it a block map. The spare areas identify the slots of a segment, so only changes
+//! of homes and trims count as changes of the map; see [`map_log`].
 //!
 //! Left out: reclaim for wear (segments that are never written never move), idle work other than
 //! emptying the buffer, filling up of word lines.
 
 mod check;
+mod commit;
 mod in_place;
 mod interface;
 mod logged;
@@ -33,9 +33,10 @@ mod rewrite;
 pub use in_place::InPlace;
 pub use logged::Logged;
 
-use super::Launched;
 use super::gather::{Entry, Gather};
-use crate::config::{DriveConfig, MEDIA_SLOTS_MAX};
+use super::map_value::{BUFFERED, UNMAPPED};
+use super::translation::Launched;
+use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::image::{Image, image_of, image_of_choice};
 use crate::nand::{Gear, Nand, Ticket};
@@ -44,14 +45,13 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// The table's value for a slot that lies nowhere; a slot at `ppn` has the value `ppn + 1`.
-const UNMAPPED: u32 = 0;
-/// Values from here up are indices in the write buffer.
-const BUFFERED: u32 = MEDIA_SLOTS_MAX as u32;
 /// No superblock.
 const NONE: u32 = u32::MAX;
+/// Tags of superblocks: the segment for a home, these for the rest.
+const LOG_TAG: u32 = u32::MAX - 1;
+const MAP_TAG: u32 = u32::MAX;
 
-/// What a superblock is used for.
+/// Role of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Role {
@@ -70,11 +70,11 @@ image_of_choice!(Role {
     Map
 });
 
-/// A segment on its way to another superblock.
+/// A segment being rewritten to another superblock.
 #[derive(Clone, Copy, Debug)]
 struct Rewrite {
     segment: u32,
-    /// Where the units not yet copied lie.
+    /// Superblock of the units not yet copied.
     old: u32,
     /// The next unit; nothing before it is valid in `old`.
     next: u32,
@@ -82,7 +82,7 @@ struct Rewrite {
 
 image_of!(Rewrite { segment, old, next });
 
-/// Where a unit's worth of logical slots belongs.
+/// Place of a unit of logical slots.
 #[derive(Clone, Copy, Debug)]
 struct Target {
     segment: u32,
@@ -90,35 +90,36 @@ struct Target {
     unit: u32,
 }
 
-/// Rules of one kind of block map: where host data goes.
+/// Placement rules of one kind of block map.
 pub trait Placement: Clone + Debug + Image {
-    /// For a drive of this configuration.
+    /// Creates the placement of a drive.
     fn new(config: &DriveConfig) -> Self;
-    /// Gives the oldest buffered data to media, with what goes well with it; nothing when the
+    /// Programs the oldest buffered data, with other data that fits its unit; does nothing when the
     /// buffer is empty.
     fn place_oldest<G: Gear>(&mut self, core: &mut Core<G>, from: u64) -> Ticket;
-    /// Programs slots of one unit past the buffer.
+    /// Programs slots of one unit without buffering them.
     fn place_fresh<G: Gear>(&mut self, core: &mut Core<G>, from: u64, fresh: Range<u32>) -> Ticket;
-    /// Superblocks used beside the homes.
+    /// Superblocks used in addition to the homes.
     fn superblocks(&self) -> impl Iterator<Item = u32>;
     /// Whether the slot's copy at `ppn` is one of this placement's own.
     fn owns(&self, lpn: u32, superblock: u32, slot: u32) -> bool;
-    /// Forgets everything.
+    /// Discards all state.
     fn clear(&mut self);
-    /// Log superblocks at most.
+    /// Maximum number of log superblocks.
     fn logs_max(&self) -> usize {
         0
     }
-    /// After power failed: the log superblocks, oldest first, with what lies in each slot.
+    /// Restores the log superblocks after a power failure, oldest first, with the owner of each
+    /// slot.
     fn take_logs(&mut self, _logs: Vec<(u32, Vec<u32>)>) {}
 }
 
-/// What all block maps share: media, homes, buffer.
+/// The common part of all block maps: media, homes, buffer.
 #[derive(Clone, Debug)]
 pub struct Core<G> {
     nand: Nand<G>,
     counters: DriveCounters,
-    /// Where each logical slot's newest copy is.
+    /// Newest copy of each logical slot.
     table: Vec<u32>,
     /// One past the highest slot ever written.
     written_end: u32,
@@ -134,7 +135,7 @@ pub struct Core<G> {
     gather_slots: u32,
     map_log: MapLog,
     launched: Vec<Launched>,
-    /// Slots of a write past the buffer that were in it.
+    /// Buffered slots replaced by unbuffered writes.
     released: u32,
 }
 
@@ -196,10 +197,10 @@ impl<G: Gear> Core<G> {
         self.nand.geometry.units_per_superblock()
     }
 
-    /// Where a slot belongs.
+    /// Segment and unit of a slot.
     #[inline(always)]
     fn target(&self, lpn: u32) -> Target {
-        // Segments are cut as superblocks are.
+        // Segments are divided like superblocks.
         let place = self.nand.geometry.place(lpn);
         Target {
             segment: place.superblock,
@@ -207,7 +208,7 @@ impl<G: Gear> Core<G> {
         }
     }
 
-    /// The logical slots of a unit, those beyond the drive's end left out.
+    /// The logical slots of a unit, excluding those beyond the drive's end.
     #[inline(always)]
     fn slots_of(&self, at: Target) -> Range<u32> {
         let geometry = &self.nand.geometry;
@@ -255,7 +256,7 @@ impl<G: Gear> Core<G> {
         }
     }
 
-    /// One valid slot less where a copy lay.
+    /// Subtracts the copy behind a map value from the valid slots of its superblock.
     #[inline(always)]
     fn invalidate(&mut self, value: u32) {
         if value != UNMAPPED {
@@ -268,12 +269,12 @@ impl<G: Gear> Core<G> {
         let superblock = self.free.pop_front();
         let superblock = superblock.expect("the configuration keeps superblocks free");
         self.role[superblock as usize] = role;
-        // Moves are finished one after another, so that a power cut finds one at most.
+        // Moves finish one after another, so that a power cut finds at most one unfinished.
         self.nand.wait_before_erase(superblock);
         superblock
     }
 
-    /// A superblock that holds nothing valid any more is free again; it is erased before use.
+    /// Frees a superblock without valid slots; it is erased before use.
     fn release(&mut self, superblock: u32) {
         let s = superblock as usize;
         assert_eq!(self.valid[s], 0, "superblock {superblock} goes free");
@@ -282,7 +283,7 @@ impl<G: Gear> Core<G> {
         self.free.push_back(superblock);
     }
 
-    /// Frees what a segment no longer needs after slots of it have gone elsewhere.
+    /// Frees the superblocks that a segment no longer needs after its slots have moved.
     #[inline(always)]
     fn settle(&mut self, segment: u32) {
         if let Some(rewrite) = self.rewrite.filter(|rewrite| rewrite.segment == segment) {
@@ -301,7 +302,7 @@ impl<G: Gear> Core<G> {
         }
     }
 
-    /// The slot's data is no longer needed; returns the places in the buffer that frees.
+    /// Trims a slot; returns the number of buffer places that this frees.
     fn forget(&mut self, lpn: u32) -> u32 {
         let (old, was_buffered) = self.take_out(lpn);
         if old != UNMAPPED {

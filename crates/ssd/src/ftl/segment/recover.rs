@@ -1,10 +1,10 @@
-//! What the block-mapped layers tell media that remember, and how they find everything again.
+//! Media that keep data: records of the block-mapped layers, and their recovery from them.
 //!
-//! Every superblock's spare areas say what it is: home of a segment, log, or map. A segment that
-//! lies in two superblocks was being rewritten: a new home that holds nothing but copies is given
-//! up, any other is finished by a merge. Logs are not written further.
+//! The spare areas of every superblock give its role: home of a segment, log, or map. A segment in
+//! two superblocks was being rewritten: a new home that holds only copies is dropped, any other is
+//! finished by a merge. Logs are not continued.
 
-use super::{BUFFERED, Core, Gear, NONE, Placement, Role, SegmentFtl, UNMAPPED};
+use super::{BUFFERED, Core, Gear, LOG_TAG, MAP_TAG, NONE, Placement, Role, SegmentFtl, UNMAPPED};
 use crate::config::DriveConfig;
 use crate::ftl::frontier::Frontier;
 use crate::ftl::recover::{
@@ -14,12 +14,8 @@ use crate::nand::media::{Content, CutDamage, Media, Spare};
 use crate::nand::{Mode, Recorder, Reliability, UsedArray};
 use std::collections::BTreeMap;
 
-/// Tags: the segment for a home, these for the rest.
-pub(super) const LOG_TAG: u32 = u32::MAX - 1;
-pub(super) const MAP_TAG: u32 = u32::MAX;
-
 impl<G: Gear> Core<G> {
-    /// New content for a mapping unit has come into the buffer.
+    /// Records new content of a mapping unit in the buffer.
     #[inline(always)]
     pub(super) fn remember_write(&mut self, lpn: u32, tag: u32) {
         if !G::KEEPS {
@@ -33,7 +29,7 @@ impl<G: Gear> Core<G> {
         }
     }
 
-    /// A slot about to be programmed, from the buffer or from where it lies.
+    /// Records a slot about to be programmed, from the buffer or from its place on media.
     #[inline(always)]
     pub(super) fn remember_slot(
         &mut self,
@@ -47,7 +43,7 @@ impl<G: Gear> Core<G> {
         }
         let content: Content = self.nand.media_mut().and_then(|media| match moved_from {
             Some(value) => media.content_at(value - 1).cloned(),
-            // Left there: a segment that moves may take it before the write it is for.
+            // The content stays in the buffer: a moving segment may need it before its own write.
             None => media.buffered(lpn).cloned(),
         });
         slots.push(Spare {
@@ -58,7 +54,7 @@ impl<G: Gear> Core<G> {
         });
     }
 
-    /// A unit was booked: what it holds.
+    /// Records the content of a booked unit.
     #[inline(always)]
     pub(super) fn remember_program(&mut self, die: u32, tag: u32, slots: Vec<Spare>) {
         if let Some(media) = self.nand.media_mut() {
@@ -66,7 +62,7 @@ impl<G: Gear> Core<G> {
         }
     }
 
-    /// A page of the map was booked.
+    /// Records a booked page of the map.
     #[inline(always)]
     pub(super) fn remember_map(&mut self, die: u32) {
         if let Some(media) = self.nand.media_mut() {
@@ -164,7 +160,7 @@ impl Core<Recorder> {
         }
     }
 
-    /// The newest superblock of the map is written further.
+    /// Continues the newest superblock of the map.
     fn take_map_superblock(&mut self, seen: &[Seen]) {
         let of_map = (0..)
             .zip(seen)
@@ -180,7 +176,7 @@ impl Core<Recorder> {
         self.map_log.resume(superblock, frontier);
     }
 
-    /// The superblocks of each segment that hold something of it, oldest first.
+    /// Superblocks with valid slots of each segment, oldest first.
     fn take_homes(&mut self, seen: &[Seen]) -> BTreeMap<u32, Vec<u32>> {
         let mut homes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (superblock, at) in (0..).zip(seen) {
@@ -196,7 +192,7 @@ impl Core<Recorder> {
         homes
     }
 
-    /// The logs that hold something, oldest first, with what lies in each slot.
+    /// Logs with valid slots, oldest first, with the owner of each slot.
     fn take_logs(&mut self, seen: &[Seen]) -> Vec<(u32, Vec<u32>)> {
         let mut logs: Vec<u32> = (0..seen.len() as u32)
             .filter(|&s| self.valid[s as usize] > 0 && seen[s as usize].tag == LOG_TAG)
@@ -235,7 +231,7 @@ impl Core<Recorder> {
         }
     }
 
-    /// Makes one home of a segment's superblocks, oldest first.
+    /// Joins a segment's superblocks, given oldest first, into one home.
     fn join(&mut self, from: u64, segment: u32, homes: &[u32]) {
         let mut homes = homes.to_vec();
         while let [.., older, newest] = homes[..]
@@ -255,8 +251,7 @@ impl Core<Recorder> {
         }
     }
 
-    /// Goes back to the copies in an older home of all that a superblock holds, when they are the
-    /// same.
+    /// Returns to the copies in an older home of all slots of a superblock, if they are the same.
     fn give_up(&mut self, superblock: u32, home: u32) -> bool {
         let slots = self.nand.geometry.slots_per_superblock;
         let inside = |slot: u32| slot / slots == superblock;
@@ -302,7 +297,7 @@ impl Core<Recorder> {
         true
     }
 
-    /// Merges all segments that have something in a log superblock, which is free then.
+    /// Merges all segments with valid slots in a log superblock, which becomes free.
     fn empty_log(&mut self, from: u64, superblock: u32, owners: &[u32]) {
         let first = superblock * self.nand.geometry.slots_per_superblock;
         for (value, &lpn) in (first + 1..).zip(owners) {

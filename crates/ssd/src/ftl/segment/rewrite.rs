@@ -4,12 +4,12 @@ use super::{BUFFERED, Core, Launched, NONE, Rewrite, Role, Target, UNMAPPED};
 use crate::nand::{Gear, Mode, Purpose, Ticket, UnitPlace};
 use std::ops::Range;
 
-/// What a unit being programmed holds.
+/// Content of a unit being programmed, in slots.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Content {
     /// Slots of the host.
     pub host: u32,
-    /// Of these, how many leave the buffer only when the program has ended.
+    /// Host slots that leave the buffer only when the program has ended.
     pub buffered: u32,
     /// Slots copied.
     pub moved: u32,
@@ -22,7 +22,7 @@ impl<G: Gear> Core<G> {
         self.row_of(at) >= self.next_row(at)
     }
 
-    /// Whether it is the very next of its block.
+    /// Whether it is the next unit of its block.
     #[inline(always)]
     pub(super) fn is_next(&self, at: Target) -> bool {
         self.row_of(at) == self.next_row(at)
@@ -53,7 +53,7 @@ impl<G: Gear> Core<G> {
         self.map_log.change(1);
     }
 
-    /// Begins to move a segment that has a home.
+    /// Begins the rewrite of a segment that has a home.
     pub(super) fn begin_rewrite(&mut self, segment: u32) {
         assert!(
             self.rewrite.is_none(),
@@ -68,7 +68,7 @@ impl<G: Gear> Core<G> {
         });
     }
 
-    /// The open rewrite goes on behind the unit just programmed.
+    /// Advances the open rewrite behind the unit just programmed.
     pub(super) fn pass(&mut self, at: Target) {
         if let Some(rewrite) = &mut self.rewrite
             && rewrite.segment == at.segment
@@ -77,7 +77,7 @@ impl<G: Gear> Core<G> {
         }
     }
 
-    /// Copies what the open rewrite has left before unit `until`.
+    /// Copies the remaining units of the open rewrite before unit `until`.
     pub(super) fn copy_until(&mut self, from: u64, until: u32) {
         while let Some(rewrite) = self.rewrite {
             if rewrite.next >= until {
@@ -100,7 +100,7 @@ impl<G: Gear> Core<G> {
         debug_assert!(self.rewrite.is_none(), "{:?}", self.rewrite);
     }
 
-    /// Full merge: programs the newest copy of all that a segment has into a fresh superblock.
+    /// Full merge: programs the newest copy of all slots of a segment into a fresh superblock.
     pub(super) fn merge(&mut self, from: u64, segment: u32) {
         let home = self.home[segment as usize];
         let open = self.rewrite.filter(|rewrite| rewrite.segment == segment);
@@ -122,8 +122,8 @@ impl<G: Gear> Core<G> {
         }
     }
 
-    /// Programs a unit in its segment's home: what is `fresh` from the host, what the buffer has
-    /// of it, and a copy of the rest. Rows before it on its die are padded.
+    /// Programs a unit in its segment's home: the `fresh` slots from the host, its buffered slots,
+    /// and a copy of the rest. Skipped rows on its die are padded.
     pub(super) fn program(
         &mut self,
         from: u64,
@@ -204,7 +204,7 @@ impl<G: Gear> Core<G> {
         done.ticket
     }
 
-    /// Reads what of a unit's slots lies on media alone and is not `fresh`; returns the end.
+    /// Reads the slots of a unit that are only on media and not `fresh`; returns the end.
     fn read_rest(&mut self, from: u64, slots: Range<u32>, fresh: &Range<u32>) -> u64 {
         let mut end = from;
         let mut run = Run::default();
@@ -223,8 +223,8 @@ impl<G: Gear> Core<G> {
         end
     }
 
-    /// Reads slots of one unit. Copies are read when their die comes to it, behind all that is
-    /// booked there: the controller has no memory for whole segments.
+    /// Reads slots of one unit. Copies are read behind all operations booked on their die: the
+    /// controller has no memory for whole segments.
     pub(super) fn read_media(&mut self, from: u64, run: Run, purpose: Purpose) -> u64 {
         let place = self.nand.geometry.place(run.first);
         let mut from = from;
@@ -248,7 +248,7 @@ impl<G: Gear> Core<G> {
     }
 }
 
-/// Slots of one unit that are read together.
+/// A run of slots of one unit that are read together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Run {
     pub first: u32,
@@ -256,7 +256,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Adds a slot; when it lies in another unit, returns what was gathered before.
+    /// Adds a slot; if it lies in another unit, returns the previous run.
     #[inline(always)]
     pub fn add(&mut self, ppn: u32, unit: u32) -> Option<Run> {
         if self.slots > 0 && self.first / unit == ppn / unit {

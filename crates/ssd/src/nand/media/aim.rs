@@ -1,16 +1,15 @@
-//! The programs and erases booked, counted, so that a cut can be aimed inside one of them.
+//! Count of the programs and erases booked, so that a cut can be aimed inside one of them.
 //!
-//! Reads are not counted: a cut inside one leaves nothing that a cut beside it would not.
+//! Reads are not counted: a cut inside a read has no effect that a cut beside it would not have.
 
-use super::Media;
-use crate::nand::gear::Ticket;
+use crate::nand::operation::Ticket;
 
-/// Counts, and what is aimed at.
+/// The count and the target.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Aim {
-    booked: u64,
-    target: Option<u64>,
-    hit: Option<Aimed>,
+    pub booked: u64,
+    pub target: Option<u64>,
+    pub hit: Option<Aimed>,
 }
 
 /// The operation aimed at, once it is booked.
@@ -18,16 +17,16 @@ pub(super) struct Aim {
 pub struct Aimed {
     /// The booking that it is part of.
     pub ticket: Ticket,
-    /// It is the erase of a booking that also programs.
+    /// The target is the erase of a booking that also programs.
     pub erase: bool,
-    /// When it begins, as is now known; ns.
+    /// Currently known start, ns.
     pub start: u64,
-    /// When it ends; ns.
+    /// Currently known end, ns.
     pub end: u64,
 }
 
 impl Aim {
-    /// One more was booked.
+    /// Counts a booked operation.
     pub fn count(&mut self, die: u32, id: u32, erase: bool) {
         self.booked += 1;
         if self.target == Some(self.booked) {
@@ -38,45 +37,6 @@ impl Aim {
                 start: 0,
                 end: 0,
             });
-        }
-    }
-}
-
-impl Media {
-    /// Programs and erases booked since the drive was made or read from files; a block's erase
-    /// and the program behind it are two.
-    pub fn booked_count(&self) -> u64 {
-        self.aim.booked
-    }
-
-    /// Aims at the `nth` program or erase booked from now on, counted from 1; `None`: at nothing.
-    pub fn aim_at(&mut self, nth: Option<u64>) {
-        self.aim.target = nth.map(|nth| self.aim.booked.saturating_add(nth));
-        self.aim.hit = None;
-    }
-
-    /// Power fails: an operation that is booked will not be struck any more. One that is not yet
-    /// booked stays aimed at, it may be one of recovery.
-    pub(super) fn miss_aim(&mut self) {
-        if self.aim.hit.take().is_some() {
-            self.aim.target = None;
-        }
-    }
-
-    /// Whether something is aimed at.
-    pub fn is_aiming(&self) -> bool {
-        self.aim.target.is_some()
-    }
-
-    /// What is aimed at, once it is booked.
-    pub fn aimed(&self) -> Option<Aimed> {
-        self.aim.hit
-    }
-
-    /// Where in time it is, as is now known.
-    pub(in crate::nand) fn aimed_lies(&mut self, start: u64, end: u64) {
-        if let Some(hit) = &mut self.aim.hit {
-            (hit.start, hit.end) = (start, end);
         }
     }
 }

@@ -1,14 +1,13 @@
-//! From what is booked to what is there: settling, waiting, cutting.
+//! From booked operations to the state of the media: settling, waiting, cutting.
 
 use super::{CutDamage, Dropped, Event, MapRecord, Media, Page, Pending, Progress, Spare};
-use crate::nand::gear::{Program, Ticket};
-use crate::nand::{Mode, Purpose, SLC_KIND};
+use crate::nand::operation::{Mode, Program, Purpose, SLC_KIND, Ticket};
 use std::sync::Arc;
 
 impl Media {
-    // What is booked.
+    // Booking.
 
-    /// A program was booked; its slots follow with [`Media::fill`].
+    /// Books a program; its slots follow with [`Media::fill`].
     pub(in crate::nand) fn book_program(&mut self, op: &Program, ticket: Ticket) {
         let block = op.superblock * self.dies + op.die;
         let before = op.erase.then(|| self.before_erase(block));
@@ -42,7 +41,7 @@ impl Media {
         });
     }
 
-    /// An erase of its own was booked.
+    /// Books an erase without a program.
     pub(in crate::nand) fn book_erase(&mut self, superblock: u32, ticket: Ticket) {
         let die = ticket.die;
         let block = superblock * self.dies + die;
@@ -63,7 +62,7 @@ impl Media {
         self.pending[(op.block % self.dies) as usize].push_back(op);
     }
 
-    /// Takes the operation of a die that was booked first.
+    /// Takes the oldest booked operation of a die.
     fn take_first(&mut self, die: u32) -> Option<Pending> {
         let op = self.pending[die as usize].pop_front()?;
         self.pending_count[op.block as usize] -= 1;
@@ -71,23 +70,23 @@ impl Media {
     }
 
     fn before_erase(&mut self, block: u32) -> Arc<MapRecord> {
-        // The older copies may go with it: what lies in half-programmed word lines is saved.
+        // The erase may remove older copies, so data in half-programmed word lines is saved.
         self.save_lower_pages();
         self.rows[block as usize] = 0;
         self.record()
     }
 
-    /// Saves what lies in half-programmed word lines.
+    /// Saves the data of half-programmed word lines.
     pub fn save_lower_pages(&mut self) {
         self.saved = self.seq;
     }
 
-    /// Whether something was forgotten that is not yet known to be recorded.
+    /// Whether trims are not yet known to be recorded.
     pub fn has_unsaved(&self) -> bool {
         !self.forgotten_since.is_empty()
     }
 
-    /// What was forgotten and is not recorded yet.
+    /// A record of the trims that are not recorded yet.
     pub fn unsaved_map(&self) -> Arc<MapRecord> {
         self.record()
     }
@@ -113,7 +112,7 @@ impl Media {
         }
     }
 
-    /// The program last booked on a die is a page of the map: it says what was forgotten.
+    /// Makes the program last booked on a die a page of the map, which records the trims.
     pub fn fill_map(&mut self, die: u32) {
         let record = self.record();
         if let Some(page) = self.last_page(die) {
@@ -126,14 +125,14 @@ impl Media {
         last.page.as_mut().map(Arc::make_mut)
     }
 
-    /// The map is recorded beside the array at `time`, by a layer whose map costs nothing.
+    /// Records the map outside the array at `time`, for a layer whose map costs nothing.
     pub fn note_map(&mut self, time: u64) {
         let record = self.record();
         self.notes.push((time, record));
     }
 
-    /// What was forgotten until now is recorded at `time`, and what lies in half-programmed word
-    /// lines is saved: a superblock is given up, which may take the older copies.
+    /// Records the trims until now at `time` and saves half-programmed word lines: a superblock is
+    /// retired, which may remove older copies.
     pub(in crate::nand) fn note_forgotten(&mut self, time: u64) {
         self.save_lower_pages();
         let record = MapRecord {
@@ -143,13 +142,13 @@ impl Media {
         self.notes.push((time, Arc::new(record)));
     }
 
-    /// An address is forgotten.
+    /// Trims an address.
     pub fn forget(&mut self, address: u32) {
         let seq = self.next_seq();
         self.forgotten_since.push((address, seq));
     }
 
-    /// A superblock is free: its next erase waits for what is booked now.
+    /// Makes the next erase of a free superblock wait for the operations booked now.
     pub(in crate::nand) fn freed(&mut self, superblock: u32) {
         self.generation[superblock as usize] += 1;
         let last = (0..).zip(&self.pending);
@@ -160,12 +159,12 @@ impl Media {
         self.wait_for.insert(superblock, last.collect());
     }
 
-    /// What must have ended before the superblock is erased.
+    /// Takes the operations that must end before the superblock is erased.
     pub(in crate::nand) fn waits(&self, superblock: u32) -> Vec<Ticket> {
         self.wait_for.get(&superblock).cloned().unwrap_or_default()
     }
 
-    /// Everything is erased.
+    /// Erases everything.
     pub(in crate::nand) fn wipe(&mut self) {
         for block in 0..self.blocks.len() as u32 {
             self.erase_block(block);
@@ -182,9 +181,9 @@ impl Media {
         self.wait_for.clear();
     }
 
-    // What is there.
+    // Settling.
 
-    /// Takes in what has ended on a die: all before the operation `first` (all when there is
+    /// Applies the operations that have ended on a die: all before `first` (all when there is
     /// none).
     pub(in crate::nand) fn settle(&mut self, die: u32, first: Option<u32>) {
         while let Some(op) = self.pending[die as usize].front() {
@@ -197,9 +196,9 @@ impl Media {
         }
     }
 
-    /// Takes in what was recorded beside the array until `now`.
+    /// Applies the records made outside the array until `now`.
     pub(in crate::nand) fn settle_notes(&mut self, now: u64) {
-        // Not always noted in the order of their times.
+        // They are not always in the order of their times.
         let notes = std::mem::take(&mut self.notes);
         for (time, record) in notes {
             if time <= now {
@@ -240,7 +239,7 @@ impl Media {
         self.happened(Event::Erased { block });
     }
 
-    /// What a superblock that was given up holds cannot be read any more.
+    /// Makes the data of a retired superblock unreadable.
     pub(in crate::nand) fn drop_superblock(&mut self, superblock: u32) {
         let first = superblock * self.dies;
         (first..first + self.dies).for_each(|block| self.erase_block(block));
@@ -258,7 +257,7 @@ impl Media {
         self.block_mut(block).pages.push(page);
     }
 
-    /// What a page of the map says is so from now on.
+    /// Applies the record of a page of the map.
     pub(super) fn fold(&mut self, record: &MapRecord, covers: bool) {
         for &(address, seq) in &record.forgotten {
             let last = self.forgotten.entry(address).or_insert(0);
@@ -278,8 +277,8 @@ impl Media {
 
     // Power.
 
-    /// Power fails: `progress` says how far each booked operation is. `saves_map`: there is
-    /// energy to record what was forgotten.
+    /// Cuts power: `progress` returns the state of each booked operation. `saves_map`: there is
+    /// energy to record the trims.
     pub(in crate::nand) fn cut(
         &mut self,
         saves_map: bool,
@@ -337,7 +336,7 @@ impl Media {
         if page.mode == Mode::Native {
             self.lose_lower_pages(op.block, damage);
         }
-        // Its slots are kept for faults that take a torn page for a good one; nobody else reads
+        // Its slots are kept for faults that read a torn page as a good one; no other code reads
         // them.
         let torn = Page {
             torn: true,
@@ -362,19 +361,19 @@ impl Media {
         }
     }
 
-    /// A page cannot be read any more.
+    /// Makes a page unreadable.
     pub fn lose_page(&mut self, block: u32, row: u32) {
         self.page_mut(block as usize, row as usize).torn = true;
         self.happened(Event::Lost { block, row });
     }
 
-    /// The buffer is gone.
+    /// Empties the buffer.
     pub fn lose_buffer(&mut self) {
         self.buffer.clear();
     }
 
-    /// Power is back: the rows programmed of each block, or `None` when it must be erased first,
-    /// because it was being erased or belongs to an earlier life of its superblock.
+    /// Restores power: the programmed rows of each block, or `None` when it must be erased first,
+    /// because it was being erased or belongs to an earlier generation of its superblock.
     pub(in crate::nand) fn power_on(&mut self) -> Vec<Option<u32>> {
         let dies = self.dies as usize;
         let mut rows = Vec::with_capacity(self.blocks.len());

@@ -1,9 +1,9 @@
-//! The bytes of slots: shared by all copies of a slot, in buffers that are used again.
+//! The bytes of slots: shared by all copies of a slot, in recycled buffers.
 //!
-//! What a command brings lies in a buffer for each slot, and they share one count of who uses
-//! them. One buffer for all of it would leave holes of every size in the heap once slots are
-//! overwritten one by one, and memory would be taken afresh though half of it is free; a count
-//! for each slot is one more line to fetch when it is written, and again when it is erased.
+//! The data of a command lies in one buffer for each slot, and these share one reference count. A
+//! single buffer would leave holes of every size in the heap once slots are overwritten one by one,
+//! and memory would grow although half of it is free; a count for each slot would cost one more
+//! cache line when it is written and again when it is erased.
 
 use crate::caches::{copy_past_caches, prefetch};
 use std::cell::RefCell;
@@ -12,11 +12,11 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of the buffers that are used again: the usual mapping unit.
+/// Size of recycled buffers, bytes: the usual mapping unit.
 const USUAL: usize = 4096;
-/// Buffers that a thread keeps for itself.
+/// Maximum number of free buffers that a thread keeps.
 const NEAR_MAX: usize = 512;
-/// Buffers kept for all threads, 64 MiB; what is beyond goes back to the heap.
+/// Maximum number of free buffers shared by all threads, 64 MiB; further ones return to the heap.
 const FAR_MAX: usize = 16 << 10;
 
 type Buffer = Box<[u8]>;
@@ -26,7 +26,7 @@ thread_local! {
 }
 static FAR: Mutex<VecDeque<Buffer>> = Mutex::new(VecDeque::new());
 
-/// A used buffer, if there is one.
+/// A recycled buffer, if there is one.
 fn take() -> Option<Buffer> {
     let found = NEAR.try_with(|near| {
         let mut near = near.borrow_mut();
@@ -40,9 +40,9 @@ fn take() -> Option<Buffer> {
     found.ok().flatten()
 }
 
-/// Keeps buffers that nobody uses.
+/// Keeps unused buffers.
 fn keep<'a>(buffers: impl Iterator<Item = &'a mut Buffer>) {
-    // A thread that ends keeps none any more: the heap takes them.
+    // A thread that is ending keeps none: they return to the heap.
     let _ = NEAR.try_with(|near| {
         let mut near = near.borrow_mut();
         near.extend(buffers.map(std::mem::take));
@@ -64,13 +64,13 @@ fn buffer_of(bytes: &[u8]) -> Buffer {
     used
 }
 
-/// A slot's bytes, or a part of what a command brought. Cloning shares them.
+/// Bytes of a slot, or a part of a command's data. Cloning shares them.
 #[derive(Clone)]
 pub struct SlotBytes {
-    /// All that the command brought, in buffers of one length, in order. Nothing only while it is
+    /// All data of the command, in order, in buffers of one length. `None` only while it is
     /// dropped.
     all: Option<Arc<[Buffer]>>,
-    /// Where in all of it, inside one buffer.
+    /// Range within that data, inside one buffer.
     start: u32,
     len: u32,
 }
@@ -84,10 +84,10 @@ impl SlotBytes {
         }
     }
 
-    /// A part of them, shared.
+    /// A shared part of the bytes.
     ///
     /// # Panics
-    /// When it does not lie in them.
+    /// When the range lies outside.
     pub fn part(&self, range: Range<usize>) -> SlotBytes {
         assert!(range.end <= self.len(), "{range:?} of {}", self.len());
         SlotBytes {
@@ -97,7 +97,7 @@ impl SlotBytes {
         }
     }
 
-    /// Changes them: in a copy of their own.
+    /// Changes the bytes, in a copy of their own.
     pub fn change(&mut self, change: impl FnOnce(&mut [u8])) {
         let mut own = self.own();
         let all = own.all.as_mut().and_then(Arc::get_mut);
@@ -107,26 +107,26 @@ impl SlotBytes {
         *self = own;
     }
 
-    /// The same bytes, shared with nobody.
+    /// An unshared copy of the bytes.
     pub fn own(&self) -> SlotBytes {
         SlotBytes::from(&**self)
     }
 
-    /// Fetches the count of who shares them early: counting up and down lets nothing overtake, so
-    /// that slots done one after another would wait for memory each by itself.
+    /// Prefetches the reference count: an atomic update lets no later load overtake it, so that
+    /// every slot would wait for memory in turn.
     pub(crate) fn prefetch(&self) {
         if let Some(all) = &self.all {
             prefetch(all, 0);
         }
     }
 
-    /// Whether they are the same part of the same bytes.
+    /// Whether both are the same part of the same data.
     pub(super) fn is_copy_of(&self, other: &SlotBytes) -> bool {
         let at = |bytes: &SlotBytes| (bytes.start, bytes.len, bytes.all.as_ref().map(Arc::as_ptr));
         at(self) == at(other)
     }
 
-    /// Whether most of what they share with others is not used by anybody any more.
+    /// Whether most of the shared data is no longer in use.
     pub fn wastes(&self) -> bool {
         let Some(all) = &self.all else {
             return false;
@@ -138,7 +138,8 @@ impl SlotBytes {
 
 impl Drop for SlotBytes {
     fn drop(&mut self) {
-        // Two threads that drop the last two at once both see two: then the heap takes them.
+        // If two threads drop the last two at once, both see two: the buffers then return to the
+        // heap.
         if let Some(mut all) = self.all.take()
             && Arc::strong_count(&all) == 1
             && all[0].len() == USUAL
@@ -157,7 +158,7 @@ impl Deref for SlotBytes {
             return &[];
         };
         let (start, each) = (self.start as usize, all[0].len());
-        // Empty ones lie nowhere.
+        // Empty ones have no buffer.
         let buffer = start.checked_div(each).unwrap_or(0);
         &all[buffer][start - buffer * each..][..self.len as usize]
     }
@@ -189,10 +190,10 @@ impl fmt::Debug for SlotBytes {
     }
 }
 
-/// What a write brings.
+/// Data of a write.
 #[derive(Clone, Debug)]
 pub struct Payload {
-    /// Its first buffer, or all of it.
+    /// The first buffer, or all data.
     first: SlotBytes,
     len: usize,
 }
@@ -214,20 +215,20 @@ impl Payload {
         Payload { first, len }
     }
 
-    /// How many bytes there are.
+    /// Number of bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// A part of them: shared, if it lies in one buffer.
+    /// A part of the bytes; shared if it lies in one buffer.
     ///
     /// # Panics
-    /// When it does not lie in them.
+    /// When the range lies outside.
     pub fn part(&self, range: Range<usize>) -> SlotBytes {
         assert!(range.end <= self.len, "{range:?} of {}", self.len);
         let first = &self.first;
@@ -267,7 +268,7 @@ impl From<SlotBytes> for Payload {
 mod tests {
     use super::*;
 
-    /// A payload in buffers, whole or not, gives the bytes that it was made of, in any part.
+    /// Any part of a payload has the bytes that the payload was made of, whole buffers or not.
     #[test]
     fn any_part_of_a_payload_is_what_was_brought() {
         for (each, len, offset) in [
@@ -292,7 +293,7 @@ mod tests {
         }
     }
 
-    /// A buffer that is used again holds what it was last given, and shared ones are not.
+    /// A recycled buffer holds the bytes last written to it, and shared ones are not recycled.
     #[test]
     fn buffers_are_used_again_only_when_nobody_has_them() {
         let slot = |n: u8| vec![n; USUAL];
@@ -303,7 +304,7 @@ mod tests {
         assert_eq!(*kept, *slot(2));
         drop(kept);
         let before = NEAR.with_borrow(VecDeque::len);
-        assert!(before >= 3, "all three came back: {before}");
+        assert!(before >= 3, "all three were recycled: {before}");
         let again: Vec<SlotBytes> = (30..33).map(|n| SlotBytes::from(&slot(n)[..])).collect();
         assert_eq!(NEAR.with_borrow(VecDeque::len), before - 3);
         for (n, bytes) in (10..20).zip(&others).chain((30..33).zip(&again)) {

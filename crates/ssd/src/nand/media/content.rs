@@ -1,10 +1,10 @@
-//! What a slot holds: the numbers of the writes that its sectors come from, and its bytes.
+//! Content of a slot: the numbers of the writes that its sectors come from, and its bytes.
 //!
-//! Both are kept small, as there is one for every slot that was ever programmed and is not erased:
-//! sectors of one write share one number, and slots of one command share its bytes. A copy shares
-//! both, and lies in the spare area itself: reclaim finds it there without a further look.
+//! Both are kept small, as there is one for every programmed slot: sectors of one write share one
+//! number, and slots of one command share its bytes. A copy shares both and is stored in the spare
+//! area itself, where reclaim finds it without a further lookup.
 
-use super::SlotBytes;
+use super::bytes::SlotBytes;
 use std::fmt;
 use std::ops::{Index, Range};
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use std::sync::Arc;
 /// A slot's content; `None` where there is none (pages of the map).
 pub type Content = Option<SlotContent>;
 
-/// What a slot holds.
+/// Content of a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotContent {
-    /// The number of the write that each sector comes from; zero: none.
+    /// Number of the write that each sector comes from; zero: none.
     pub numbers: Numbers,
     /// The bytes, where they are kept; `None`: zeroes.
     pub bytes: Option<SlotBytes>,
 }
 
 impl SlotContent {
-    /// The same, to be written elsewhere: without the rest of a command's bytes, once that is
-    /// mostly overwritten.
+    /// A copy to be written elsewhere, without the rest of a command's bytes once that is mostly
+    /// overwritten.
     pub fn to_move(&self) -> SlotContent {
         match &self.bytes {
             Some(bytes) if bytes.wastes() => SlotContent {
@@ -34,15 +34,15 @@ impl SlotContent {
         }
     }
 
-    /// Fetches early what [copying](SlotContent::to_move) it will need.
+    /// Prefetches the memory that [copying](SlotContent::to_move) needs.
     pub(crate) fn prefetch(&self) {
         if let Some(bytes) = &self.bytes {
             bytes.prefetch();
         }
     }
 
-    /// Whether one was copied from the other, and neither was changed since: known without a look
-    /// at their bytes.
+    /// Whether one was copied from the other and neither has changed since; does not read their
+    /// bytes.
     pub fn is_copy_of(&self, other: &SlotContent) -> bool {
         let same_bytes = match (&self.bytes, &other.bytes) {
             (Some(bytes), Some(others)) => bytes.is_copy_of(others),
@@ -59,18 +59,18 @@ pub struct Numbers(Kept);
 
 #[derive(Clone)]
 enum Kept {
-    /// All of so many are this.
+    /// Count of sectors, and the number that all of them have.
     Same(u32, u64),
     Each(Arc<Vec<u64>>),
 }
 
 impl Numbers {
-    /// So many, all the same.
+    /// The same number for `count` sectors.
     pub fn same(number: u64, count: usize) -> Numbers {
         Numbers(Kept::Same(count as u32, number))
     }
 
-    /// How many there are.
+    /// Number of sectors.
     pub fn count(&self) -> usize {
         match &self.0 {
             Kept::Same(count, _) => *count as usize,
@@ -78,7 +78,7 @@ impl Numbers {
         }
     }
 
-    /// The number of all of them, if it is one.
+    /// The number of all sectors, if they have the same.
     pub fn one(&self) -> Option<u64> {
         match &self.0 {
             Kept::Same(_, number) => Some(*number),
@@ -89,12 +89,12 @@ impl Numbers {
         }
     }
 
-    /// All of them, in order.
+    /// The number of each sector, in order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         (0..self.count()).map(|n| self[n])
     }
 
-    /// The highest.
+    /// The highest number.
     pub fn highest(&self) -> u64 {
         match &self.0 {
             Kept::Same(_, number) => *number,
@@ -102,7 +102,7 @@ impl Numbers {
         }
     }
 
-    /// Sectors of this range have another number now.
+    /// Sets the number of a range of sectors.
     ///
     /// # Panics
     /// When there are no such sectors.

@@ -1,14 +1,15 @@
-//! What media keep for a short time, or to use again.
+//! Short-lived contents by address, and recycled pages.
 
-use super::{Page, SlotContent};
+use super::content::SlotContent;
+use super::page::Page;
 use crate::caches::prefetch;
 use std::sync::Arc;
 
-/// Things by address, taken out about as often as they are put in: a table in which each lies at
-/// the place of its address or, where others do, in the next free one.
+/// A hash table by address for values that are removed about as often as inserted: open addressing
+/// with linear probing.
 #[derive(Clone, Debug)]
 pub(super) struct ByAddress<T> {
-    /// As many as a power of two, at most half of them used.
+    /// A power of two of places, at most half of them in use.
     places: Vec<Option<(u32, T)>>,
     count: usize,
 }
@@ -27,7 +28,7 @@ fn empty<T>(places: usize) -> Vec<Option<T>> {
 }
 
 impl<T> ByAddress<T> {
-    /// Where an address belongs: neighbours lie apart (Fibonacci hashing).
+    /// Home place of an address; neighbours lie apart (Fibonacci hashing).
     fn home(&self, address: u32) -> usize {
         let spread = u64::from(address).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (spread >> 32) as usize & (self.places.len() - 1)
@@ -37,7 +38,7 @@ impl<T> ByAddress<T> {
         (place + 1) & (self.places.len() - 1)
     }
 
-    /// Where it is, or where it would go.
+    /// Place of an address, or the free place where it would go.
     fn place(&self, address: u32) -> usize {
         let mut place = self.home(address);
         while let Some((other, _)) = &self.places[place]
@@ -72,7 +73,7 @@ impl<T> ByAddress<T> {
         let mut free = self.place(address);
         let (_, thing) = self.places[free].take()?;
         self.count -= 1;
-        // Those behind it that had to give way to it move up.
+        // Entries displaced by it move up.
         let mut next = self.after(free);
         while let Some((other, _)) = &self.places[next] {
             let home = self.home(*other);
@@ -91,13 +92,13 @@ impl<T> ByAddress<T> {
     }
 }
 
-/// Pages kept at most.
+/// Maximum number of pages kept.
 const FREE_MAX: usize = 4096;
-/// Pages of an erased block that are fetched side by side.
+/// Pages of an erased block that are prefetched together.
 const TOGETHER: usize = 16;
 
-/// Erased pages that nobody shares, with their room: as many are programmed soon. A fork begins
-/// with none.
+/// Erased, unshared pages with their allocations, for the programs to come. A fork begins with
+/// none.
 #[derive(Debug, Default)]
 pub(super) struct FreePages(Vec<Arc<Page>>);
 
@@ -108,7 +109,7 @@ impl Clone for FreePages {
 }
 
 impl FreePages {
-    /// `page`, which has no slots, in the room of an erased one if there is one.
+    /// Places `page`, which has no slots, in the allocation of an erased page if there is one.
     pub fn renew(&mut self, page: Page) -> Arc<Page> {
         let Some(mut free) = self.0.pop() else {
             return Arc::new(page);
@@ -137,7 +138,7 @@ impl FreePages {
     }
 }
 
-/// Fetches what these hold early: each step looks at what the one before has fetched.
+/// Prefetches the contents of these pages: each step reads what the step before has prefetched.
 fn fetch(pages: &[Arc<Page>]) {
     for page in pages {
         prefetch(std::slice::from_ref(&**page), 0);
@@ -156,8 +157,8 @@ mod tests {
     use crate::rng::Rng;
     use std::collections::BTreeMap;
 
-    /// Against a plain map: few addresses, so that many meet, and more at a time than at first
-    /// there is room for.
+    /// Compares with a plain map: few addresses, so that many collide, and more at a time than the
+    /// initial table has room for.
     #[test]
     fn what_is_put_in_is_found_until_it_is_taken_out() {
         let mut rng = Rng::new(1);

@@ -1,62 +1,59 @@
-//! Wear: how blocks age, when they fail, what takes their place, and what reading them costs.
+//! Wear: ageing, failure and replacement of blocks, and the cost of reading them.
 //!
 //! Model. A *block* here is the same block of all planes of a die: it is programmed and erased as
-//! one. Every block has cycles, a factor by which its raw bit error rate (RBER) differs from the
-//! typical one, and a number of cycles at which it fails, all drawn from the seed when the drive
-//! is made. RBER is
+//! one. Every block has a cycle count, a factor by which its raw bit error rate (RBER) differs from
+//! the typical one, and a number of cycles at which it fails; factor and limit are drawn from the
+//! seed when the drive is created. RBER is
 //!
 //! ```text
 //! (cycles term + retention: cycles x hours + disturb: cycles x reads) x block x page
 //! ```
-//! looked up in the tables of [`WearConfig`]. A read tries again until the RBER is within what
-//! the try corrects, and is lost beyond the last. A block that fails, or whose margin is gone
-//! when its data is fresh, is retired when its superblock is next free, and one of its die's
-//! reserve takes its place. Without reserve the superblock goes, and its other blocks become
-//! reserve of their dies.
+//! looked up in the tables of [`WearConfig`]. A read is retried until the RBER is within the limit
+//! of the try, and the data is lost beyond the last. A block that fails, or has no margin left for
+//! fresh data, is retired when its superblock is next free, and a block of its die's reserve
+//! replaces it. Without reserve the superblock is retired, and its other blocks become reserve of
+//! their dies.
 //!
-//! What decides where data goes (failures) depends on cycles alone, so both gears agree. Hours
-//! are those told by [`Reliability::rest`]: the timed gear tells its own once a patrol is due
-//! (days), so a run of minutes fades nothing.
+//! Failures, which affect data placement, depend on cycles alone, so both gears agree. Hours pass
+//! only through [`Reliability::rest`]: the timed gear calls it when a patrol is due (days), so no
+//! data fades in a run of minutes.
 //!
-//! Left out: errors in SLC mode; dependence of one block's errors on another's; dies that fail
-//! whole; data lost by a read beyond the last try stays mapped (it is counted).
+//! Left out: errors in SLC mode; dependence of one block's errors on another's; failure of whole
+//! dies; data lost by a read beyond the last try stays mapped (it is counted).
 
-mod config;
-mod curve;
 mod state;
 
-pub use config::{EndOfLife, LevellingConfig, RBER_UNITY, UNITY, WearConfig};
-pub use curve::Curve;
+pub use crate::config::{Curve, EndOfLife, LevellingConfig, RBER_UNITY, UNITY, WearConfig};
 
-use super::Mode;
+use super::operation::{Mode, UnitPlace};
 use crate::geometry::Geometry;
 use crate::image::image_of;
 
-/// The block behind a place that has been given up.
+/// Block number of a retired place.
 const NOWHERE: u32 = u32::MAX;
-/// No row fails in this cycle.
+/// Row number that means that no row fails in this cycle.
 const NEVER: u16 = u16::MAX;
 /// Classes of RBER in [`WearCounters::reads_by_rber`]: four to each doubling.
 pub const RBER_CLASSES: usize = 208;
 
-/// What wear has done so far.
+/// Effects of wear so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WearCounters {
     /// Programs that failed.
     pub program_failures: u64,
     /// Erases that failed.
     pub erase_failures: u64,
-    /// Blocks retired because data just written to them had no margin left.
+    /// Blocks retired because freshly written data had no margin left.
     pub margin_failures: u64,
-    /// Blocks retired, for whatever reason; of all planes of a die.
+    /// Blocks (of all planes of a die) retired for any reason.
     pub blocks_retired: u64,
-    /// Superblocks given up because a die had no reserve left.
+    /// Superblocks retired because a die had no reserve left.
     pub superblocks_retired: u64,
-    /// Tries beyond the first that reads took.
+    /// Read retries.
     pub read_retries: u64,
-    /// Reads beyond the last try.
+    /// Reads that failed at the last try.
     pub reads_uncorrectable: u64,
-    /// Commands refused because the drive is at its end.
+    /// Commands refused because the drive has reached its end of life.
     pub commands_refused: u64,
     /// Unit reads in native mode by their RBER; see [`rber_class`].
     pub reads_by_rber: Vec<u64>,
@@ -105,7 +102,7 @@ pub fn rber_class_top(class: usize) -> u64 {
     ((5 + quarter) << (octave - 2)) - 1
 }
 
-/// How one block failed.
+/// Kinds of block failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Failure {
     Program,
@@ -113,33 +110,24 @@ enum Failure {
     Margin,
 }
 
-/// What an erase of a superblock came to.
+/// Outcome of freeing a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Erased {
     /// It can be used again.
     Usable,
-    /// It is given up: a die has nothing to put in the place of a block that failed.
+    /// It is retired: a die has no reserve to replace a failed block.
     Retired,
-    /// It would be given up, but the drive cannot do with fewer now; it can be used again.
+    /// It should be retired, but the drive needs it now; it can be used again.
     Overdue,
 }
 
-/// What reading one unit comes to.
+/// Outcome of reading one unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Tries beyond the first.
+    /// Number of retries.
     pub retries: u32,
-    /// The data should be written anew.
+    /// The data should be rewritten.
     pub faded: bool,
-}
-
-/// Where a page is, for what it reads like.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PageAt {
-    pub superblock: u32,
-    pub die: u32,
-    pub row: u32,
-    pub mode: Mode,
 }
 
 /// The wear of every block.
@@ -151,27 +139,27 @@ pub struct Reliability {
     pages_per_block: u32,
     /// The block behind each superblock's place on each die: `superblock * dies + die`.
     backing: Vec<u32>,
-    /// Spare blocks of each die, the next to use last.
+    /// Spare blocks of each die; the last one is used next.
     reserve: Vec<Vec<u32>>,
     /// Per block: erases.
     cycles: Vec<u32>,
-    /// Per block: of these, those that were not played (see [`Reliability::add_cycles`]).
+    /// Per block: erases that were leapt over (see [`Reliability::add_cycles`]).
     leapt: Vec<u32>,
     /// Per block: cycles at which it fails; zero: it is retired.
     lasts: Vec<u32>,
     /// Per block: factor of its RBER.
     factor: Vec<u32>,
-    /// Per place: the row whose program fails in this cycle.
+    /// Per place: row whose program fails in this cycle.
     failing_row: Vec<u16>,
-    /// Per place: it has failed and is retired when its superblock is free.
+    /// Per place: whether it has failed and is retired when its superblock is free.
     failed: Vec<bool>,
     /// Per place: reads since the erase.
     reads: Vec<u32>,
-    /// Per place: the hour of its first program since the erase.
+    /// Per place: hour of its first program since the erase.
     written_at: Vec<u32>,
-    /// Places with a row that will fail: none is the usual case.
+    /// Number of places with a row that will fail: usually zero.
     failing_count: u32,
-    /// Hours at the reference temperature that data has lain.
+    /// Hours of retention at the reference temperature.
     hour: u32,
 }
 
@@ -195,7 +183,7 @@ image_of!(Reliability {
 });
 
 impl Reliability {
-    /// Of factory-fresh media.
+    /// Wear of factory-fresh media.
     pub fn new(geometry: &Geometry, config: &WearConfig) -> Reliability {
         let dies = geometry.die_count;
         let places = dies as usize * geometry.superblock_count as usize;
@@ -227,17 +215,17 @@ impl Reliability {
         all
     }
 
-    /// What it wears like.
+    /// Parameters of the wear.
     pub fn config(&self) -> &WearConfig {
         &self.config
     }
 
-    /// What wear has done so far.
+    /// Effects of wear so far.
     pub fn counters(&self) -> &WearCounters {
         &self.counters
     }
 
-    /// The host was refused.
+    /// Counts a refused command.
     pub fn count_refused(&mut self) {
         self.counters.commands_refused += 1;
     }
@@ -247,7 +235,7 @@ impl Reliability {
         (superblock * self.dies + die) as usize
     }
 
-    /// Whether a superblock has been given up.
+    /// Whether a superblock has been retired.
     pub fn is_retired(&self, superblock: u32) -> bool {
         self.backing[self.place(superblock, 0)] == NOWHERE
     }
@@ -262,21 +250,21 @@ impl Reliability {
     #[inline]
     pub fn pace(&self, superblock: u32, die: u32) -> (u32, u32) {
         let cycles = u64::from(self.cycles(superblock, die));
-        // A block that is used beyond its end takes another try.
+        // A block that is used beyond its end needs another try.
         let tries = 1 + u64::from(self.failed[self.place(superblock, die)]);
         let program = tries * self.config.program_time.at(cycles);
         let erase = self.config.erase_time.at(cycles);
         (program as u32, erase as u32)
     }
 
-    /// The block at a place was erased for its first program.
+    /// Counts the erase of the block at a place before its first program.
     #[inline]
     pub fn erased(&mut self, superblock: u32, die: u32) {
         let place = self.place(superblock, die);
         self.cycles[self.backing[place] as usize] += 1;
     }
 
-    /// The same, told afterwards: what was programmed since is fresh.
+    /// The same after the fact: data programmed since counts as fresh.
     pub fn erased_before(&mut self, superblock: u32, die: u32) {
         self.erased(superblock, die);
         let place = self.place(superblock, die);
@@ -301,7 +289,7 @@ impl Reliability {
         self.failing_count > 0 && u32::from(self.failing_row[self.place(superblock, die)]) == row
     }
 
-    /// A row was programmed; when it fails, its block is done for.
+    /// Counts a programmed row; if its program fails, the block has failed.
     #[inline(always)]
     pub fn programmed(&mut self, superblock: u32, die: u32, row: u32) {
         if row == 0 {
@@ -318,15 +306,16 @@ impl Reliability {
         }
     }
 
-    /// Whether a block of the superblock has failed since it was erased: its data should move.
+    /// Whether a block of the superblock has failed since it was erased, so that its data should
+    /// move.
     pub fn has_failed(&self, superblock: u32) -> bool {
         let first = self.place(superblock, 0);
         self.failed[first..first + self.dies as usize].contains(&true)
     }
 
-    /// What reading a page comes to, and counts it.
+    /// Counts the read of a page and returns its outcome.
     #[inline]
-    pub(super) fn read(&mut self, at: PageAt) -> Reading {
+    pub(super) fn read(&mut self, at: UnitPlace) -> Reading {
         let place = self.place(at.superblock, at.die);
         self.reads[place] = self.reads[place].saturating_add(1);
         if at.mode == Mode::Slc {
@@ -352,13 +341,13 @@ impl Reliability {
 
     fn page_rber(&self, place: usize, row: u32) -> u64 {
         let pages = &self.config.page_spread;
-        // Which page of a block is worse belongs to the block, and stays with it.
+        // The spread among the pages of a block is a fixed property of the block.
         let mixed = (self.backing[place] ^ row.wrapping_mul(0x9E37_79B9)).wrapping_mul(0x85EB_CA6B);
         let page = pages[(mixed >> 8) as usize % pages.len()];
         scaled(self.block_rber(place), page)
     }
 
-    /// RBER of a typical page at a place, 10^-15, as its data is now.
+    /// Present RBER of a typical page at a place, 10^-15.
     fn block_rber(&self, place: usize) -> u64 {
         let block = self.backing[place] as usize;
         let hours = self.hour - self.written_at[place];
@@ -385,7 +374,7 @@ impl Reliability {
         (fresh + kept + disturbed).min(RBER_UNITY / 2)
     }
 
-    /// So many more hours at the reference temperature go by.
+    /// Lets `hours` pass at the reference temperature.
     pub fn rest(&mut self, hours: u32) {
         self.hour = self.hour.saturating_add(hours);
     }

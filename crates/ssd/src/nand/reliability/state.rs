@@ -1,10 +1,11 @@
-//! Blocks that fail, and what takes their place.
+//! Failure and replacement of blocks.
 
-use super::{Erased, Failure, NEVER, NOWHERE, Reliability, UNITY};
+use super::{Erased, Failure, NEVER, NOWHERE, Reliability};
+use crate::config::UNITY;
 use crate::rng::{Rng, SplitMix64};
 
 impl Reliability {
-    /// What blocks differ in, for every block.
+    /// Draws the factor and the last cycle of every block.
     pub(super) fn draw(&mut self, blocks: usize) {
         let mut rng = Rng::named(self.config.seed, "wear: blocks");
         let mut one = |table: &[u32]| table[rng.below(table.len() as u64) as usize];
@@ -12,7 +13,7 @@ impl Reliability {
             let factor = one(&self.config.block_spread);
             let fails = one(&self.config.failure_cycles);
             self.factor[block] = factor;
-            // The RBER at which this block, better or worse than the typical one, is given up.
+            // Typical RBER at which this block, better or worse than the typical one, is retired.
             let limit = u128::from(self.config.retire_above) * u128::from(UNITY)
                 / u128::from(factor.max(1));
             let limit = u64::try_from(limit).unwrap_or(u64::MAX);
@@ -22,7 +23,7 @@ impl Reliability {
         }
     }
 
-    /// How a block fails when its cycles are used up.
+    /// Kind of failure of a block when its cycles are used up.
     fn failure_of(&self, block: u32) -> Failure {
         let limit = self.config.retire_above;
         let factor = u128::from(self.factor[block as usize]);
@@ -39,9 +40,9 @@ impl Reliability {
         }
     }
 
-    /// A superblock's blocks are to be erased before their next use: those that have failed, and
-    /// those whose erase fails now, are replaced. When a die has no reserve left, the superblock
-    /// is given up if `may_retire`.
+    /// Prepares a superblock's blocks for the erase before their next use: those that have failed
+    /// and those whose erase fails now are replaced. When a die has no reserve left, the superblock
+    /// is retired if `may_retire`.
     pub fn renew(&mut self, superblock: u32, may_retire: bool) -> Erased {
         let mut outcome = Erased::Usable;
         for die in 0..self.dies {
@@ -70,8 +71,8 @@ impl Reliability {
         outcome
     }
 
-    /// Whether a superblock that is freed after so many `erases` more may lose a block: one has
-    /// failed, or its cycles are used up. Only then may the superblock be given up.
+    /// Whether a superblock that is freed after `erases` more erases may lose a block, because one
+    /// has failed or used up its cycles. Only then may the superblock be retired.
     pub fn may_lose(&self, superblock: u32, erases: u32) -> bool {
         let first = self.place(superblock, 0);
         (first..first + self.dies as usize).any(|place| {
@@ -82,17 +83,18 @@ impl Reliability {
 
     fn forget_failing(&mut self, place: usize) {
         if self.failing_row[place] != NEVER {
-            // Superblock given up before the row was reached.
+            // The superblock was freed before the row was reached.
             self.failing_row[place] = NEVER;
             self.failing_count -= 1;
         }
     }
 
-    /// The last cycle of a block begins. True when it is used for a part of it: a program fails.
+    /// Begins the last cycle of a block. True when part of it can be used because a later program
+    /// fails.
     fn fails_later(&mut self, place: usize, block: u32) -> bool {
         let last = self.cycles[block as usize] + 1 == self.lasts[block as usize];
         match self.failure_of(block) {
-            // Beyond the last cycle when its row was not reached: as in SLC mode.
+            // Beyond the last cycle when its row was not reached, as in SLC mode.
             Failure::Program if last => {
                 let mut mix = SplitMix64(self.config.seed.rotate_left(17) ^ u64::from(block));
                 let row = mix.next_u64() % u64::from(self.pages_per_block);
@@ -107,7 +109,7 @@ impl Reliability {
         false
     }
 
-    /// Puts a reserve block in the place of a failed one; false when there is none, and the
+    /// Replaces a failed block from the reserve; false when there is no reserve block, and the
     /// failed one stays.
     fn replace(&mut self, place: usize, die: u32) -> bool {
         let Some(block) = self.reserve[die as usize].pop() else {
@@ -120,7 +122,7 @@ impl Reliability {
         true
     }
 
-    /// The superblock's good blocks become reserve, the failed ones are retired.
+    /// Retires a superblock: its good blocks become reserve, its failed ones are retired.
     fn give_up(&mut self, superblock: u32) {
         for die in 0..self.dies {
             let place = self.place(superblock, die);
@@ -138,20 +140,20 @@ impl Reliability {
         self.counters.superblocks_retired += 1;
     }
 
-    /// What was given up and replaced since `before` has not come about. Cycles stay counted.
+    /// Undoes the retirements and replacements since `before`. Cycles stay counted.
     pub fn go_back(&mut self, before: Reliability) {
         let cycles = std::mem::take(&mut self.cycles);
         *self = Reliability { cycles, ..before };
     }
 
-    /// Cycles of a block before its last one.
+    /// Remaining cycles of a block before its last one.
     fn left(&self, block: u32) -> u32 {
         let b = block as usize;
         self.lasts[b].saturating_sub(self.cycles[b] + 1)
     }
 
-    /// Per superblock: the cycles of it that were played; zero for one that was given up. A block
-    /// that took another's place has fewer, so that of the superblock's oldest counts.
+    /// Simulated cycles of each superblock; zero for a retired one. A replacement block has fewer,
+    /// so the oldest block of a superblock counts.
     pub fn played(&self) -> Vec<u32> {
         let superblocks = self.backing.chunks(self.dies as usize);
         let of = |block: u32| self.cycles[block as usize] - self.leapt[block as usize];
@@ -163,8 +165,8 @@ impl Reliability {
             .collect()
     }
 
-    /// Blocks in use, each with the played cycles of its superblock; with one each when nothing was
-    /// played.
+    /// Blocks in use, each weighted by the simulated cycles of its superblock, or equally when
+    /// nothing was simulated.
     fn weighted(&self) -> Vec<(u32, u64)> {
         let played = self.played();
         let none = played.iter().all(|&n| n == 0);
@@ -177,9 +179,9 @@ impl Reliability {
         .collect()
     }
 
-    /// So many more cycles that are not played, spread over the blocks in use as those that were,
-    /// but none beyond a block's last: it fails when it is played. What such blocks do not take
-    /// goes to the others.
+    /// Adds `cycles` that are not simulated, spread over the blocks in use in proportion to the
+    /// simulated ones, but none beyond a block's last cycle: blocks fail only when simulated. The
+    /// cycles that such blocks cannot take go to the others.
     pub fn add_cycles(&mut self, cycles: u64) {
         let mut used = self.weighted();
         let mut rest = cycles;
@@ -198,13 +200,13 @@ impl Reliability {
                 rest -= taken;
             }
             if rest == now {
-                // Every share is less than one: the first takes what is left.
+                // Every share is less than one: the first takes the rest.
                 let taken = rest.min(self.left(used[0].0).into());
                 self.add(used[0].0, taken);
                 rest -= taken;
             }
         }
-        // All are in their last cycle: the total is kept all the same.
+        // All are in their last cycle: the total is kept nevertheless.
         let first = self.backing.iter().find(|&&block| block != NOWHERE);
         if let Some(&block) = first {
             self.add(block, rest);
@@ -216,9 +218,9 @@ impl Reliability {
         self.leapt[block as usize] += cycles as u32;
     }
 
-    /// Cycles more, on average, until `count` more blocks in use are in their last one, when blocks
-    /// wear as they did. Those that are in it already do not count: what is freed among them fails
-    /// at once, and the others hold cold data, which may stay for a long time.
+    /// Mean number of further cycles until `count` more blocks in use are in their last one, if
+    /// wear goes on in the same proportions. Blocks already in their last cycle do not count: those
+    /// that are freed fail at once, and the others hold cold data, which may stay for a long time.
     pub fn cycles_until_failures(&self, count: usize) -> u32 {
         let used = self.weighted();
         let all: u64 = used.iter().map(|&(_, weight)| weight).sum();
@@ -236,12 +238,12 @@ impl Reliability {
         }
     }
 
-    /// Spare blocks left, of all dies.
+    /// Spare blocks left on all dies.
     pub fn reserve_left(&self) -> u32 {
         self.reserve.iter().map(|die| die.len() as u32).sum()
     }
 
-    /// Cycles of every block that is in use.
+    /// Cycles of every block in use.
     pub fn cycles_in_use(&self) -> impl Iterator<Item = u32> + '_ {
         let used = self.backing.iter().filter(|&&block| block != NOWHERE);
         used.map(|&block| self.cycles[block as usize])
@@ -252,7 +254,8 @@ impl Reliability {
         self.cycles.iter().map(|&c| u64::from(c)).sum()
     }
 
-    /// The law of blocks: each is in use once, in reserve, or retired; no retired one is used.
+    /// Checks that each block is in use once, in reserve, or retired, and that no retired one is
+    /// used.
     ///
     /// # Errors
     /// The first contradiction.

@@ -1,4 +1,4 @@
-//! The rules of wear by themselves: replacement, retirement, tries, classes.
+//! Rules of wear in isolation: replacement, retirement, tries, classes.
 
 use super::*;
 use crate::config::DriveConfig;
@@ -31,7 +31,7 @@ fn a_block_is_used_for_exactly_as_many_cycles_as_it_lasts() {
         assert_eq!(cycle(&mut media, 0), Erased::Usable, "cycle {n}");
     }
     assert_eq!(media.counters.erase_failures, 0);
-    // The fifth erase fails, on both dies; the reserve steps in for as many cycles.
+    // The fifth erase fails on both dies; the reserve replaces them for as many cycles.
     for _ in 0..4 {
         assert_eq!(cycle(&mut media, 0), Erased::Usable);
         assert_eq!(media.counters.blocks_retired, 2);
@@ -56,8 +56,8 @@ fn good_blocks_of_a_superblock_given_up_become_reserve() {
     media.check().expect("consistent");
 }
 
-/// What is kept of the wear before a superblock is freed is kept only where `may_lose` says so: it
-/// must be said before every loss, and not of a superblock far from its end.
+/// The wear before a superblock is freed is kept only where `may_lose` returns true: it must be
+/// true before every loss, and not for a superblock far from its end.
 #[test]
 fn a_loss_is_announced_and_is_rare() {
     let mut media = media(|c| c.reserve_blocks = 1);
@@ -109,10 +109,10 @@ fn a_program_fails_once_in_the_last_cycle_and_its_block_goes() {
     assert_eq!(media.counters.blocks_retired, 2);
 }
 
-/// At the limit a try is enough, just above it one more is needed.
+/// At the limit a try suffices; just above it one more is needed.
 #[test]
 fn reads_try_again_until_corrected() {
-    let at = PageAt {
+    let at = UnitPlace {
         superblock: 0,
         die: 0,
         row: 0,
@@ -127,7 +127,7 @@ fn reads_try_again_until_corrected() {
         media.config.rber_cycles = Curve::flat(rber);
         assert_eq!(media.read(at).retries, retries, "{rber}");
         assert_eq!(media.counters.reads_uncorrectable, lost, "{rber}");
-        let slc = PageAt {
+        let slc = UnitPlace {
             mode: Mode::Slc,
             ..at
         };
@@ -138,7 +138,7 @@ fn reads_try_again_until_corrected() {
 #[test]
 fn hours_and_reads_make_data_fade() {
     let mut media = media(|_| {});
-    let at = PageAt {
+    let at = UnitPlace {
         superblock: 0,
         die: 1,
         row: 0,
@@ -148,7 +148,7 @@ fn hours_and_reads_make_data_fade() {
     media.rest(1000);
     assert!(media.read(at).faded, "{}", media.rber(0, 1000, 0));
     media.programmed(0, 1, 0);
-    assert!(!media.read(at).faded, "written anew");
+    assert!(!media.read(at).faded, "rewritten");
     assert!(media.rber(5, 0, 10) > media.rber(5, 0, 0));
     // Beyond the last point of a table its last value holds.
     assert!(media.rber(5, u32::MAX, 0) >= media.rber(5, 100_000, 0));
@@ -173,7 +173,7 @@ fn the_same_seed_draws_the_same_blocks_and_another_does_not() {
     assert_ne!(a.lasts, other.lasts);
 }
 
-/// Canaries: what must never happen, made to happen, is noticed by the check.
+/// Canaries: the check must report each of these planted faults.
 #[test]
 fn the_check_notices_each_contradiction() {
     let said = |spoil: fn(&mut Reliability)| {
@@ -189,8 +189,8 @@ fn the_check_notices_each_contradiction() {
     assert!(said(|m| m.failing_count += 1).contains("blocks will fail"));
 }
 
-/// A block in its last cycle that holds cold data is not freed, so it does not fail. It used to
-/// stop all leaps until it was.
+/// A block in its last cycle that holds cold data is not freed, so it does not fail. Such a block
+/// used to stop all leaps.
 #[test]
 fn cold_blocks_in_their_last_cycle_do_not_stop_leaps() {
     let mut media = media(|c| {
@@ -211,9 +211,9 @@ fn cold_blocks_in_their_last_cycle_do_not_stop_leaps() {
     assert!(most <= Some(19), "{most:?}");
 }
 
-/// Leaps used to spread cycles evenly, so that superblocks that wear faster than others did not:
-/// drives written in order lived 9 % too long. Each takes its share of what was played, and those
-/// that lead are in their last cycle first.
+/// Leaps used to spread cycles evenly, which overestimated the life of drives written in order by 9
+/// %. Each superblock takes its share of the simulated cycles, and the most worn ones reach their
+/// last cycle first.
 #[test]
 fn a_leap_spreads_cycles_as_they_were_played() {
     let mut media = media(|c| {
@@ -230,21 +230,18 @@ fn a_leap_spreads_cycles_as_they_were_played() {
         }
     }
     let played = media.cycles_total();
-    // The first has 969 cycles left, and 30 of the mean's `played / blocks`.
+    // The first has 969 cycles left and takes 30 times the mean share `played / blocks`.
     let first = media.cycles_until_failures(1);
     assert_eq!(u64::from(first), played * 969 / (30 * blocks));
     media.add_cycles(9 * played);
     assert_eq!(media.cycles_total(), 10 * played);
     let at = |superblock: u32| media.cycles[media.place(superblock, 0)];
     assert!(at(0).abs_diff(300) <= 1 && at(1).abs_diff(100) <= 1);
-    // What was leapt does not count as played: the shares stay.
+    // Leapt cycles do not count as simulated: the shares stay.
     assert_eq!(media.played()[..2], [30, 10]);
     let last = media.lasts[0] - 1;
     media.add_cycles(60 * played);
     assert!(media.cycles_in_use().all(|cycles| cycles <= last));
-    assert_eq!(
-        media.cycles[0], last,
-        "and what it did not take went to the others"
-    );
+    assert_eq!(media.cycles[0], last, "and the rest went to the others");
     assert_eq!(media.cycles_total(), 70 * played);
 }

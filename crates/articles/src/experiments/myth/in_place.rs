@@ -1,0 +1,150 @@
+//! Updating in place against writing a log, on one die with one plane, so that an erase block is
+//! what it is in the article.
+
+use crate::experiments::host::Host;
+use crate::experiments::{Health, scale};
+use ssdlab_base::LabError;
+use ssdlab_ssd::Command;
+use ssdlab_ssd::rng::Rng;
+use std::sync::atomic::AtomicBool;
+
+/// Updates in place, of one geometry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InPlace {
+    /// Page, bytes.
+    pub page_bytes: u64,
+    /// Pages of an erase block.
+    pub pages: u32,
+    /// Bytes of each update.
+    pub update_bytes: u64,
+    /// Erase block / update: what rewriting the whole block amounts to.
+    pub by_arithmetic: f64,
+    /// Pages of the erase block: the factor if the update were one page.
+    pub by_pages: f64,
+    /// Measured write amplification factor.
+    pub waf: f64,
+}
+
+/// The same flash with a page map and a log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Logged {
+    /// Of the user capacity, so much holds valid data, per cent.
+    pub valid_pct: u32,
+    /// Measured write amplification factor of the same updates.
+    pub waf: f64,
+    /// Copies of data on media, stale ones included, per valid one.
+    pub copies: f64,
+    /// Mean erase blocks free.
+    pub free_blocks: f64,
+}
+
+/// Bytes of each update.
+const UPDATE: u64 = 8 * 1024;
+const BLOCKS: u32 = 128;
+/// Of the blocks, so many are beyond the user capacity.
+const SPARE_BLOCKS: u32 = 16;
+
+fn die<'a>(
+    page: u64,
+    pages: u32,
+    mapping: &str,
+    stop: &'a AtomicBool,
+) -> Result<Host<'a>, LabError> {
+    let unit = page.min(UPDATE);
+    let user = page * u64::from(pages) * u64::from(BLOCKS - SPARE_BLOCKS);
+    let settings = [
+        "nand.channels=1".into(),
+        "nand.dies_per_channel=1".into(),
+        "nand.planes_per_die=1".into(),
+        format!("nand.blocks_per_plane={BLOCKS}"),
+        format!("nand.pages_per_block={pages}"),
+        format!("nand.page={page} B"),
+        format!("ftl.mapping_unit={unit} B"),
+        format!("ftl.mapping={mapping}"),
+        "ftl.commit_closes_word_lines=false".into(),
+        "buffer.size=64KiB".into(),
+        format!("capacity.user={user} B"),
+    ];
+    let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+    let config = scale::with("intel-dc-s3700-200gb", &settings)?.config;
+    Ok(Host::new(config)?.watching(stop))
+}
+
+fn fill(host: &mut Host<'_>, bytes: u64) {
+    let block = 64 * 1024;
+    host.run(
+        1,
+        (0..bytes / block).map(|n| Command::write(n * block, block as u32)),
+    );
+}
+
+fn updates(rng: &mut Rng, bytes: u64, count: u32) -> Vec<Command> {
+    let at = |rng: &mut Rng| rng.below(bytes / UPDATE) * UPDATE;
+    (0..count)
+        .map(|_| Command::write(at(rng), UPDATE as u32))
+        .collect()
+}
+
+/// 8 KiB updated at random on a full drive that writes in place, over the article's pages and
+/// blocks.
+pub(super) fn in_place(
+    seed: u64,
+    health: &mut Health,
+    stop: &AtomicBool,
+) -> Result<Vec<InPlace>, LabError> {
+    let mut all = Vec::new();
+    for pages in [128, 256] {
+        for kib in [2, 4, 8, 16] {
+            let page_bytes = kib * 1024;
+            let mut host = die(page_bytes, pages, "block", stop)?;
+            let user = host.config().user_bytes;
+            fill(&mut host, user);
+            let mut rng = Rng::named(seed, "myth: in place");
+            let span = host.run(1, updates(&mut rng, user, 400));
+            health.add("in place", &host);
+            all.push(InPlace {
+                page_bytes,
+                pages,
+                update_bytes: UPDATE,
+                by_arithmetic: (page_bytes * u64::from(pages)) as f64 / UPDATE as f64,
+                by_pages: f64::from(pages),
+                waf: span.waf.unwrap_or(0.0),
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// The same updates, pages of 8 KiB in blocks of 2 MiB, written as a log, while more and more of
+/// the drive is valid.
+pub(super) fn logged(
+    seed: u64,
+    health: &mut Health,
+    stop: &AtomicBool,
+) -> Result<Vec<Logged>, LabError> {
+    let mut all = Vec::new();
+    for valid_pct in [50, 60, 70, 80, 90, 100] {
+        let mut host = die(8 * 1024, 256, "flat", stop)?;
+        let bytes = host.config().user_bytes / 100 * u64::from(valid_pct) / (1 << 20) * (1 << 20);
+        fill(&mut host, bytes);
+        let mut rng = Rng::named(seed, "myth: log");
+        // Two rounds over what is valid reach the steady state; what follows is measured.
+        let rounds = (2 * bytes / UPDATE) as u32;
+        host.run(1, updates(&mut rng, bytes, rounds));
+        let (mut free, before) = (0.0, host.counters().clone());
+        for _ in 0..64 {
+            host.run(1, updates(&mut rng, bytes, 512));
+            free += host.free_superblocks() as f64 / 64.0;
+        }
+        let (valid, slots) = host.valid_slots();
+        let written = slots as f64 * (1.0 - free / f64::from(BLOCKS));
+        health.add("log", &host);
+        all.push(Logged {
+            valid_pct,
+            waf: host.waf_since(&before).unwrap_or(0.0),
+            copies: written / valid as f64,
+            free_blocks: free,
+        });
+    }
+    Ok(all)
+}

@@ -1,0 +1,190 @@
+//! The life: 270 TB of incompressible data.
+
+use ssdlab_base::LabError;
+use ssdlab_drives::catalogue;
+use ssdlab_drives::cycles::Cycles;
+use ssdlab_drives::keep::manner::Manner;
+use ssdlab_drives::keep::saved::About;
+use ssdlab_life::age::live::Ageing;
+use ssdlab_life::age::{Plan, Until};
+use ssdlab_ssd::{Bytes, Drive, DriveConfig};
+use ssdlab_view::units::decimal_bytes;
+use std::sync::atomic::AtomicBool;
+
+/// The article's drive.
+pub const DRIVE: &str = "patriot-wildfire-120gb";
+/// What the article wrote, bytes.
+pub const WRITTEN: u64 = 270_000_000_000_000;
+/// "The better part of a month" of constant writes: 27 days.
+const PER_DAY: u64 = 10_000_000_000_000;
+
+/// A life that was played.
+#[derive(Clone, Debug)]
+pub struct Aged {
+    /// Bytes written by the host.
+    pub host_bytes: u64,
+    /// NAND bytes programmed / host bytes written.
+    pub waf: f64,
+    /// Cycles of the blocks in use.
+    pub cycles: Cycles,
+    /// Blocks retired.
+    pub blocks_retired: u64,
+    /// What was run, in words.
+    pub how: String,
+    /// Rated cycles.
+    pub cycles_rated: u32,
+    /// The drive's self-check after its life.
+    pub contradiction: Option<String>,
+    /// What its wear rests on.
+    pub rests_on: Vec<String>,
+}
+
+impl Aged {
+    /// Per cent of the rated cycles left on average.
+    pub fn life_left_pct(&self) -> f64 {
+        self.cycles.left_pct(self.cycles_rated)
+    }
+
+    fn of(drive: &Drive, how: String, rests_on: Vec<String>) -> Result<Aged, LabError> {
+        let wear = drive.reliability().ok_or_else(|| {
+            LabError::refused("the aged drive's media does not wear", "see `ssdlab age`")
+        })?;
+        let counters = drive.counters();
+        let slot = drive.config().geometry().slot_bytes;
+        Ok(Aged {
+            host_bytes: counters.host_bytes_written,
+            waf: (counters.slots_programmed() * u64::from(slot)) as f64
+                / (counters.host_bytes_written as f64).max(1.0),
+            cycles: Cycles::of(wear),
+            blocks_retired: wear.counters().blocks_retired,
+            how,
+            cycles_rated: wear.config().cycles_rated,
+            contradiction: drive.check().err(),
+            rests_on,
+        })
+    }
+}
+
+/// The life's plan: 1 MiB after 1 MiB in order, round and round. The article does not say how the
+/// data was written; this is the least that it can cost.
+///
+/// # Errors
+/// When the drive is not in the catalogue.
+pub fn plan(seed: u64, until: Until) -> Result<Plan, LabError> {
+    let manner = Manner {
+        name: String::new(),
+        title: String::new(),
+        settings: Vec::new(),
+        rests_on: Vec::new(),
+        pattern: "sequential".into(),
+        block: 1 << 20,
+        read_pct: 0,
+        trim_pct: 0,
+        seed,
+        per_day: PER_DAY,
+        temperature_c: 40.0,
+        fast: false,
+    };
+    Plan::new(&catalogue::drive(DRIVE)?, manner, until)
+}
+
+/// The configuration that is measured: the life's, with the controller's compression, which the
+/// life's incompressible data did not need.
+///
+/// # Errors
+/// When the drive is not in the catalogue.
+pub fn measured(plan: &Plan) -> Result<DriveConfig, LabError> {
+    let mut config = plan.config.clone();
+    config.ftl.compression_pack = catalogue::drive(DRIVE)?.config.ftl.compression_pack;
+    Ok(config)
+}
+
+/// Lives `plan`, every page write played.
+///
+/// # Errors
+/// When the plan is impossible, or `stop` is set.
+pub fn age(plan: &Plan, stop: &AtomicBool) -> Result<(Drive, Aged), LabError> {
+    let lived = Ageing::begin(plan)?.live(None, &mut |_| {}, stop)?;
+    if lived.life.stopped {
+        return Err(LabError::refused("stopped", ""));
+    }
+    let drive = lived.drive.into_timed();
+    let drive = drive.map_err(|error| LabError::refused(error.to_string(), ""))?;
+    let written = decimal_bytes(drive.counters().host_bytes_written as f64);
+    let how = format!("{written} in order, 1 MiB each, incompressible, every page write played");
+    let aged = Aged::of(&drive, how, plan.manner.rests_on.clone())?;
+    Ok((drive, aged))
+}
+
+/// The command that makes the drive of a plan.
+fn hint(plan: &Plan) -> String {
+    let m = &plan.manner;
+    format!(
+        "make it with `ssdlab age {DRIVE} --workload {} --block {}MiB --until 270TB --per-day \
+         10TB --temperature {:.0} --seed {} --save FILE`, and give reproduce the same --seed",
+        m.pattern,
+        m.block >> 20,
+        m.temperature_c,
+        m.seed
+    )
+}
+
+/// In what a kept drive's life differs from the plan's, if it does. Nothing that was extrapolated
+/// stands for a life of which every page write is played; weeks at another rate or temperature
+/// bring other patrols.
+fn differs(plan: &Plan, about: &About) -> Option<String> {
+    let wanted = &plan.manner;
+    let Some(lived) = &about.lived else {
+        return Some("does not say how it was written, or was used since".into());
+    };
+    if lived.fast {
+        return Some("was aged with --fast: not every page write was played".into());
+    }
+    let each = |m: &Manner| {
+        [
+            ("--workload", m.pattern.clone()),
+            ("--block", Bytes(m.block.into()).to_string()),
+            ("--read", m.read_pct.to_string()),
+            ("--trim", m.trim_pct.to_string()),
+            ("--per-day", decimal_bytes(m.per_day as f64)),
+            ("--temperature", m.temperature_c.to_string()),
+            ("--seed", m.seed.to_string()),
+        ]
+    };
+    let both = each(lived).into_iter().zip(each(wanted));
+    let mut unlike = both.filter(|(lived, wanted)| lived.1 != wanted.1);
+    unlike.next().map(|((option, given), (_, wanted))| {
+        format!("was aged with {option} {given}, not {wanted}")
+    })
+}
+
+/// A drive that `ssdlab age` saved takes the life's place.
+///
+/// # Errors
+/// When it is another drive, wears otherwise, was not written so much, or was written otherwise
+/// (see [`differs`]).
+pub fn saved(plan: &Plan, drive: &Drive, about: &About) -> Result<Aged, LabError> {
+    let (config, wanted) = (drive.config(), &plan.config);
+    let hint = &hint(plan);
+    if about.name != DRIVE || config.shape != wanted.shape || config.wear != wanted.wear {
+        let what = format!("the aged drive is no {DRIVE}, or was made with another seed");
+        return Err(LabError::refused(what, hint));
+    }
+    if let Some(what) = differs(plan, about) {
+        return Err(LabError::refused(format!("the aged drive {what}"), hint));
+    }
+    let how = format!("{}; saved, and read here", about.history.join("; "));
+    let aged = Aged::of(drive, how, about.rests_on.clone())?;
+    let Until::Bytes(bytes) = plan.until else {
+        return Err(LabError::refused("the life has no length in bytes", ""));
+    };
+    if aged.host_bytes < bytes || aged.host_bytes > bytes + bytes / 100 {
+        let written = decimal_bytes(aged.host_bytes as f64);
+        let wanted = decimal_bytes(bytes as f64);
+        return Err(LabError::refused(
+            format!("the aged drive was written {written}, not {wanted}"),
+            hint,
+        ));
+    }
+    Ok(aged)
+}

@@ -1,0 +1,105 @@
+//! Which load was it? The article wrote 270 TB in "the better part of a month" and had 21 % of the
+//! life left, and does not say how it wrote. Both numbers follow from the write amplification:
+//!
+//! ```text
+//! life left = 1 - 270 TB x WAF / (rated cycles x raw capacity)
+//! days      = 270 TB x WAF / rate at which the array takes data
+//! ```
+//! Candidates are lived on the drive made smaller, with the effective over-provisioning of the
+//! whole, until their write amplification is steady.
+//! Nothing is fitted: this says which loads the two published facts agree with.
+
+use super::life::WRITTEN;
+use ssdlab_base::LabError;
+use ssdlab_drives::scaling::scaled;
+use ssdlab_life::endurance::work::Work;
+use ssdlab_life::endurance::{Rounds, steady_waf};
+use ssdlab_load::synthetic::{Load, Pattern};
+use ssdlab_ssd::DriveConfig;
+use ssdlab_ssd::geometry::Geometry;
+use std::sync::atomic::AtomicBool;
+
+/// Drive writes before the one over which write amplification is taken.
+const WARM: u32 = 3;
+/// Bytes of the drive that is played in place of the whole.
+const PLAYED: u64 = 4 << 30;
+
+/// A load that the 270 TB may have been.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// In words.
+    pub name: &'static str,
+    /// Write amplification factor in steady state.
+    pub waf: f64,
+    /// Life left after 270 TB, per cent of rated cycles; negative: beyond the rating.
+    pub life_left_pct: f64,
+    /// Days that 270 TB take at least, at the array's rate.
+    pub days: f64,
+}
+
+/// Its name, bytes of a write, and the part of the drive that is written, as a divisor; `None` for
+/// JESD219.
+type Written = Option<(&'static str, u32, u64)>;
+
+/// What is written, and where.
+const LOADS: [(&str, Written); 6] = [
+    ("in order, 1 MiB", Some(("sequential", 1 << 20, 1))),
+    ("random, 128 KiB", Some(("uniform", 128 << 10, 1))),
+    ("random, 4 KiB", Some(("uniform", 4096, 1))),
+    (
+        "random, 4 KiB, 80 % to 20 %",
+        Some(("hotcold:80/20", 4096, 1)),
+    ),
+    (
+        "random, 4 KiB, half of the drive",
+        Some(("uniform", 4096, 2)),
+    ),
+    ("JESD219 enterprise", None),
+];
+
+/// Lives all candidates on drives like `config`, whose array takes `nand_bytes_s` and whose media
+/// is rated for `cycles`.
+///
+/// # Errors
+/// When the drive is not possible, or `stop` is set.
+pub fn candidates(
+    config: &DriveConfig,
+    cycles: u32,
+    nand_bytes_s: f64,
+    seed: u64,
+    stop: &AtomicBool,
+) -> Result<Vec<Candidate>, LabError> {
+    let mut small = scaled(config, PLAYED)?.config;
+    small.wear = None;
+    small.ftl.compression_pack = 1;
+    let raw = Geometry::new(config.shape).raw_bytes() as f64;
+    let each = LOADS.iter().map(|(name, load)| {
+        let (work, part) = match load {
+            Some((pattern, block, part)) => {
+                let load = Load {
+                    pattern: Pattern::parse(pattern)?,
+                    block: *block,
+                    read_pct: 0,
+                    trim_pct: 0,
+                    seed,
+                };
+                (Work::Pattern(load), *part)
+            }
+            None => (Work::Enterprise, 1),
+        };
+        let rounds = Rounds {
+            bytes: small.user_bytes / part,
+            warm: WARM,
+            seed,
+        };
+        let waf = steady_waf(&small, &work, &rounds, stop)?.waf;
+        let nand = WRITTEN as f64 * waf;
+        Ok(Candidate {
+            name,
+            waf,
+            life_left_pct: 100.0 * (1.0 - nand / (f64::from(cycles) * raw)),
+            days: nand / nand_bytes_s / 86_400.0,
+        })
+    });
+    each.collect()
+}

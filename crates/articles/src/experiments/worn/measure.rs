@@ -1,0 +1,155 @@
+//! One measurement after another on one drive, kept by name.
+
+use super::super::host::{Host, Span};
+use super::super::{Curve, Health};
+use super::bench::Benchmark;
+use ssdlab_base::LabError;
+use ssdlab_base::stop::go_on;
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, Drive, Nanos, Op};
+use std::sync::atomic::AtomicBool;
+
+/// Between two measurements the drive is left alone for so long.
+const PAUSE: Nanos = Nanos::from_secs(10);
+
+/// A drive that is measured.
+pub(super) struct Bench<'a> {
+    host: Host<'static>,
+    found: &'a mut Benchmark,
+    /// Of what the data is, in names of measures.
+    data: &'static str,
+    /// Per cent that a compressor takes off what is written.
+    pub compress_pct: u8,
+    seed: u64,
+    /// Measurements at random so far: each has addresses of its own.
+    drawn: u32,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> Bench<'a> {
+    pub fn new(
+        drive: Drive,
+        (data, compress_pct): (&'static str, u8),
+        found: &'a mut Benchmark,
+        seed: u64,
+        stop: &'a AtomicBool,
+    ) -> Bench<'a> {
+        Bench {
+            host: Host::around(drive),
+            found,
+            data,
+            compress_pct,
+            seed,
+            drawn: 0,
+            stop,
+        }
+    }
+
+    pub fn rng(&self, name: &str) -> Rng {
+        Rng::named(self.seed, &format!("article worn: {name}"))
+    }
+
+    pub fn user_bytes(&self) -> u64 {
+        self.host.config().user_bytes
+    }
+
+    pub fn keep(&mut self, name: &str, value: f64) {
+        self.found
+            .values
+            .insert(format!("{}_{name}", self.data), value);
+    }
+
+    pub fn point(&mut self, name: &str, x: f64, y: f64) {
+        let name = format!("{}_{name}", self.data);
+        let curve = self.found.curves.entry(name.clone());
+        curve
+            .or_insert_with(|| Curve::new(name))
+            .points
+            .push((x, y));
+    }
+
+    /// Gives `commands`, always `depth` outstanding, and waits for all, after a pause. Also
+    /// returns the mean power, W.
+    ///
+    /// # Errors
+    /// When told to stop.
+    pub fn run(
+        &mut self,
+        depth: u32,
+        commands: impl IntoIterator<Item = Command>,
+    ) -> Result<(Span, f64), LabError> {
+        go_on(self.stop)?;
+        self.host.rest(PAUSE);
+        let before = self.host.energy_nj();
+        let span = self.host.run(depth, commands);
+        let used = (self.host.energy_nj() - before) as f64;
+        let power_w = used / span.time.0.max(1) as f64;
+        Ok((span, power_w))
+    }
+
+    /// Mean power of a drive left alone, W.
+    pub fn idle_power(&mut self) -> f64 {
+        self.host.rest(PAUSE);
+        let before = self.host.energy_nj();
+        self.host.rest(PAUSE);
+        (self.host.energy_nj() - before) as f64 / PAUSE.0 as f64
+    }
+
+    /// In order, block after block, from `from` on.
+    pub fn in_order(&self, op: Op, from: u64, block: u32, count: u64) -> Vec<Command> {
+        let at = |n: u64| self.command(op, from + n * u64::from(block), block);
+        (0..count).map(at).collect()
+    }
+
+    /// At random blocks of the `bytes` from `from` on; not those of a measurement before, whose
+    /// data the drive may still hold in its buffers and which it has just written anew.
+    pub fn at_random(
+        &mut self,
+        op: Op,
+        (from, bytes): (u64, u64),
+        block: u32,
+        count: u64,
+    ) -> Vec<Command> {
+        self.drawn += 1;
+        let mut rng = self.rng(&format!("{} of {block}, number {}", op.name(), self.drawn));
+        let blocks = (bytes / u64::from(block)).max(1);
+        let mut at = || from + rng.below(blocks) * u64::from(block);
+        (0..count).map(|_| self.command(op, at(), block)).collect()
+    }
+
+    fn command(&self, op: Op, offset: u64, len: u32) -> Command {
+        let write = op == Op::Write;
+        Command {
+            compress_pct: if write { self.compress_pct } else { 0 },
+            op,
+            ..Command::read(offset, len)
+        }
+    }
+
+    pub fn finish(self, name: &str, health: &mut Health) {
+        health.add(&format!("{name}, {}", self.data), &self.host);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdlab_ssd::DriveConfig;
+
+    #[test]
+    fn two_measurements_at_random_have_addresses_of_their_own() {
+        let drive = || Drive::new(DriveConfig::tiny()).unwrap();
+        let stop = AtomicBool::new(false);
+        let mut found = Benchmark::default();
+        let addresses = |bench: &mut Bench<'_>| -> Vec<u64> {
+            let commands = bench.at_random(Op::Read, (0, 1 << 20), 4096, 100);
+            commands.iter().map(|command| command.offset).collect()
+        };
+        let mut bench = Bench::new(drive(), ("random", 0), &mut found, 1, &stop);
+        let first = [addresses(&mut bench), addresses(&mut bench)];
+        assert_ne!(first[0], first[1]);
+        let mut bench = Bench::new(drive(), ("random", 0), &mut found, 1, &stop);
+        let again = [addresses(&mut bench), addresses(&mut bench)];
+        assert_eq!(first, again, "new and worn are given the same");
+    }
+}

@@ -1,0 +1,123 @@
+//! Does the benchmark measure what it says, on a drive that is small enough for a test?
+
+use super::*;
+use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::settings;
+use ssdlab_drives::settings::Setting;
+use ssdlab_life::age::{Plan, Until};
+use std::sync::atomic::AtomicBool;
+
+const SIZE: bench::Size = bench::Size {
+    span: 64 << 20,
+    commands: 200,
+    smaller: 100,
+};
+
+/// The article's drive with fewer blocks.
+fn plan(until: Until) -> Plan {
+    let small = Setting::parse("nand.blocks_per_plane=64").unwrap();
+    let user = Setting::parse("capacity.user=3GiB").unwrap();
+    let drive = ssdlab_drives::catalogue::drive(DRIVE).unwrap();
+    let drive = settings::apply(&drive, &[small, user]).unwrap();
+    let manner = life::plan(1, until).unwrap().manner;
+    Plan::new(&drive, manner, until).unwrap()
+}
+
+fn aged(plan: &Plan) -> (Drive, Aged) {
+    age(plan, &AtomicBool::new(false)).unwrap()
+}
+
+fn measured(plan: &Plan) -> DriveConfig {
+    let mut config = plan.config.clone();
+    config.ftl.compression_pack = 8;
+    config
+}
+
+#[test]
+fn a_worn_drive_is_measured_beside_a_new_one() {
+    let plan = plan(Until::LifeLeft(50));
+    let (drive, life) = aged(&plan);
+    assert!((life.life_left_pct() - 50.0).abs() < 1.0, "{life:?}");
+    assert!(life.contradiction.is_none());
+    let stop = AtomicBool::new(false);
+    let run = || compare(&measured(&plan), (&drive, life.clone()), SIZE, 1, &stop).unwrap();
+    let found = run();
+    assert!(found.health.passed(), "{:?}", found.health);
+    let again = run();
+    assert_eq!((&found.new, &found.worn), (&again.new, &again.worn));
+    let gain = |name: &str| found.worn.values[name] / found.new.values[name];
+    // Half of the rated cycles: programs are 5 % faster, reads as fast, and incompressible data
+    // waits for programs.
+    let writes = gain("random_sequential_write_mb_s");
+    assert!((1.01..1.06).contains(&writes), "{writes}");
+    let reads = gain("random_sequential_read_mb_s");
+    assert!((0.99..1.01).contains(&reads), "{reads}");
+    let compressible = found.new.values["repeating_sequential_write_mb_s"];
+    assert!(compressible > 1.3 * found.new.values["random_sequential_write_mb_s"]);
+}
+
+#[test]
+fn a_saved_drive_takes_the_lifes_place_only_when_it_is_that_one() {
+    let plan = plan(Until::Bytes(20_000_000_000));
+    let (drive, life) = aged(&plan);
+    let about = About {
+        name: DRIVE.into(),
+        lived: Some(plan.manner.clone()),
+        ..About::default()
+    };
+    let read = life::saved(&plan, &drive, &about).unwrap();
+    assert_eq!(read.host_bytes, life.host_bytes);
+    assert_eq!(read.cycles, life.cycles);
+    let other = About {
+        name: "intel-320-40gb".into(),
+        ..About::default()
+    };
+    assert!(life::saved(&plan, &drive, &other).is_err());
+    // Not one that was aged in another manner, or of which that is not known.
+    let lived = |change: fn(&mut ssdlab_drives::keep::manner::Manner)| {
+        let mut manner = plan.manner.clone();
+        change(&mut manner);
+        let about = About {
+            lived: Some(manner),
+            ..about.clone()
+        };
+        let error = life::saved(&plan, &drive, &about).unwrap_err();
+        format!("{error}; {}", error.hint())
+    };
+    assert!(lived(|m| m.fast = true).contains("--fast"));
+    assert!(lived(|m| m.pattern = "uniform".into()).contains("--workload uniform"));
+    let slower = lived(|m| m.per_day = 150_000_000_000);
+    assert!(slower.contains("--per-day 150 GB, not 10.0 TB"), "{slower}");
+    assert!(
+        slower.contains("--per-day 10TB"),
+        "the whole command: {slower}"
+    );
+    assert!(lived(|m| m.temperature_c = 55.0).contains("--temperature 55"));
+    let unknown = About {
+        lived: None,
+        ..about.clone()
+    };
+    assert!(life::saved(&plan, &drive, &unknown).is_err());
+    let mut longer = plan.clone();
+    longer.until = Until::Bytes(40_000_000_000);
+    assert!(life::saved(&longer, &drive, &about).is_err());
+}
+
+#[test]
+fn traces_have_the_published_volumes() {
+    for trace in &TRACES {
+        let mut rng = ssdlab_ssd::rng::Rng::named(1, trace.name);
+        let commands = trace.commands(&mut rng, 1);
+        let volume = |op| -> u64 {
+            let of = commands.iter().filter(|c| c.op == op);
+            of.map(|c| u64::from(c.len)).sum()
+        };
+        for (op, mb) in [
+            (ssdlab_ssd::Op::Read, trace.read_mb),
+            (ssdlab_ssd::Op::Write, trace.written_mb),
+        ] {
+            let off = volume(op) as f64 / (mb as f64 * 1e6) - 1.0;
+            assert!(off.abs() < 0.001, "{} {op:?} {off}", trace.name);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Rows of figures as a table.
+
+use super::story;
+use crate::reproduce::figures::{Kind, Row, Verdict};
+use maud::{Markup, html};
+use ssdlab_view::parts;
+
+pub(super) const VERDICTS: [Verdict; 4] = [
+    Verdict::Met,
+    Verdict::Missed,
+    Verdict::Pending,
+    Verdict::NotRun,
+];
+
+fn badge(verdict: Verdict) -> Markup {
+    let (class, symbol) = match verdict {
+        Verdict::Met => ("pass", "✓"),
+        Verdict::Missed => ("fail", "✗"),
+        Verdict::Pending => ("unknown", "…"),
+        Verdict::NotRun => ("unknown", "?"),
+    };
+    html! {
+        span .badge .(class) {
+            span aria-hidden="true" { (symbol) } " " (verdict.name().to_uppercase())
+        }
+    }
+}
+
+/// What the kinds mean.
+pub(super) fn legend() -> Markup {
+    let mean = |kind: Kind| match kind {
+        Kind::Calibrated => "the modelled drive or host was fitted to it: it had to come out",
+        Kind::Predicted => "nothing was fitted to it",
+        Kind::Shape => "published without a number; ours is asked for the shape",
+        Kind::Arithmetic => "follows from other published numbers",
+        Kind::Documented => "a fact that the catalogue carries; nothing is run",
+        Kind::NotWear => {
+            "a difference not explained by wear: the firmware was changed between the two \
+             measurements, too"
+        }
+    };
+    let kinds = [
+        Kind::Calibrated,
+        Kind::Predicted,
+        Kind::Shape,
+        Kind::Arithmetic,
+        Kind::Documented,
+        Kind::NotWear,
+    ];
+    html! {
+        dl .facts { @for kind in kinds { dt { (kind.name()) } dd { (mean(kind)) } } }
+    }
+}
+
+/// The rows; with `page`, ids lead to the section of that page where their plots are.
+pub(super) fn table(rows: &[&Row], page: Option<&str>) -> Markup {
+    let head = parts::heads(&["Figure", "Published", "Ours", "Error", "Asked", "Kind", ""]);
+    let cells: Vec<Vec<Markup>> = rows.iter().map(|row| cells(row, page)).collect();
+    html! { div .figures { (parts::table(&head, &cells)) } }
+}
+
+fn cells(row: &Row, page: Option<&str>) -> Vec<Markup> {
+    let figure = &row.figure;
+    let anchor = story::section_of(row).map(|section| section.anchor);
+    let link = page.zip(anchor);
+    let why = [
+        (row.verdict == Verdict::Missed).then_some(figure.reason.as_str()),
+        page.is_none().then_some(figure.note.as_str()),
+    ];
+    vec![
+        html! {
+            @match link {
+                Some((page, anchor)) => a href={ (page) ".html#" (anchor) } { (figure.id) },
+                None => (figure.id),
+            }
+            @if !figure.what.is_empty() { br; span .quiet { (figure.what) } }
+        },
+        html! { (figure.published_text()) },
+        html! {
+            @if row.verdict == Verdict::Pending { span .quiet { (figure.pending) } }
+            @else { span .number { (row.ours_text()) } }
+            @for why in why.into_iter().flatten().filter(|why| !why.is_empty()) {
+                div .why { (why) }
+            }
+        },
+        html! { (row.error_text()) },
+        html! { (figure.rule.map_or(String::new(), |rule| rule.text())) },
+        html! { (figure.kind.name()) },
+        badge(row.verdict),
+    ]
+}

@@ -1,0 +1,43 @@
+//! The health that a real drive reports of itself, as evidence.
+
+use serde::{Deserialize, Serialize};
+
+/// How good a piece of evidence is, weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// None was found.
+    None,
+    /// The device or the kernel says so of itself.
+    Declared,
+    /// A data sheet or a published list says so.
+    Documented,
+    /// Measured behaviour shows it.
+    Behavioural,
+    /// Power cuts showed it.
+    ProvedByCuts,
+}
+
+/// A number with where it comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reported {
+    /// The number, in the unit of the field that holds it.
+    pub value: f64,
+    /// The true number lies between `value - resolution` and `value + resolution`.
+    pub resolution: f64,
+    /// Which counter said so.
+    pub source: String,
+}
+
+/// A real drive's own word on its health, as evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DriveHealth {
+    /// Grade of the target's `power_loss_protection`.
+    pub protection_grade: Grade,
+    /// Whether it passes its own judgement.
+    pub passed: Option<bool>,
+    /// What it warns of.
+    pub warnings: Vec<String>,
+    /// Per cent of the rated life used.
+    pub used_percent: Option<Reported>,
+}

@@ -1,0 +1,401 @@
+//! Opening a file or block device as a target, and preparing a file.
+//!
+//! A file that does not exist is created, reserved, and filled with random data before anything
+//! is measured: reads of unwritten blocks never reach the device, and first writes of them also
+//! change the file system's own tables. It loses its name as soon as it is open, and is gone with
+//! the target.
+
+use super::payload::fill;
+use super::safety::{Permission, Permitted, WriteOptions, check_write_allowed, still_permitted};
+use super::slab::Slab;
+use super::uring::{UringOptions, UringTarget};
+use super::{TargetFacts, TargetKind};
+use crate::device::system;
+use crate::device::system::{DeviceCounters, System};
+use crate::engine::depth_needed;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, SeekFrom, StatxFlags};
+use rustix::io::Errno;
+use ssdlab_base::LabError;
+use ssdlab_load::plan::{JobSpec, Mix, Order, Plan};
+use ssdlab_ssd::Bytes;
+use ssdlab_ssd::rng::Rng;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Most commands that a ring is asked to keep outstanding.
+const DEPTH_MAX: u64 = 32_768;
+const FILL_BYTES: usize = 4 << 20;
+const TMPFS_MAGIC: i64 = 0x0102_1994;
+const RAMFS_MAGIC: i64 = 0x8584_58f6;
+
+/// What the user has said about a real target.
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    /// Leave to write.
+    pub write: WriteOptions,
+    /// Bytes of a file to create or extend; `None`: what the plan needs.
+    pub size: Option<u64>,
+    /// Go through the page cache: for file systems without direct I/O, or to measure the cache.
+    pub buffered: bool,
+    /// Do not remove a file that was created.
+    pub keep: bool,
+}
+
+/// What a plan asks of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// Commands outstanding.
+    pub depth: u32,
+    /// Largest read, bytes; 0: reads nothing.
+    pub read_bytes: u32,
+    /// Largest write, bytes; 0: writes nothing.
+    pub write_bytes: u32,
+    /// Writes, trims or flushes: needs leave to write.
+    pub changes: bool,
+    /// Every flush is an fdatasync.
+    pub data_only: bool,
+    /// Some job wants fresh contents for every write.
+    pub refill: bool,
+    /// Every job bypasses the page cache.
+    pub direct: bool,
+    /// Every address and length is a multiple of this many bytes.
+    pub granule: u64,
+    /// Where the last job's region ends; `None` when some job uses all of the target.
+    pub extent: Option<u64>,
+}
+
+impl Needs {
+    /// What `plan` asks.
+    ///
+    /// # Errors
+    /// When it keeps more commands outstanding than a ring takes.
+    pub fn of(plan: &Plan) -> Result<Needs, LabError> {
+        let depth = depth_needed(plan);
+        if depth > DEPTH_MAX {
+            return Err(LabError::refused(
+                format!("the plan keeps {depth} commands outstanding, {DEPTH_MAX} are possible"),
+                "lower iodepth or numjobs (-o or -t)",
+            ));
+        }
+        let mut needs = Needs {
+            depth: depth.max(1) as u32,
+            read_bytes: 0,
+            write_bytes: 0,
+            changes: false,
+            data_only: true,
+            refill: false,
+            direct: true,
+            granule: 0,
+            extent: Some(0),
+        };
+        for job in plan.phases.iter().flat_map(|phase| &phase.jobs) {
+            needs.add(job);
+        }
+        Ok(needs)
+    }
+
+    fn add(&mut self, job: &JobSpec) {
+        let kinds: &[usize] = match job.mix {
+            Mix::Read => &[0],
+            Mix::Write => &[1],
+            Mix::ReadWrite { .. } => &[0, 1],
+            Mix::Trim => &[2],
+        };
+        let step = match &job.order {
+            Order::Sequential {
+                stride, start_step, ..
+            } => gcd(stride.unwrap_or(0), *start_step),
+            Order::Random { align, .. } => *align,
+        };
+        self.granule = gcd(self.granule, gcd(job.offset, step));
+        for &kind in kinds {
+            for size in &job.block_sizes[kind] {
+                self.granule = gcd(self.granule, u64::from(size.bytes));
+                match kind {
+                    0 => self.read_bytes = self.read_bytes.max(size.bytes),
+                    1 => self.write_bytes = self.write_bytes.max(size.bytes),
+                    _ => {}
+                }
+            }
+        }
+        let durability = &job.durability;
+        self.changes |= job.mix != Mix::Read || durability.flush_every > 0;
+        self.data_only &= durability.flush_every == 0 || durability.data_only;
+        self.refill |= job.data.refill;
+        self.direct &= job.direct;
+        let share = job.shares.offset.is_some() || job.shares.region.is_some();
+        let end = job.region.filter(|_| !share).map(|len| job.offset + len);
+        self.extent = self.extent.zip(end).map(|(all, end)| all.max(end));
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Opens `path` for what `needs` says. `progress` hears of bytes filled, of how many; `stop`
+/// ends the filling.
+///
+/// # Errors
+/// When it may not be written ([`check_write_allowed`]), cannot be opened or does not fit.
+pub fn open(
+    path: &Path,
+    needs: &Needs,
+    options: &OpenOptions,
+    progress: &mut dyn FnMut(u64, u64),
+    stop: &AtomicBool,
+) -> Result<UringTarget, LabError> {
+    if !needs.direct && !options.buffered {
+        return Err(LabError::refused(
+            "the workload asks for buffered I/O (direct=0): that measures the page cache",
+            "set direct=1 (-Su for DISKSPD), or allow buffered I/O on this target (--buffered)",
+        ));
+    }
+    let missing = !path.try_exists().unwrap_or(true);
+    let permission = if needs.changes || missing {
+        Some(check_write_allowed(path, &options.write)?)
+    } else {
+        None
+    };
+    let file = open_file(path, permission.as_ref(), options)?;
+    let path = permission.as_ref().map_or(path, Permission::path);
+    let stat = rustix::fs::fstat(&file).map_err(|error| failed("looking at", path, error))?;
+    let changed = permission
+        .as_ref()
+        .is_some_and(|permission| !still_permitted(permission, &stat));
+    if changed {
+        return Err(LabError::refused(
+            format!(
+                "{} became another thing while it was opened",
+                path.display()
+            ),
+            "somebody else is at work there: look again",
+        ));
+    }
+    if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
+        refuse_memory(&file, path, options)?;
+    }
+    let (mut facts, counters) = describe(&file, path, &stat, options);
+    if !options.buffered {
+        refuse_unaligned(path, needs, &facts)?;
+    }
+    let len =
+        rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|error| failed("sizing", path, error))?;
+    facts.capacity = match permission.as_ref().map(Permission::what) {
+        Some(Permitted::NewFile | Permitted::ExistingFile) => {
+            let size = size_wanted(path, len, needs, options)?;
+            if size > len {
+                prepare(&file, path, len..size, progress, stop)?;
+            }
+            size
+        }
+        _ => len,
+    };
+    if facts.kind == TargetKind::File && needs.read_bytes > 0 && holes(&file) {
+        facts.notes.push(String::from(
+            "the file has holes: reads of them never reach the device",
+        ));
+    }
+    let uring = UringOptions {
+        depth: needs.depth,
+        read_bytes: needs.read_bytes,
+        write_bytes: needs.write_bytes,
+        data_only: needs.data_only,
+        refill: needs.refill,
+    };
+    UringTarget::new(file, facts, counters, uring)
+}
+
+/// Direct I/O takes whole blocks only.
+fn refuse_unaligned(path: &Path, needs: &Needs, facts: &TargetFacts) -> Result<(), LabError> {
+    if needs.granule.is_multiple_of(u64::from(facts.block_size)) {
+        return Ok(());
+    }
+    Err(LabError::refused(
+        format!(
+            "{} takes multiples of {} bytes; the workload's addresses and sizes are \
+             multiples of {}",
+            path.display(),
+            facts.block_size,
+            needs.granule
+        ),
+        "use larger or aligned blocks (bs, blockalign; -b, -r, -si)",
+    ))
+}
+
+/// What is known of the drive underneath, and its counters.
+fn describe(
+    file: &File,
+    path: &Path,
+    stat: &rustix::fs::Stat,
+    options: &OpenOptions,
+) -> (TargetFacts, Option<DeviceCounters>) {
+    let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
+    let kind = match is_device {
+        true => TargetKind::BlockDevice,
+        false => TargetKind::File,
+    };
+    let mut facts = TargetFacts::unknown(path.display().to_string(), kind);
+    let counters = system::describe(&System::live(), stat, &mut facts);
+    if options.buffered {
+        facts.notes.push(String::from(
+            "buffered: reads and writes go through the page cache, not straight to the drive",
+        ));
+    } else if let Some(block) = direct_alignment(file).filter(|_| !is_device) {
+        facts.block_size = block;
+    }
+    (facts, counters)
+}
+
+fn failed(action: &'static str, path: &Path, error: Errno) -> LabError {
+    LabError::file(action, path, error.into())
+}
+
+fn open_file(
+    path: &Path,
+    permission: Option<&Permission>,
+    options: &OpenOptions,
+) -> Result<File, LabError> {
+    let mut flags = OFlags::CLOEXEC | OFlags::NONBLOCK;
+    if !options.buffered {
+        flags |= OFlags::DIRECT;
+    }
+    let path = permission.map_or(path, Permission::path);
+    flags |= match permission.map(Permission::what) {
+        None => OFlags::RDONLY,
+        Some(Permitted::NewFile) => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
+        Some(Permitted::ExistingFile) => OFlags::RDWR | OFlags::NOFOLLOW,
+        // On a block device O_EXCL alone claims it against every other exclusive owner.
+        Some(Permitted::BlockDevice(_)) => OFlags::RDWR | OFlags::NOFOLLOW | OFlags::EXCL,
+    };
+    let opened = rustix::fs::open(path, flags, Mode::from_raw_mode(0o600));
+    let new = permission.is_some_and(|p| p.what() == Permitted::NewFile);
+    match opened {
+        Ok(fd) => {
+            if new && !options.keep {
+                // Nameless from the start: nothing is left behind, however the program ends.
+                std::fs::remove_file(path)
+                    .map_err(|error| LabError::file("unlinking", path, error))?;
+            }
+            Ok(File::from(fd))
+        }
+        Err(Errno::INVAL) if !options.buffered => {
+            if new {
+                // The kernel creates the file before it finds that it cannot be opened so.
+                let _ = std::fs::remove_file(path);
+            }
+            Err(no_direct(path))
+        }
+        Err(Errno::BUSY) => Err(LabError::refused(
+            format!("{} is in use: another owner has claimed it", path.display()),
+            "unmount or stop what uses it",
+        )),
+        Err(error) => Err(failed("opening", path, error)),
+    }
+}
+
+fn no_direct(path: &Path) -> LabError {
+    LabError::refused(
+        format!("the file system of {} has no direct I/O", path.display()),
+        "put the file on the drive to be measured; or allow buffered I/O (--buffered), which \
+         measures memory",
+    )
+}
+
+/// Recent kernels accept O_DIRECT on tmpfs and ignore it.
+fn refuse_memory(file: &File, path: &Path, options: &OpenOptions) -> Result<(), LabError> {
+    let fs = rustix::fs::fstatfs(file).map_err(|error| failed("looking at", path, error))?;
+    let memory = [TMPFS_MAGIC, RAMFS_MAGIC].contains(&(fs.f_type as i64));
+    if memory && !options.buffered {
+        return Err(no_direct(path));
+    }
+    Ok(())
+}
+
+/// What direct I/O on this file must be aligned to, as the file system says (Linux 6.1).
+fn direct_alignment(file: &File) -> Option<u32> {
+    let stat = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+    let known = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+    (known && stat.stx_dio_offset_align > 0).then_some(stat.stx_dio_offset_align)
+}
+
+fn holes(file: &File) -> bool {
+    rustix::fs::fstat(file).is_ok_and(|stat| (stat.st_blocks * 512) < stat.st_size)
+}
+
+fn size_wanted(
+    path: &Path,
+    len: u64,
+    needs: &Needs,
+    options: &OpenOptions,
+) -> Result<u64, LabError> {
+    let size = options
+        .size
+        .unwrap_or_else(|| needs.extent.unwrap_or(0).next_multiple_of(4096).max(len));
+    if size == 0 || !size.is_multiple_of(4096) {
+        return Err(LabError::refused(
+            format!("{} would have {size} bytes", path.display()),
+            "give a size that is a multiple of 4096 (size=1g in the job, or --size)",
+        ));
+    }
+    Ok(size)
+}
+
+/// Reserves and writes `range` of the file with random data, and makes it durable.
+fn prepare(
+    file: &File,
+    path: &Path,
+    range: std::ops::Range<u64>,
+    progress: &mut dyn FnMut(u64, u64),
+    stop: &AtomicBool,
+) -> Result<(), LabError> {
+    let total = range.end - range.start;
+    let full = |error: io::Error| {
+        let full = error.kind() == io::ErrorKind::StorageFull;
+        let hint = match full {
+            true => "choose a smaller --size, or free some space",
+            false => "",
+        };
+        LabError::File {
+            action: "filling",
+            path: path.to_owned(),
+            source: error,
+            hint: String::from(hint),
+        }
+    };
+    let none = rustix::fs::FallocateFlags::empty();
+    match rustix::fs::fallocate(file, none, range.start, total) {
+        Ok(()) | Err(Errno::OPNOTSUPP) => {}
+        Err(error) => return Err(full(error.into())),
+    }
+    let mut slab = Slab::new(FILL_BYTES).map_err(full)?;
+    let mut rng = Rng::named(range.end, "filling");
+    let mut at = range.start;
+    while at < range.end {
+        if stop.load(Ordering::Relaxed) {
+            return Err(LabError::refused(
+                format!(
+                    "stopped after {} of {} of {} were filled",
+                    Bytes(at - range.start),
+                    Bytes(total),
+                    path.display()
+                ),
+                "nothing was measured; a file created for the run is removed",
+            ));
+        }
+        let len = (range.end - at).min(FILL_BYTES as u64);
+        let bytes = &mut slab.bytes()[..len as usize];
+        fill(&mut rng, bytes);
+        file.write_all_at(bytes, at).map_err(full)?;
+        at += len;
+        progress(at - range.start, total);
+    }
+    file.sync_all().map_err(full)
+}
+
+#[cfg(test)]
+#[path = "open_tests.rs"]
+mod tests;

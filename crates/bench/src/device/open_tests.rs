@@ -1,0 +1,217 @@
+//! Are files prepared as promised, and what does not fit refused?
+
+use super::*;
+use crate::device::Target;
+use crate::engine::tests::{job, plan};
+use std::os::unix::fs::MetadataExt;
+
+const MIB: u64 = 1 << 20;
+
+fn running() -> AtomicBool {
+    AtomicBool::new(false)
+}
+
+fn needs() -> Needs {
+    Needs::of(&plan(vec![job()])).unwrap()
+}
+
+fn sized(size: u64) -> OpenOptions {
+    OpenOptions {
+        size: Some(size),
+        ..OpenOptions::default()
+    }
+}
+
+/// `None`, with a word, where the temporary directory has no direct I/O.
+fn opened(path: &Path, options: &OpenOptions) -> Option<UringTarget> {
+    match open(path, &needs(), options, &mut |_, _| {}, &running()) {
+        Ok(target) => Some(target),
+        Err(error) if error.to_string().contains("no direct I/O") => {
+            println!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn refusal(path: &Path, needs: &Needs, options: &OpenOptions) -> String {
+    let result = open(path, needs, options, &mut |_, _| {}, &running());
+    let error = result.err().expect("must be refused");
+    assert!(!error.hint().is_empty(), "{error}: no hint");
+    error.to_string()
+}
+
+#[test]
+fn a_new_file_is_filled_with_data() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("new");
+    let mut last = (0, 0);
+    let mut progress = |done, total| last = (done, total);
+    let mut options = sized(6 * MIB);
+    options.keep = true;
+    let result = open(&path, &needs(), &options, &mut progress, &running());
+    if result
+        .as_ref()
+        .is_err_and(|e| e.to_string().contains("no direct I/O"))
+    {
+        println!("skipped: no direct I/O in the temporary directory");
+        return;
+    }
+    let mut target = result.unwrap();
+    assert_eq!(last, (6 * MIB, 6 * MIB));
+    assert_eq!(target.facts().capacity, 6 * MIB);
+    assert_eq!(target.facts().kind, TargetKind::File);
+    assert!(target.facts().file_system.is_some());
+    let meta = std::fs::metadata(&path).unwrap();
+    assert!(meta.blocks() * 512 >= 6 * MIB, "allocated");
+    let bytes = std::fs::read(&path).unwrap();
+    assert!(
+        bytes
+            .chunks(4096)
+            .all(|block| block.iter().any(|&b| b != 0)),
+        "written"
+    );
+    assert!(
+        target
+            .counters()
+            .reads
+            .is_none_or(|reads| reads < 1_000_000)
+    );
+}
+
+#[test]
+fn a_new_file_has_no_name_while_in_use_so_that_nothing_is_left_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("new");
+    let Some(target) = opened(&path, &sized(MIB)) else {
+        return;
+    };
+    assert_eq!(target.facts().capacity, MIB);
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_file_is_kept_when_asked_or_when_it_was_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    let mut options = sized(MIB);
+    options.keep = true;
+    let Some(target) = opened(&path, &options) else {
+        return;
+    };
+    drop(target);
+    assert!(path.exists());
+    assert!(refusal(&path, &needs(), &sized(MIB)).contains("exists and holds"));
+    let mut options = sized(2 * MIB);
+    options.write.allow_overwrite = true;
+    let Some(target) = opened(&path, &options) else {
+        return;
+    };
+    assert_eq!(target.facts().capacity, 2 * MIB);
+    drop(target);
+    assert_eq!(
+        std::fs::metadata(&path).unwrap().len(),
+        2 * MIB,
+        "extended and kept"
+    );
+}
+
+#[test]
+fn reading_needs_no_leave_and_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    let content = vec![7; 1 << 20];
+    std::fs::write(&path, &content).unwrap();
+    let mut spec = job();
+    spec.mix = Mix::Read;
+    let needs = Needs::of(&plan(vec![spec])).unwrap();
+    assert!(!needs.changes);
+    match open(
+        &path,
+        &needs,
+        &OpenOptions::default(),
+        &mut |_, _| {},
+        &running(),
+    ) {
+        Ok(target) => assert_eq!(target.facts().capacity, MIB),
+        Err(error) => assert!(error.to_string().contains("no direct I/O"), "{error}"),
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), content);
+}
+
+#[test]
+fn stopping_while_filling_removes_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    let stop = AtomicBool::new(true);
+    assert!(open(&path, &needs(), &sized(64 * MIB), &mut |_, _| {}, &stop).is_err());
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_file_in_memory_is_refused_unless_buffered() {
+    let Ok(dir) = tempfile::tempdir_in("/dev/shm") else {
+        println!("skipped: no /dev/shm");
+        return;
+    };
+    let path = dir.path().join("file");
+    assert!(refusal(&path, &needs(), &sized(MIB)).contains("no direct I/O"));
+    assert!(!path.exists(), "nothing is left behind");
+    let mut options = sized(MIB);
+    options.buffered = true;
+    let target = opened(&path, &options).unwrap();
+    assert!(
+        target
+            .facts()
+            .notes
+            .iter()
+            .any(|note| note.starts_with("buffered"))
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    let mut spec = job();
+    spec.direct = false;
+    let buffered = Needs::of(&plan(vec![spec])).unwrap();
+    assert!(refusal(&path, &buffered, &sized(MIB)).contains("page cache"));
+    assert!(refusal(&path, &needs(), &sized(MIB + 512)).contains("bytes"));
+    let mut odd = needs();
+    odd.granule = 256;
+    let why = refusal(&path, &odd, &sized(MIB));
+    assert!(
+        why.contains("multiples of") || why.contains("no direct I/O"),
+        "{why}"
+    );
+    let mut deep = job();
+    deep.depth = 40_000;
+    assert!(Needs::of(&plan(vec![deep])).is_err());
+    assert!(!path.exists(), "nothing is left behind");
+}
+
+#[test]
+fn needs_are_the_largest_of_all_jobs() {
+    let mut reader = job();
+    reader.mix = Mix::Read;
+    reader.depth = 7;
+    reader.copies = 3;
+    reader.offset = 512;
+    let mut writer = job();
+    writer.block_sizes[1][0].bytes = 128 << 10;
+    writer.durability.flush_every = 1;
+    let needs = Needs::of(&plan(vec![reader, writer])).unwrap();
+    let expected = Needs {
+        depth: 22,
+        read_bytes: 4096,
+        write_bytes: 128 << 10,
+        changes: true,
+        data_only: false,
+        refill: false,
+        direct: true,
+        granule: 512,
+        extent: Some(MIB + 512),
+    };
+    assert_eq!(needs, expected);
+}

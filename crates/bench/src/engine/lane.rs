@@ -1,0 +1,119 @@
+//! One copy of one job: its stream, its next command and its idle tags.
+
+use super::pace::{LATE_FROM, Pace};
+use ssdlab_base::LabError;
+use ssdlab_load::plan::Phase;
+use ssdlab_load::stream::Stream;
+use ssdlab_load::trace::replay::Commands;
+use ssdlab_ssd::Command;
+
+/// One copy of one job.
+pub(super) struct Lane {
+    /// Generated ahead of time, so that the target can fetch what it will need.
+    pub next: Option<Command>,
+    /// Position of its job within the phase.
+    pub job: u32,
+    /// Commands under way.
+    pub outstanding: u32,
+    /// May still issue.
+    pub open: bool,
+    /// Has a time in the engine's list of waiting lanes.
+    pub waiting: bool,
+    /// Limits, if any.
+    pub pace: Option<Box<Pace>>,
+    /// Tags not under way.
+    pub idle: Vec<u32>,
+    source: Source,
+}
+
+/// Where a lane's commands come from.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a stream is used for every command and stays in the lane"
+)]
+enum Source {
+    Made(Stream),
+    Recorded(Box<Commands>),
+}
+
+impl Lane {
+    /// Prepares the command after the one that was `next`.
+    #[inline]
+    pub fn advance(&mut self) -> Option<&Command> {
+        // Two stores rather than one after a choice: the common one stays in registers.
+        if let Source::Made(stream) = &mut self.source {
+            self.next = stream.next_command();
+        } else {
+            self.advance_recorded();
+        }
+        self.next.as_ref()
+    }
+
+    #[inline(never)]
+    fn advance_recorded(&mut self) {
+        let Source::Recorded(commands) = &mut self.source else {
+            return;
+        };
+        let next = commands.next_command();
+        if let (Some(pace), Some((_, due))) = (&mut self.pace, next) {
+            pace.next_due(due);
+        }
+        self.next = next.map(|(command, _)| command);
+    }
+
+    /// What the reader of the result should know of how it ran.
+    pub fn note(&self) -> Option<String> {
+        let late = self.pace.as_ref()?.late();
+        (late.count > 0).then(|| {
+            format!(
+                "{} commands of the trace left more than {LATE_FROM} after their time, the latest \
+                 by {}: target or host did not keep up; their latencies leave that wait out. If \
+                 all places were taken, raise --iodepth",
+                late.count, late.most
+            )
+        })
+    }
+
+    /// Why there is no next command, if the source broke.
+    pub fn failure(&mut self) -> Option<LabError> {
+        match &mut self.source {
+            Source::Made(_) => None,
+            Source::Recorded(commands) => commands.failure(),
+        }
+    }
+}
+
+/// The lanes of `phase`, in order of job and copy, with tags from 0 in the same order.
+pub(super) fn lanes(phase: &Phase, capacity: u64) -> Result<Vec<Lane>, LabError> {
+    let mut lanes = Vec::new();
+    let mut tag = 0;
+    for (number, job) in phase.jobs.iter().enumerate() {
+        for copy in 0..job.copies {
+            let (source, pace) = match &job.replay {
+                None => (
+                    Source::Made(Stream::new(job, copy, capacity)?),
+                    Pace::new(&job.pace),
+                ),
+                Some(replay) => (
+                    Source::Recorded(Box::new(Commands::new(replay, capacity)?)),
+                    replay.speed.map(|_| Pace::scheduled()),
+                ),
+            };
+            let mut lane = Lane {
+                next: None,
+                job: number as u32,
+                outstanding: 0,
+                open: true,
+                waiting: false,
+                pace: pace.map(Box::new),
+                // Popped from the end: lowest tag first.
+                idle: (tag..tag + job.depth).rev().collect(),
+                source,
+            };
+            lane.advance();
+            lanes.push(lane);
+            tag += job.depth;
+        }
+    }
+    Ok(lanes)
+}

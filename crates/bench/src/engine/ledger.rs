@@ -1,0 +1,412 @@
+//! What is counted: seconds of a phase, and each job's totals over its counted part.
+//!
+//! A completion is recorded once, in its job's *span*: statistics since the last boundary. A
+//! boundary is the end of a second, or the start or end of a job's counted part; there the span
+//! is folded into the second's row and, if the job was being counted, into its totals.
+//!
+//! Seconds are aligned with the start of the first counted part. Those of the ramp have negative
+//! numbers, and the earliest is short when the ramp is not whole seconds. Nothing is kept of the
+//! cool-down.
+
+use super::Observer;
+use crate::device::{Counters, Target};
+use crate::record::{JobRecord, OpSecond, OpStats, PhaseCounters, RunRecord, Second};
+use ssdlab_base::LabError;
+use ssdlab_base::latencies::{Latencies, latencies, merge_latencies};
+use ssdlab_load::plan::{JobSpec, Phase};
+use ssdlab_ssd::{Nanos, Op};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Where a job stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Ramp,
+    Counted,
+    CoolDown,
+    Over,
+}
+
+/// One job's window and totals.
+struct Job {
+    state: State,
+    from: Nanos,
+    to: Nanos,
+    quit: Nanos,
+    lanes: u32,
+    totals: JobRecord,
+    /// Completed since the row began while counted, for IOPS samples.
+    row_counts: [u64; Op::COUNT],
+    rows: usize,
+    uncounted: u64,
+}
+
+/// The second being counted.
+struct Row {
+    start: Nanos,
+    end: Nanos,
+    t_s: i64,
+    sums: [(u64, u64, u128, u64); Op::COUNT],
+    latencies: Vec<Latencies>,
+    counters: Counters,
+}
+
+/// Counts one phase.
+pub(super) struct Ledger<'a> {
+    observer: &'a mut dyn Observer,
+    phase: usize,
+    jobs: Vec<Job>,
+    /// Per job and op, made when first needed: an op never used costs nothing.
+    spans: Vec<Option<Box<OpStats>>>,
+    row: Row,
+    seconds: Vec<Second>,
+    counters: PhaseCounters,
+    counting_began: bool,
+    series_open: bool,
+    /// The next instant at which [`Ledger::pass`] has something to do.
+    pub boundary: Nanos,
+    recorded: u64,
+    rows_sum: u64,
+}
+
+impl<'a> Ledger<'a> {
+    /// A phase that begins `now`; `lanes` per job, in order.
+    pub fn new<T: Target>(
+        number: usize,
+        phase: &Phase,
+        target: &mut T,
+        observer: &'a mut dyn Observer,
+    ) -> Ledger<'a> {
+        let now = target.now();
+        let jobs: Vec<Job> = phase
+            .jobs
+            .iter()
+            .enumerate()
+            .map(|(position, spec)| Job::new(number, position, spec, now))
+            .collect();
+        let origin = jobs.iter().map(|job| job.from).min().unwrap_or(now);
+        let ramp = origin.saturating_sub(now).0;
+        let whole = ramp.div_ceil(SECOND);
+        let mut ledger = Ledger {
+            observer,
+            phase: number,
+            spans: (0..jobs.len() * Op::COUNT).map(|_| None).collect(),
+            jobs,
+            row: Row {
+                start: now,
+                end: Nanos(origin.0 - whole.saturating_sub(1) * SECOND),
+                t_s: -(whole as i64),
+                sums: [(0, 0, 0, 0); Op::COUNT],
+                latencies: (0..Op::COUNT).map(|_| latencies()).collect(),
+                counters: target.counters(),
+            },
+            seconds: Vec::new(),
+            counters: PhaseCounters {
+                before: Counters::default(),
+                after: Counters::default(),
+            },
+            counting_began: false,
+            series_open: true,
+            boundary: now,
+            recorded: 0,
+            rows_sum: 0,
+        };
+        if whole == 0 {
+            ledger.row.end = Nanos(origin.0 + SECOND);
+        }
+        ledger
+    }
+
+    /// Records a command of `job` that completed before [`Ledger::boundary`].
+    #[inline]
+    pub fn count(&mut self, job: u32, op: Op, latency: Nanos, bytes: u32) {
+        if self.series_open {
+            self.recorded += 1;
+            let at = job as usize * Op::COUNT + op as usize;
+            self.spans[at]
+                .get_or_insert_default()
+                .record(latency, bytes);
+        }
+    }
+
+    /// Records a command of `job` that failed.
+    pub fn count_error(&mut self, job: u32, op: Op) {
+        let at = job as usize * Op::COUNT + op as usize;
+        self.spans[at].get_or_insert_default().errors += 1;
+    }
+
+    /// Whether `job` has reached the end of its time, cool-down included.
+    pub fn quit(&self, job: u32) -> bool {
+        self.jobs[job as usize].state == State::Over
+    }
+
+    /// Whether every job is over.
+    pub fn all_over(&self) -> bool {
+        self.jobs.iter().all(|job| job.state == State::Over)
+    }
+
+    /// A lane of `job` issues nothing more and has nothing under way.
+    pub fn lane_over<T: Target>(
+        &mut self,
+        job: u32,
+        now: Nanos,
+        target: &mut T,
+    ) -> Result<(), LabError> {
+        let at = job as usize;
+        self.jobs[at].lanes -= 1;
+        if self.jobs[at].lanes > 0 || self.jobs[at].state == State::Over {
+            return Ok(());
+        }
+        self.fold(at);
+        let job = &mut self.jobs[at];
+        if job.state == State::Counted {
+            job.to = now;
+            job.totals.length = now.saturating_sub(job.from);
+        }
+        job.state = State::Over;
+        self.close_series_if_done(now, target)?;
+        self.find_boundary();
+        Ok(())
+    }
+
+    /// Handles every boundary up to `now`.
+    pub fn pass<T: Target>(&mut self, now: Nanos, target: &mut T) -> Result<(), LabError> {
+        while self.boundary <= now {
+            let at = self.boundary;
+            for job in 0..self.jobs.len() {
+                self.advance(job, at, target);
+            }
+            if self.series_open && at >= self.row.end {
+                self.end_row(at, target)?;
+            }
+            self.close_series_if_done(at, target)?;
+            self.find_boundary();
+        }
+        Ok(())
+    }
+
+    /// Ends all counting: the run was stopped.
+    pub fn stop<T: Target>(&mut self, now: Nanos, target: &mut T) -> Result<(), LabError> {
+        for at in 0..self.jobs.len() {
+            self.fold(at);
+            let job = &mut self.jobs[at];
+            if job.state == State::Counted {
+                job.to = now;
+                job.totals.length = now.saturating_sub(job.from);
+            }
+            job.state = State::Over;
+        }
+        self.close_series_if_done(now, target)
+    }
+
+    /// Moves what was counted into `record`, with the ledger's own checks.
+    pub fn close(self, record: &mut RunRecord) {
+        let counted: u64 = self
+            .jobs
+            .iter()
+            .map(|job| job.uncounted + job.totals.ops.iter().map(|op| op.count).sum::<u64>())
+            .sum();
+        let agree = counted == self.recorded && self.rows_sum == self.recorded;
+        let what = format!(
+            "{} commands recorded, {} in the seconds, {counted} in the jobs",
+            self.recorded, self.rows_sum
+        );
+        let name = format!("phase {}: seconds and jobs add up", self.phase);
+        record.checks.push((name, (!agree).then_some(what)));
+        let kept = self.jobs.iter().flat_map(|job| &job.totals.ops);
+        let whole = kept.clone().all(|op| op.latencies.len() == op.count);
+        let name = format!("phase {}: histograms are complete", self.phase);
+        let what = String::from("a histogram holds another number of latencies than were counted");
+        record.checks.push((name, (!whole).then_some(what)));
+        record.seconds.extend(self.seconds);
+        record.counters.push(self.counters);
+        record
+            .jobs
+            .extend(self.jobs.into_iter().map(|job| job.totals));
+    }
+
+    /// Lets `job` pass from one state to the next at `at`.
+    fn advance<T: Target>(&mut self, job: usize, at: Nanos, target: &mut T) {
+        if self.jobs[job].next_change() > at {
+            return;
+        }
+        self.fold(job);
+        let job = &mut self.jobs[job];
+        if job.state == State::Ramp && job.from <= at {
+            job.state = State::Counted;
+            if !self.counting_began {
+                self.counting_began = true;
+                self.counters.before = target.counters();
+            }
+        }
+        if job.state == State::Counted && job.to <= at {
+            job.state = State::CoolDown;
+            job.totals.length = job.to.saturating_sub(job.from);
+        }
+        if job.state == State::CoolDown && job.quit <= at {
+            job.state = State::Over;
+        }
+    }
+
+    /// Empties the spans of `job` into the row and, while it is counted, its totals.
+    fn fold(&mut self, job: usize) {
+        let spans = &mut self.spans[job * Op::COUNT..(job + 1) * Op::COUNT];
+        let job = &mut self.jobs[job];
+        for (op, span) in spans.iter_mut().enumerate() {
+            let Some(span) = span else { continue };
+            if span.count == 0 && span.errors == 0 {
+                continue;
+            }
+            let sums = &mut self.row.sums[op];
+            sums.0 += span.count;
+            sums.1 += span.bytes;
+            sums.2 += span.latency_ns_sum;
+            sums.3 = sums.3.max(span.latency_ns_max);
+            if span.count > 0 {
+                merge_latencies(&mut self.row.latencies[op], &span.latencies);
+            }
+            if job.state == State::Counted {
+                job.totals.ops[op].merge(span);
+                job.row_counts[op] += span.count;
+            } else {
+                job.uncounted += span.count;
+            }
+            span.clear();
+        }
+    }
+
+    fn close_series_if_done<T: Target>(
+        &mut self,
+        at: Nanos,
+        target: &mut T,
+    ) -> Result<(), LabError> {
+        let live = |job: &Job| matches!(job.state, State::Ramp | State::Counted);
+        if !self.series_open || self.jobs.iter().any(live) {
+            return Ok(());
+        }
+        if at > self.row.start {
+            self.end_row(at, target)?;
+        } else {
+            (0..self.jobs.len()).for_each(|job| self.fold(job));
+            // An instant without length has no row; its commands still must not get lost.
+            self.rows_sum += self.row.sums.iter().map(|sums| sums.0).sum::<u64>();
+        }
+        self.series_open = false;
+        self.counters.after = target.counters();
+        if !self.counting_began {
+            self.counters.before = self.counters.after.clone();
+        }
+        Ok(())
+    }
+
+    /// Writes down the row that ends at `at` and begins the next.
+    fn end_row<T: Target>(&mut self, at: Nanos, target: &mut T) -> Result<(), LabError> {
+        let length_s = at.saturating_sub(self.row.start).as_secs_f64();
+        for job in 0..self.jobs.len() {
+            self.fold(job);
+            self.jobs[job].sample_iops(self.row.start, at);
+        }
+        let counters = target.counters();
+        let rise = |after: Option<u64>, before: Option<u64>| Some(after?.saturating_sub(before?));
+        let row = &mut self.row;
+        let mut second = Second {
+            phase: self.phase,
+            t_s: row.t_s,
+            length_s,
+            ops: [OpSecond::default(); Op::COUNT],
+            nand_bytes_written: rise(counters.nand_bytes_written, row.counters.nand_bytes_written),
+            device_flushes: rise(counters.flushes, row.counters.flushes),
+        };
+        for (op, &(count, bytes, sum, max)) in row.sums.iter().enumerate() {
+            if count > 0 {
+                second.ops[op] = OpSecond {
+                    count,
+                    bytes,
+                    mean_ns: sum as f64 / count as f64,
+                    p50_ns: row.latencies[op].value_at_quantile(0.5).min(max),
+                    p99_ns: row.latencies[op].value_at_quantile(0.99).min(max),
+                    max_ns: max,
+                };
+                self.rows_sum += count;
+            }
+        }
+        let told = self.observer.second(&second, &row.latencies);
+        row.counters = counters;
+        row.start = at;
+        row.end = Nanos(row.end.0.max(at.0) + SECOND);
+        row.t_s += 1;
+        for (sums, latencies) in row.sums.iter_mut().zip(&mut row.latencies) {
+            if sums.0 > 0 {
+                latencies.reset();
+            }
+            *sums = (0, 0, 0, 0);
+        }
+        self.seconds.push(second);
+        told
+    }
+
+    fn find_boundary(&mut self) {
+        let row = if self.series_open {
+            self.row.end
+        } else {
+            Nanos::MAX
+        };
+        let jobs = self.jobs.iter().map(Job::next_change).min();
+        self.boundary = row.min(jobs.unwrap_or(Nanos::MAX));
+    }
+}
+
+impl Job {
+    fn new(phase: usize, position: usize, spec: &JobSpec, now: Nanos) -> Job {
+        let from = now.saturating_add(spec.time.ramp);
+        let to = spec
+            .time
+            .run
+            .map_or(Nanos::MAX, |run| from.saturating_add(run));
+        Job {
+            state: State::Ramp,
+            from,
+            to,
+            quit: to.saturating_add(spec.time.cool_down),
+            lanes: spec.copies,
+            totals: JobRecord {
+                phase,
+                job: position,
+                start: from,
+                length: Nanos::ZERO,
+                ops: std::array::from_fn(|_| OpStats::default()),
+                iops_samples: Default::default(),
+            },
+            row_counts: [0; Op::COUNT],
+            rows: 0,
+            uncounted: 0,
+        }
+    }
+
+    fn next_change(&self) -> Nanos {
+        match self.state {
+            State::Ramp => self.from,
+            State::Counted => self.to,
+            State::CoolDown => self.quit,
+            State::Over => Nanos::MAX,
+        }
+    }
+
+    /// One IOPS sample per kind of command over the part of the row in which this job was
+    /// counted. Less than half a second is too little, unless it is all there is.
+    fn sample_iops(&mut self, start: Nanos, end: Nanos) {
+        let counts = std::mem::take(&mut self.row_counts);
+        let counted = end.min(self.to).saturating_sub(start.max(self.from));
+        if counted == Nanos::ZERO || (counted.0 < SECOND / 2 && self.rows > 0) {
+            return;
+        }
+        for (samples, count) in self.totals.iops_samples.iter_mut().zip(counts) {
+            if count > 0 || !samples.is_empty() {
+                // A kind of command that is first seen now had none in the rows before.
+                samples.resize(self.rows, 0.0);
+                samples.push(count as f64 / counted.as_secs_f64());
+            }
+        }
+        self.rows += 1;
+    }
+}

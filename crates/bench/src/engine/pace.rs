@@ -1,0 +1,274 @@
+//! When a lane may issue its next command: rates and pauses.
+//!
+//! A rate is a schedule of due times from the lane's start, `issued / rate`, in integers: it does
+//! not drift, and a lane held up by a slow device catches up at once (fio's `rate_process=linear`).
+//! In a mix, commands keep their order: a write that is not yet due holds back the reads behind
+//! it. A pause begins once every command issued before it has completed, as in fio.
+
+use ssdlab_load::plan;
+use ssdlab_ssd::{Command, Nanos, Op};
+
+/// What was issued of one kind of command, and its limits.
+#[derive(Clone, Copy, Debug, Default)]
+struct Schedule {
+    bytes_per_s: u64,
+    per_s: u64,
+    bytes: u64,
+    count: u64,
+}
+
+impl Schedule {
+    /// Time since the lane's start at which the next command is due.
+    fn due(&self) -> Nanos {
+        let at = |issued: u64, rate: u64| {
+            if rate == 0 {
+                0
+            } else {
+                u128::from(issued) * 1_000_000_000 / u128::from(rate)
+            }
+        };
+        let ns = at(self.bytes, self.bytes_per_s).max(at(self.count, self.per_s));
+        Nanos(u64::try_from(ns).unwrap_or(u64::MAX))
+    }
+}
+
+/// May the lane issue?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// At once.
+    Now,
+    /// Not before this time.
+    At(Nanos),
+    /// Not before its outstanding commands have completed.
+    WhenIdle,
+}
+
+/// Rates and pauses of one lane.
+#[derive(Clone, Debug)]
+pub(super) struct Pace {
+    start: Nanos,
+    schedules: [Schedule; 3],
+    think: Nanos,
+    think_blocks: u32,
+    since_pause: u32,
+    /// Time at work between pauses; zero: `think_blocks` count.
+    think_after: Nanos,
+    /// When work goes on, or went on, after the last pause.
+    resume: Nanos,
+    /// Of a replay: when the next command is due, since the lane's start.
+    due: Nanos,
+    late: Late,
+}
+
+/// Commands of a replay that left after their time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Late {
+    /// How many left later than [`LATE_FROM`].
+    pub count: u64,
+    /// By how much the latest was late.
+    pub most: Nanos,
+}
+
+/// What leaves later than this after its time is counted: less is the host's own timer.
+pub(super) const LATE_FROM: Nanos = Nanos::from_millis(1);
+
+impl Pace {
+    /// `None` when nothing is limited.
+    pub fn new(pace: &plan::Pace) -> Option<Pace> {
+        let limited = pace
+            .rate_bytes
+            .iter()
+            .chain(&pace.rate_iops)
+            .any(|&r| r > 0);
+        if !limited && pace.think == Nanos::ZERO {
+            return None;
+        }
+        let mut schedules = [Schedule::default(); 3];
+        for (i, schedule) in schedules.iter_mut().enumerate() {
+            schedule.bytes_per_s = pace.rate_bytes[i];
+            schedule.per_s = pace.rate_iops[i];
+        }
+        Some(Pace {
+            start: Nanos::ZERO,
+            schedules,
+            think: pace.think,
+            think_blocks: pace.think_blocks.max(1),
+            think_after: pace.think_after,
+            since_pause: 0,
+            resume: Nanos::ZERO,
+            due: Nanos::ZERO,
+            late: Late::default(),
+        })
+    }
+
+    /// No limits, but a time for each command: see [`Pace::next_due`].
+    pub fn scheduled() -> Pace {
+        Pace {
+            start: Nanos::ZERO,
+            schedules: [Schedule::default(); 3],
+            think: Nanos::ZERO,
+            think_blocks: 1,
+            think_after: Nanos::ZERO,
+            since_pause: 0,
+            resume: Nanos::ZERO,
+            due: Nanos::ZERO,
+            late: Late::default(),
+        }
+    }
+
+    /// The next command is due at `due` since the start.
+    pub fn next_due(&mut self, due: Nanos) {
+        self.due = due;
+    }
+
+    /// What left late.
+    pub fn late(&self) -> Late {
+        self.late
+    }
+
+    /// Schedules count from `now`.
+    pub fn begin(&mut self, now: Nanos) {
+        self.start = now;
+        self.resume = now;
+    }
+
+    /// Whether it is time for a pause.
+    fn pauses(&self, now: Nanos) -> bool {
+        if self.think == Nanos::ZERO {
+            return false;
+        }
+        if self.think_after > Nanos::ZERO {
+            return now.saturating_sub(self.resume) >= self.think_after;
+        }
+        self.since_pause >= self.think_blocks
+    }
+
+    /// Whether `command` may go at `now`, with `outstanding` commands of this lane under way.
+    pub fn leave(&mut self, command: &Command, now: Nanos, outstanding: u32) -> Leave {
+        if self.pauses(now) {
+            if outstanding > 0 {
+                return Leave::WhenIdle;
+            }
+            self.since_pause = 0;
+            self.resume = now.saturating_add(self.think);
+        }
+        let due = match schedule_of(command.op) {
+            Some(i) => self.start.saturating_add(self.schedules[i].due()),
+            None => Nanos::ZERO,
+        };
+        let scheduled = self.start.saturating_add(self.due);
+        let due = due.max(self.resume).max(scheduled);
+        if due <= now {
+            let late = now.saturating_sub(scheduled);
+            if self.due > Nanos::ZERO && late > LATE_FROM {
+                self.late.count += 1;
+                self.late.most = self.late.most.max(late);
+            }
+            Leave::Now
+        } else {
+            Leave::At(due)
+        }
+    }
+
+    /// `command` was issued.
+    pub fn issued(&mut self, command: &Command) {
+        if let Some(i) = schedule_of(command.op) {
+            self.schedules[i].bytes += u64::from(command.len);
+            self.schedules[i].count += 1;
+            self.since_pause += 1;
+        }
+    }
+}
+
+/// Flushes are neither limited nor counted towards a pause.
+fn schedule_of(op: Op) -> Option<usize> {
+    match op {
+        Op::Read => Some(0),
+        Op::Write | Op::WriteZeroes => Some(1),
+        Op::Trim => Some(2),
+        Op::Flush => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pace(change: impl FnOnce(&mut plan::Pace)) -> Pace {
+        let mut spec = plan::Pace::default();
+        change(&mut spec);
+        Pace::new(&spec).expect("limited")
+    }
+
+    #[test]
+    fn nothing_limited_is_no_pace() {
+        assert!(Pace::new(&plan::Pace::default()).is_none());
+    }
+
+    #[test]
+    fn a_pause_comes_after_so_much_time_at_work() {
+        let mut pace = pace(|p| {
+            p.think = Nanos(500);
+            p.think_after = Nanos(1_000);
+        });
+        let write = Command::write(0, 4096);
+        pace.begin(Nanos(100));
+        for now in [100, 600, 1_099] {
+            assert_eq!(pace.leave(&write, Nanos(now), 3), Leave::Now);
+            pace.issued(&write);
+        }
+        assert_eq!(pace.leave(&write, Nanos(1_100), 3), Leave::WhenIdle);
+        let resume = Leave::At(Nanos(1_650));
+        assert_eq!(pace.leave(&write, Nanos(1_150), 0), resume);
+        assert_eq!(pace.leave(&write, Nanos(1_649), 0), resume);
+        assert_eq!(pace.leave(&write, Nanos(1_650), 0), Leave::Now);
+        assert_eq!(pace.leave(&write, Nanos(2_649), 0), Leave::Now);
+        assert_eq!(pace.leave(&write, Nanos(2_650), 1), Leave::WhenIdle);
+    }
+
+    #[test]
+    fn a_rate_that_does_not_divide_a_second_does_not_drift() {
+        let mut pace = pace(|p| p.rate_iops[1] = 3);
+        pace.begin(Nanos(1_000));
+        let write = Command::write(0, 4096);
+        for _ in 0..3_000_000u64 {
+            pace.issued(&write);
+        }
+        let due = Nanos(1_000 + 1_000_000 * 1_000_000_000);
+        assert_eq!(pace.leave(&write, Nanos(due.0 - 1), 0), Leave::At(due));
+        assert_eq!(pace.leave(&write, due, 0), Leave::Now);
+    }
+
+    #[test]
+    fn the_tighter_of_two_rates_holds() {
+        let mut pace = pace(|p| {
+            p.rate_iops[0] = 1_000;
+            p.rate_bytes[0] = 4096 * 10;
+        });
+        pace.issued(&Command::read(0, 4096));
+        let due = Nanos::from_millis(100);
+        assert_eq!(
+            pace.leave(&Command::read(0, 4096), Nanos(1), 0),
+            Leave::At(due)
+        );
+        assert_eq!(
+            pace.leave(&Command::write(0, 4096), Nanos(1), 0),
+            Leave::Now
+        );
+    }
+
+    #[test]
+    fn a_pause_waits_for_what_is_outstanding() {
+        let mut pace = pace(|p| {
+            p.think = Nanos(500);
+            p.think_blocks = 2;
+        });
+        let read = Command::read(0, 512);
+        pace.issued(&read);
+        assert_eq!(pace.leave(&read, Nanos(10), 1), Leave::Now);
+        pace.issued(&read);
+        assert_eq!(pace.leave(&read, Nanos(20), 1), Leave::WhenIdle);
+        assert_eq!(pace.leave(&read, Nanos(30), 0), Leave::At(Nanos(530)));
+        assert_eq!(pace.leave(&read, Nanos(530), 0), Leave::Now);
+    }
+}

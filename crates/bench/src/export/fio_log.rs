@@ -1,0 +1,100 @@
+//! fio's `write_bw_log`, `write_iops_log` and `write_lat_log` files with `log_avg_msec=1000`.
+//!
+//! A line is `time_ms, value, direction, block size, priority`; direction 0 reads, 1 writes,
+//! 2 trims. Rates are per second, bandwidth in KiB/s, latency in ns. Recorded seconds do not
+//! tell jobs apart, so a phase gives one set of files, named after its first job the way
+//! fio-plot looks for them: `randwrite-iodepth-8-numjobs-2_iops.1.log`.
+
+use super::fio_json::rw;
+use crate::record::{OpSecond, RunRecord, Second};
+use ssdlab_load::plan::Plan;
+use ssdlab_ssd::Op;
+use std::fmt::Write;
+
+/// A log to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogFile {
+    /// File name, no directory.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// A log's name and what it says of one kind of command; `None` leaves the line out.
+type Column = (&'static str, fn(&OpSecond, f64) -> Option<f64>);
+
+const COLUMNS: [Column; 4] = [
+    ("iops", |o, length_s| Some(o.count as f64 / length_s)),
+    ("bw", |o, length_s| Some(o.bytes as f64 / 1024.0 / length_s)),
+    ("lat", |o, _| (o.count > 0).then_some(o.mean_ns)),
+    ("clat", |o, _| (o.count > 0).then_some(o.mean_ns)),
+];
+
+/// The logs of the counted part of `phase`; none when there is no such phase. Put the logs of
+/// different phases into different directories: fio-plot adds up what has the same name.
+pub fn fio_logs(plan: &Plan, record: &RunRecord, phase: usize) -> Vec<LogFile> {
+    let Some(first) = plan.phases.get(phase).and_then(|phase| phase.jobs.first()) else {
+        return Vec::new();
+    };
+    let stem = format!(
+        "{}-iodepth-{}-numjobs-{}",
+        rw(first),
+        first.depth,
+        first.copies
+    );
+    let counted = |s: &&Second| s.phase == phase && s.t_s >= 0 && s.length_s > 0.0;
+    let seconds: Vec<&Second> = record.seconds.iter().filter(counted).collect();
+    let used: Vec<Op> = [Op::Read, Op::Write, Op::Trim]
+        .into_iter()
+        .filter(|op| seconds.iter().any(|s| s.ops[*op as usize].count > 0))
+        .collect();
+    let file = |(name, value): Column| LogFile {
+        name: format!("{stem}_{name}.1.log"),
+        text: lines(&seconds, &used, value),
+    };
+    COLUMNS.into_iter().map(file).collect()
+}
+
+fn lines(seconds: &[&Second], used: &[Op], value: fn(&OpSecond, f64) -> Option<f64>) -> String {
+    let mut text = String::new();
+    for second in seconds {
+        let end_ms = second.t_s as f64 * 1000.0 + second.length_s * 1000.0;
+        for op in used {
+            if let Some(value) = value(&second.ops[*op as usize], second.length_s) {
+                // Writing to a String cannot fail.
+                let _ = writeln!(text, "{end_ms:.0}, {value:.0}, {}, 0, 0", *op as u8);
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::testing;
+    use ssdlab_load::plan::{Language, Mix};
+
+    #[test]
+    fn lines_are_the_seconds() {
+        let jobs = vec![testing::job("a", Mix::ReadWrite { read_pct: 50 })];
+        let plan = testing::plan(Language::Ssdlab, jobs);
+        let mut record = testing::record(&plan, 3, 1);
+        record.seconds.insert(0, testing::idle(0, -1));
+        record.seconds[1].ops[0] = OpSecond::default();
+        let logs = fio_logs(&plan, &record, 0);
+        let names: Vec<&str> = logs.iter().map(|log| log.name.as_str()).collect();
+        assert_eq!(names[0], "randrw-iodepth-8-numjobs-2_iops.1.log");
+        assert_eq!(names.len(), 4);
+        let lines: Vec<&str> = logs[0].text.lines().collect();
+        assert_eq!(lines.len(), 6);
+        assert_eq!(lines[0], "1000, 0, 0, 0, 0");
+        assert_eq!(
+            lines[3],
+            format!("2000, {}, 1, 0, 0", record.seconds[2].ops[1].count)
+        );
+        // An idle second has a rate of 0 and no latency.
+        assert_eq!(logs[2].text.lines().count(), 5);
+        assert!(fio_logs(&plan, &record, 1).is_empty());
+    }
+}

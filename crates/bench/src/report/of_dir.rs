@@ -1,0 +1,114 @@
+//! A run directory, shown again as the run itself was.
+
+use super::{OpTotals, RunReport};
+use crate::record::Ending;
+use crate::run_dir::{JobResult, OpResult, RunDir, RunResult};
+use ssdlab_ssd::Op;
+
+impl RunReport {
+    /// The report of a run directory; of a cut-off one, what its series tells.
+    pub fn of_dir(dir: &RunDir, label: &str) -> RunReport {
+        let mut report = RunReport {
+            label: label.to_owned(),
+            title: format!("run of {}", dir.header.started_at),
+            command: dir.header.arguments.join(" "),
+            facts: dir.header.target.clone(),
+            seconds: dir.seconds.clone(),
+            totals: Vec::new(),
+            phase_names: Vec::new(),
+            counters: Vec::new(),
+            analysed_phase: 0,
+            steady: None,
+            steady_round_s: 60.0,
+            cliff: None,
+            ending: Ending::Interrupted,
+            checks: Vec::new(),
+            notes: vec![format!(
+                "started at {}, seed {}",
+                dir.header.started_at, dir.header.seed
+            )],
+        };
+        match &dir.result {
+            Some(result) => report.take(result),
+            None => {
+                report.ending = Ending::Failed("cut off before its result was written".into());
+            }
+        }
+        report
+    }
+
+    fn take(&mut self, result: &RunResult) {
+        self.ending = result.ending.clone();
+        self.checks = result
+            .checks
+            .iter()
+            .map(|c| (c.name.clone(), c.detail.clone()))
+            .collect();
+        self.counters = result
+            .phases
+            .iter()
+            .filter_map(|p| p.counters.clone())
+            .collect();
+        self.phase_names = super::phase_names(&result.jobs);
+        if let Some(phase) = result.last_phase() {
+            self.analysed_phase = phase.phase;
+            self.steady.clone_from(&phase.steady_state);
+            self.steady_round_s = phase.round_s as f64;
+            self.cliff.clone_from(&phase.write_cliff);
+        }
+        for job in &result.jobs {
+            for op in &job.ops {
+                self.add(job, op);
+            }
+        }
+    }
+
+    /// Adds a job's totals to its phase's. Percentiles of several jobs cannot be added: the
+    /// largest is shown, which bounds the joint one from above.
+    fn add(&mut self, job: &JobResult, result: &OpResult) {
+        let Some(op) = Op::ALL.into_iter().find(|op| op.name() == result.op) else {
+            return;
+        };
+        let percentile = |percent: f64| {
+            let found = result
+                .latency
+                .percentiles
+                .iter()
+                .find(|p| p.percent == percent);
+            found.map_or(0, |p| p.ns)
+        };
+        let more = OpTotals {
+            phase: job.phase,
+            op,
+            count: result.count,
+            bytes: result.bytes,
+            errors: result.errors,
+            length_s: job.length_ns as f64 / 1e9,
+            mean_ns: result.latency.mean_ns,
+            p50_ns: percentile(50.0),
+            p99_ns: percentile(99.0),
+            p999_ns: percentile(99.9),
+            max_ns: result.latency.max_ns,
+        };
+        match self
+            .totals
+            .iter_mut()
+            .find(|t| t.phase == job.phase && t.op == op)
+        {
+            None => self.totals.push(more),
+            Some(all) => {
+                let count = (all.count + more.count).max(1) as f64;
+                all.mean_ns =
+                    (all.mean_ns * all.count as f64 + more.mean_ns * more.count as f64) / count;
+                all.count += more.count;
+                all.bytes += more.bytes;
+                all.errors += more.errors;
+                all.length_s = all.length_s.max(more.length_s);
+                all.p50_ns = all.p50_ns.max(more.p50_ns);
+                all.p99_ns = all.p99_ns.max(more.p99_ns);
+                all.p999_ns = all.p999_ns.max(more.p999_ns);
+                all.max_ns = all.max_ns.max(more.max_ns);
+            }
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! The page of a plain run, or of several overlaid.
+
+use crate::device::Counters;
+use crate::record::{Ending, OpSecond, Second};
+use crate::report::series::{self, Timeline};
+use crate::report::{RunReport, terminal, words};
+use maud::{Markup, html};
+use ssdlab_ssd::Op;
+use ssdlab_view::bars::swatch;
+use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, Note, Unit};
+use ssdlab_view::page::page;
+use ssdlab_view::{parts, units};
+
+/// The page of one run, or of several overlaid for comparison.
+pub fn run_page(runs: &[RunReport]) -> String {
+    let mut charts = Charts::default();
+    let body = body(runs, &mut charts);
+    let title = match runs {
+        [] => "no runs".to_owned(),
+        [run] => format!("{} on {}", run.title, run.facts.name),
+        runs => format!("{} runs compared", runs.len()),
+    };
+    page(&title, body, &charts)
+}
+
+fn body(runs: &[RunReport], charts: &mut Charts) -> Markup {
+    let compared = runs.len() > 1;
+    html! {
+        @if runs.is_empty() { p { "There is no run to show." } }
+        @if compared {
+            header .answer {
+                p .kicker .quiet { "ssdlab comparison" }
+                h1 { (runs.len()) " runs" }
+            }
+        }
+        @for (i, run) in runs.iter().enumerate() { (header(i, run, compared)) }
+        (totals(runs))
+        @if compared { (ratios(runs)) }
+        (over_time(runs, charts))
+        (statements(runs))
+        (device(runs))
+        (measured_on(runs))
+    }
+}
+
+fn header(i: usize, run: &RunReport, compared: bool) -> Markup {
+    let class = match (&run.ending, failed_checks(run) > 0) {
+        (Ending::Complete, false) => "run",
+        _ => "fail",
+    };
+    html! {
+        header .answer .(class) {
+            p .kicker {
+                @if compared { (swatch(i)) b { (run.label) } " on " }
+                (run.facts.name)
+                @if !compared { span .quiet { " - ssdlab run" } }
+            }
+            @if compared { h2 { (run.title) } } @else { h1 { (run.title) } }
+            pre .command { (run.command) }
+            (ending(&run.ending))
+            @for (name, failure) in &run.checks {
+                @if let Some(why) = failure {
+                    p .alarm { "✗ Self-check " (name) " failed: " (why) }
+                }
+            }
+        }
+    }
+}
+
+/// A run's label; its colour only where colours mean runs.
+fn run_name(runs: &[RunReport], i: usize) -> Markup {
+    html! { @if runs.len() > 1 { (swatch(i)) } (runs[i].label) }
+}
+
+fn failed_checks(run: &RunReport) -> usize {
+    run.checks
+        .iter()
+        .filter(|(_, failure)| failure.is_some())
+        .count()
+}
+
+fn ending(ending: &Ending) -> Markup {
+    match ending {
+        Ending::Complete => html! {},
+        Ending::Interrupted => html! { p .alarm { "Interrupted; what was measured stands." } },
+        Ending::Failed(why) => html! {
+            p .alarm { "✗ The target failed; what was measured until then stands: " (why) }
+        },
+    }
+}
+
+fn totals(runs: &[RunReport]) -> Markup {
+    let head = parts::heads(&[
+        "Run",
+        "Phase",
+        "Command",
+        "IOPS",
+        "Bandwidth",
+        "Mean",
+        "p50",
+        "p99",
+        "p99.9",
+        "Longest",
+        "Count",
+        "Errors",
+    ]);
+    let mut rows = Vec::new();
+    for (i, run) in runs.iter().enumerate() {
+        for t in &run.totals {
+            let cells = [
+                t.op.name().to_owned(),
+                units::rate(t.iops()),
+                units::throughput(t.bytes_per_second()),
+                units::time_mean(t.mean_ns),
+                units::time(t.p50_ns),
+                units::time(t.p99_ns),
+                units::time(t.p999_ns),
+                units::time(t.max_ns),
+                units::count(t.count),
+                units::count(t.errors),
+            ];
+            let name = run_name(runs, i);
+            let names = [name, phase_cell(run, t.phase)];
+            let cells = cells.iter().map(|text| parts::unbroken(text));
+            rows.push(names.into_iter().chain(cells).collect());
+        }
+    }
+    html! {
+        section {
+            h2 { "Totals" }
+            @if rows.is_empty() { p .quiet { "Nothing completed." } }
+            @else { (parts::table(&head, &rows)) }
+        }
+    }
+}
+
+/// A phase's number and name, and below what it does.
+fn phase_cell(run: &RunReport, phase: usize) -> Markup {
+    let what = run.phase_names.get(phase).map(|name| name.what.as_str());
+    html! {
+        (parts::unbroken(&run.phase_label(phase)))
+        @if let Some(what) = what { br; span .quiet { (parts::unbroken(what)) } }
+    }
+}
+
+fn ratios(runs: &[RunReport]) -> Markup {
+    let all: Vec<&RunReport> = runs.iter().collect();
+    let mut head = vec![html! {}];
+    head.extend(
+        runs.iter()
+            .enumerate()
+            .map(|(i, run)| html! { (swatch(i)) (run.label) }),
+    );
+    let mut rows = Vec::new();
+    for row in terminal::ratio_rows(&all) {
+        let texts = row.cells.iter().map(|c| c.as_deref().map(parts::joined));
+        let cells = texts.map(|c| parts::cell(c.as_deref()));
+        let label = html! { (row.label) };
+        rows.push(std::iter::once(label).chain(cells).collect());
+    }
+    html! {
+        section .comparison {
+            h2 { "Beside each other" }
+            p .quiet { "In brackets: the ratio to the first run." }
+            (parts::table(&head, &rows))
+        }
+    }
+}
+
+fn over_time(runs: &[RunReport], charts: &mut Charts) -> Markup {
+    html! {
+        section {
+            h2 { "Over time" }
+            (parts::about_charts())
+            div .stack {
+                (charts.add(chart(runs, "IOPS", Unit::Rate, rate_lines(runs, series::iops))))
+                (charts.add(chart(runs, "Latency of each second", Unit::Time, latency_lines(runs))))
+                (charts.add(chart(
+                    runs, "Bandwidth", Unit::Throughput, rate_lines(runs, series::throughput),
+                )))
+            }
+        }
+    }
+}
+
+fn chart(runs: &[RunReport], title: &str, unit: Unit, lines: Vec<ChartLine>) -> Chart {
+    Chart {
+        title: title.to_owned(),
+        unit,
+        axis: Axis::Time,
+        lines,
+        notes: if unit == Unit::Rate {
+            notes(runs)
+        } else {
+            vec![]
+        },
+        group: "run".into(),
+        same_scale: false,
+    }
+}
+
+/// The kinds of command that move data in this run, in `Op` order.
+fn kinds(run: &RunReport) -> Vec<Op> {
+    let occurs = |op: &Op| run.seconds.iter().any(|s| s.ops[*op as usize].count > 0);
+    Op::ALL
+        .into_iter()
+        .filter(|op| *op != Op::Flush)
+        .filter(occurs)
+        .collect()
+}
+
+/// Several runs: the colour is the run and the dash the kind of command. One run: both are the
+/// kind.
+fn look(runs: &[RunReport], run: usize, kind: usize) -> (usize, usize) {
+    if runs.len() > 1 {
+        (run, kind)
+    } else {
+        (kind, kind)
+    }
+}
+
+fn name(runs: &[RunReport], run: &RunReport, what: &str) -> String {
+    match runs.len() {
+        1 => what.to_owned(),
+        _ => format!("{} {what}", run.label),
+    }
+}
+
+/// All kinds of command together, where there are several, and each kind. Of several runs only
+/// the former are shown until the reader asks for more.
+fn rate_lines(runs: &[RunReport], value: fn(&Second, Op) -> Option<f64>) -> Vec<ChartLine> {
+    let mut lines = Vec::new();
+    for (i, run) in runs.iter().enumerate() {
+        let timeline = Timeline::new(&run.seconds);
+        let kinds = kinds(run);
+        for (k, op) in kinds.iter().enumerate() {
+            let (colour, dash) = look(runs, i, k);
+            lines.push(ChartLine {
+                label: name(runs, run, op.name()),
+                colour,
+                dash,
+                hidden: runs.len() > 1 && kinds.len() > 1,
+                line: timeline.line(|s| value(s, *op)),
+            });
+        }
+        if kinds.len() > 1 {
+            let (colour, dash) = look(runs, i, kinds.len());
+            let sum = |s: &Second| kinds.iter().map(|op| value(s, *op)).sum();
+            lines.push(ChartLine {
+                label: name(runs, run, "total"),
+                colour,
+                dash: if runs.len() > 1 { i } else { dash },
+                hidden: false,
+                line: timeline.line(sum),
+            });
+        }
+    }
+    lines
+}
+
+/// p99 of each kind; of a single run also the median and, on request, the longest.
+fn latency_lines(runs: &[RunReport]) -> Vec<ChartLine> {
+    type Pick = fn(&OpSecond) -> u64;
+    let all: [(&str, Pick); 3] = [
+        ("p99", |o| o.p99_ns),
+        ("p50", |o| o.p50_ns),
+        ("longest", |o| o.max_ns),
+    ];
+    let picks = if runs.len() > 1 { &all[..1] } else { &all[..] };
+    let mut lines = Vec::new();
+    for (i, run) in runs.iter().enumerate() {
+        let timeline = Timeline::new(&run.seconds);
+        for (k, op) in kinds(run).into_iter().enumerate() {
+            for (p, (what, pick)) in picks.iter().enumerate() {
+                let (colour, dash) = look(runs, i, k);
+                lines.push(ChartLine {
+                    label: name(runs, run, &format!("{} {what}", op.name())),
+                    colour,
+                    dash: dash + p,
+                    hidden: *what == "longest",
+                    line: timeline.line(|s| series::latency(s, op, |s| pick(&s.ops[op as usize]))),
+                });
+            }
+        }
+    }
+    lines
+}
+
+fn notes(runs: &[RunReport]) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for (colour, run) in runs.iter().enumerate() {
+        let timeline = Timeline::new(&run.seconds);
+        if colour == 0 {
+            notes.extend(timeline.later_starts().map(|at| Note::Phase { at }));
+        }
+        let Some(start) = timeline.start(run.analysed_phase) else {
+            continue;
+        };
+        if let Some(steady) = run.steady.as_ref().filter(|s| s.attained) {
+            let from = start + steady.window_start as f64 * run.steady_round_s;
+            let to = from + steady.window.len() as f64 * run.steady_round_s;
+            notes.push(Note::Steady { from, to, colour });
+        }
+        notes.extend(run.cliff.as_ref().map(|c| Note::Cliff {
+            at: start + c.at_s,
+            text: format!("{} to {}", units::rate(c.before), units::rate(c.after)),
+            colour,
+        }));
+    }
+    notes
+}
+
+fn statements(runs: &[RunReport]) -> Markup {
+    let head = parts::heads(&["Run", "Write cliff", "Steady state", "Self-checks"]);
+    let row = |(i, run): (usize, &RunReport)| {
+        let checks = match (run.checks.len(), failed_checks(run)) {
+            (0, _) => "none made".to_owned(),
+            (n, 0) => format!("all {n} passed"),
+            (n, failed) => format!("{failed} of {n} failed"),
+        };
+        vec![
+            run_name(runs, i),
+            html! { (words::cliff(run.cliff.as_ref())) },
+            html! { (words::steady(run.steady.as_ref())) },
+            html! { (checks) },
+        ]
+    };
+    let rows: Vec<Vec<Markup>> = runs.iter().enumerate().map(row).collect();
+    html! { section { h2 { "Cliff and steady state" } (parts::table(&head, &rows)) } }
+}
+
+fn device(runs: &[RunReport]) -> Markup {
+    let head = parts::heads(&[
+        "Run",
+        "Phase",
+        "Reads",
+        "Writes",
+        "of them FUA",
+        "Flushes",
+        "Trims",
+        "Host writes",
+        "NAND writes",
+        "WAF",
+    ]);
+    let mut rows = Vec::new();
+    for (i, run) in runs.iter().enumerate() {
+        for (phase, counters) in run.counters.iter().enumerate() {
+            let cells = counter_cells(&counters.before, &counters.after);
+            let mut row = vec![run_name(runs, i), phase_cell(run, phase)];
+            let texts = cells.iter().map(|c| c.as_deref().map(parts::joined));
+            row.extend(texts.map(|c| parts::cell(c.as_deref())));
+            rows.push(row);
+        }
+    }
+    html! {
+        section {
+            h2 { "What reached the device" }
+            p .quiet { "From the device's own counters, around the counted part of each phase." }
+            @if rows.is_empty() { p .quiet { "Not known." } }
+            @else { (parts::table(&head, &rows)) }
+        }
+    }
+}
+
+fn counter_cells(before: &Counters, after: &Counters) -> Vec<Option<String>> {
+    let delta =
+        |pick: fn(&Counters) -> Option<u64>| Some(pick(after)?.saturating_sub(pick(before)?));
+    let host = delta(|c| c.host_bytes_written);
+    let nand = delta(|c| c.nand_bytes_written);
+    let waf = host.zip(nand).filter(|(host, _)| *host > 0);
+    vec![
+        delta(|c| c.reads).map(units::count),
+        delta(|c| c.writes).map(units::count),
+        delta(|c| c.fua_writes).map(units::count),
+        delta(|c| c.flushes).map(units::count),
+        delta(|c| c.trims).map(units::count),
+        host.map(units::bytes),
+        nand.map(units::bytes),
+        waf.map(|(host, nand)| format!("{:.2}", nand as f64 / host as f64)),
+    ]
+}
+
+fn measured_on(runs: &[RunReport]) -> Markup {
+    html! {
+        section {
+            h2 { "Measured on" }
+            div .cards {
+                @for (i, run) in runs.iter().enumerate() {
+                    div .card {
+                        h3 { @if runs.len() > 1 { (swatch(i)) } (run.facts.name) }
+                        (words::facts_list(&run.facts))
+                        (parts::list(&run.notes))
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! A run directory: everything a run was and measured, in files that other tools can read.
+//!
+//! | file             | what                                                     | written     |
+//! |------------------|----------------------------------------------------------|-------------|
+//! | `run.json`       | [`RunHeader`]: plan, target, seed, version, arguments    | before      |
+//! | `series.csv`     | one row per second, all jobs together ([`Second`])       | each second |
+//! | `histograms.csv` | each second's latency histograms, one row per bucket     | each second |
+//! | `result.json`    | [`RunResult`]: totals, checks, steady state, cliff       | at the end  |
+//!
+//! The first three exist before the first command is sent, so that an unwritable place is found
+//! in the first second. Rows are flushed every second: a killed run is readable up to its last
+//! whole row. `result.json` is renamed into place, so it is whole or absent.
+//!
+//! [`Second`]: crate::record::Second
+
+mod csv;
+mod reader;
+mod result;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use csv::HistogramRow;
+pub use reader::RunDir;
+pub use result::{CheckRow, JobResult, Latency, OpResult, Percentile, PhaseResult, RunResult};
+pub use writer::{Existing, RunWriter, write_json};
+
+use crate::device::TargetFacts;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::LabError;
+use ssdlab_load::plan::Plan;
+
+/// Version of all four files; raised when a reader of the old ones would go wrong.
+pub const FORMAT_VERSION: u32 = 1;
+
+const RUN_FILE: &str = "run.json";
+const SERIES_FILE: &str = "series.csv";
+const HISTOGRAMS_FILE: &str = "histograms.csv";
+const RESULT_FILE: &str = "result.json";
+
+/// What was run: `run.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunHeader {
+    /// [`FORMAT_VERSION`] of the writer.
+    pub version: u32,
+    /// Version of the program.
+    pub ssdlab: String,
+    /// When the run started, as the caller wrote it (RFC 3339).
+    pub started_at: String,
+    /// The command line, program name left out.
+    pub arguments: Vec<String>,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// What was known of the target.
+    pub target: TargetFacts,
+    /// The plan, all defaults filled in ([`Plan`] as JSON).
+    pub plan: serde_json::Value,
+}
+
+impl RunHeader {
+    /// The header of a run of `plan` that is about to start.
+    ///
+    /// # Errors
+    /// When the plan holds a number that JSON has no way to write.
+    pub fn new(
+        plan: &Plan,
+        target: &TargetFacts,
+        seed: u64,
+        started_at: &str,
+        arguments: &[String],
+    ) -> Result<RunHeader, LabError> {
+        let plan = serde_json::to_value(plan).map_err(|error| {
+            LabError::refused(format!("the plan cannot be written as JSON: {error}"), "")
+        })?;
+        Ok(RunHeader {
+            version: FORMAT_VERSION,
+            ssdlab: env!("CARGO_PKG_VERSION").to_string(),
+            started_at: started_at.to_string(),
+            arguments: arguments.to_vec(),
+            seed,
+            target: target.clone(),
+            plan,
+        })
+    }
+}

@@ -1,0 +1,208 @@
+//! Rows of `series.csv` and `histograms.csv`.
+
+use crate::device::OP_NAMES;
+use crate::record::{OpSecond, Second};
+use ssdlab_base::LabError;
+use ssdlab_base::error::Place;
+use ssdlab_base::latencies::Latencies;
+use ssdlab_ssd::Op;
+use std::fmt::Write;
+use std::str::FromStr;
+
+/// Columns of `series.csv` per kind of command, behind its name.
+const OP_COLUMNS: [&str; 6] = ["count", "bytes", "mean_ns", "p50_ns", "p99_ns", "max_ns"];
+
+/// First line of `histograms.csv`.
+pub(super) const HISTOGRAMS_HEADER: &str = "phase,t_s,op,latency_ns_low,latency_ns_high,count";
+
+/// First line of `series.csv`.
+pub(super) fn series_header() -> String {
+    let ops = OP_NAMES.iter().flat_map(|op| {
+        OP_COLUMNS
+            .iter()
+            .map(move |column| format!(",{op}_{column}"))
+    });
+    let ops: String = ops.collect();
+    format!("phase,t_s,length_s{ops},nand_bytes_written,device_flushes")
+}
+
+/// One second as a line; an unknown is an empty field.
+pub(super) fn series_row(second: &Second) -> String {
+    let mut row = format!("{},{},{}", second.phase, second.t_s, second.length_s);
+    for o in &second.ops {
+        let OpSecond {
+            count,
+            bytes,
+            mean_ns,
+            p50_ns,
+            p99_ns,
+            max_ns,
+        } = o;
+        // Writing to a String cannot fail.
+        let _ = write!(row, ",{count},{bytes},{mean_ns},{p50_ns},{p99_ns},{max_ns}");
+    }
+    for unknown in [second.nand_bytes_written, second.device_flushes] {
+        row.push(',');
+        if let Some(value) = unknown {
+            let _ = write!(row, "{value}");
+        }
+    }
+    row.push('\n');
+    row
+}
+
+/// Reads what [`series_row`] wrote.
+pub(super) fn parse_series_row(line: &str, place: &Place) -> Result<Second, LabError> {
+    let columns = 3 + Op::COUNT * OP_COLUMNS.len() + 2;
+    let mut fields = Fields::new(line, columns, place)?;
+    let phase = fields.number("phase")?;
+    let t_s = fields.number("t_s")?;
+    let length_s = fields.finite("length_s")?;
+    let mut ops = [OpSecond::default(); Op::COUNT];
+    for op in &mut ops {
+        op.count = fields.number("count")?;
+        op.bytes = fields.number("bytes")?;
+        op.mean_ns = fields.finite("mean_ns")?;
+        op.p50_ns = fields.number("p50_ns")?;
+        op.p99_ns = fields.number("p99_ns")?;
+        op.max_ns = fields.number("max_ns")?;
+    }
+    Ok(Second {
+        phase,
+        t_s,
+        length_s,
+        ops,
+        nand_bytes_written: fields.optional("nand_bytes_written")?,
+        device_flushes: fields.optional("device_flushes")?,
+    })
+}
+
+/// One used bucket of one second's histogram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistogramRow {
+    /// Phase number, from 0.
+    pub phase: usize,
+    /// The second, as in `series.csv`.
+    pub t_s: i64,
+    /// Kind of command.
+    pub op: Op,
+    /// Shortest latency that falls into the bucket, ns.
+    pub latency_ns_low: u64,
+    /// Longest latency that falls into the bucket, ns.
+    pub latency_ns_high: u64,
+    /// Commands in it.
+    pub count: u64,
+}
+
+/// Every used bucket of one kind of command in one second, as lines.
+pub(super) fn histogram_rows(second: &Second, op: Op, latencies: &Latencies, rows: &mut String) {
+    for bucket in latencies.iter_recorded() {
+        let value = bucket.value_iterated_to();
+        let _ = writeln!(
+            rows,
+            "{},{},{},{},{},{}",
+            second.phase,
+            second.t_s,
+            op.name(),
+            latencies.lowest_equivalent(value),
+            latencies.highest_equivalent(value),
+            bucket.count_since_last_iteration(),
+        );
+    }
+}
+
+/// Reads what [`histogram_rows`] wrote.
+pub(super) fn parse_histogram_row(line: &str, place: &Place) -> Result<HistogramRow, LabError> {
+    let mut fields = Fields::new(line, 6, place)?;
+    let phase = fields.number("phase")?;
+    let t_s = fields.number("t_s")?;
+    let name = fields.next();
+    let op = Op::ALL.into_iter().find(|op| op.name() == name);
+    Ok(HistogramRow {
+        phase,
+        t_s,
+        op: op.ok_or_else(|| {
+            bad(
+                "op",
+                name,
+                &format!("one of {}", OP_NAMES.join(", ")),
+                place,
+            )
+        })?,
+        latency_ns_low: fields.number("latency_ns_low")?,
+        latency_ns_high: fields.number("latency_ns_high")?,
+        count: fields.number("count")?,
+    })
+}
+
+/// A line's fields, taken one after another.
+struct Fields<'a> {
+    fields: std::str::Split<'a, char>,
+    place: &'a Place,
+}
+
+impl<'a> Fields<'a> {
+    fn new(line: &'a str, columns: usize, place: &'a Place) -> Result<Fields<'a>, LabError> {
+        let found = line.split(',').count();
+        if found != columns {
+            return Err(bad(
+                "line",
+                line,
+                &format!("it needs {columns} columns"),
+                place,
+            ));
+        }
+        Ok(Fields {
+            fields: line.split(','),
+            place,
+        })
+    }
+
+    fn next(&mut self) -> &'a str {
+        self.fields.next().unwrap_or_default()
+    }
+
+    fn number<T: FromStr>(&mut self, column: &str) -> Result<T, LabError> {
+        let field = self.next();
+        field
+            .parse()
+            .map_err(|_| bad(column, field, "a whole number", self.place))
+    }
+
+    fn finite(&mut self, column: &str) -> Result<f64, LabError> {
+        let field = self.next();
+        let number = field.parse().ok().filter(|v: &f64| v.is_finite());
+        number.ok_or_else(|| bad(column, field, "a finite number", self.place))
+    }
+
+    fn optional(&mut self, column: &str) -> Result<Option<u64>, LabError> {
+        let field = self.next();
+        if field.is_empty() {
+            return Ok(None);
+        }
+        let number = field.parse();
+        number
+            .map(Some)
+            .map_err(|_| bad(column, field, "a whole number or empty", self.place))
+    }
+}
+
+/// A value that is not what this file can hold; long values are cut for the message.
+pub(super) fn bad(column: &str, given: &str, allowed: &str, place: &Place) -> LabError {
+    const SHOWN: usize = 40;
+    let mut shown: String = given
+        .chars()
+        .take(SHOWN)
+        .flat_map(char::escape_debug)
+        .collect();
+    if given.chars().nth(SHOWN).is_some() {
+        shown.push_str("...");
+    }
+    LabError::BadValue {
+        option: column.to_string(),
+        given: shown,
+        allowed: allowed.to_string(),
+        place: place.clone(),
+        hint: "is this a file written by ssdlab, and unchanged since?".to_string(),
+    }
+}

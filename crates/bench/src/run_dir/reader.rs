@@ -1,0 +1,179 @@
+//! Reads a run directory, finished or cut off.
+
+use super::csv::{self, HistogramRow};
+use super::{
+    FORMAT_VERSION, HISTOGRAMS_FILE, RESULT_FILE, RUN_FILE, RunHeader, RunResult, SERIES_FILE,
+};
+use crate::record::Second;
+use serde::de::DeserializeOwned;
+use ssdlab_base::LabError;
+use ssdlab_base::error::Place;
+use ssdlab_base::latencies::{Latencies, latencies};
+use ssdlab_ssd::Op;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// A run directory as found.
+#[derive(Clone, Debug)]
+pub struct RunDir {
+    /// Where.
+    pub path: PathBuf,
+    /// What was run.
+    pub header: RunHeader,
+    /// Every whole row of `series.csv`.
+    pub seconds: Vec<Second>,
+    /// `None`: the run was cut off before it could write its result.
+    pub result: Option<RunResult>,
+}
+
+impl RunDir {
+    /// Reads `run.json`, `series.csv` and, if the run came to its end, `result.json`. An
+    /// unfinished last row is left out.
+    ///
+    /// # Errors
+    /// When `path` is no run directory, is of another version, or a file in it is damaged.
+    pub fn open(path: impl Into<PathBuf>) -> Result<RunDir, LabError> {
+        let path = path.into();
+        let hint = "name a directory that `ssdlab run` wrote";
+        if !path.is_dir() {
+            let what = if path.exists() {
+                "is not a directory"
+            } else {
+                "does not exist"
+            };
+            return Err(LabError::refused(
+                format!("{} {what}", path.display()),
+                hint,
+            ));
+        }
+        let header = read_json(&path.join(RUN_FILE))?.ok_or_else(|| {
+            let what = format!("{} has no {RUN_FILE}", path.display());
+            let page = path.join("report.html");
+            if page.is_file() {
+                let hint = format!("its report is there already: open {}", page.display());
+                return LabError::refused(what, hint);
+            }
+            LabError::refused(what, hint)
+        })?;
+        let mut seconds = Vec::new();
+        read_rows(
+            &path.join(SERIES_FILE),
+            &csv::series_header(),
+            |line, place| {
+                seconds.push(csv::parse_series_row(line, place)?);
+                Ok(())
+            },
+        )?;
+        let result = read_json(&path.join(RESULT_FILE))?;
+        Ok(RunDir {
+            path,
+            header,
+            seconds,
+            result,
+        })
+    }
+
+    /// Calls `each` with every whole row of `histograms.csv`, in order. The file can be large: it
+    /// is not held in memory.
+    ///
+    /// # Errors
+    /// When the file is missing or damaged.
+    pub fn histogram_rows(&self, mut each: impl FnMut(HistogramRow)) -> Result<(), LabError> {
+        let path = self.path.join(HISTOGRAMS_FILE);
+        read_rows(&path, csv::HISTOGRAMS_HEADER, |line, place| {
+            each(csv::parse_histogram_row(line, place)?);
+            Ok(())
+        })
+    }
+
+    /// All latencies of one kind of command in the counted part of a phase.
+    ///
+    /// # Errors
+    /// As for [`RunDir::histogram_rows`].
+    pub fn latencies(&self, phase: usize, op: Op) -> Result<Latencies, LabError> {
+        let mut all = latencies();
+        self.histogram_rows(|row| {
+            if row.phase == phase && row.op == op && row.t_s >= 0 {
+                let middle = row.latency_ns_low.midpoint(row.latency_ns_high);
+                // Beyond the histogram's bounds is its last bucket.
+                all.saturating_record_n(middle, row.count);
+            }
+        })?;
+        Ok(all)
+    }
+}
+
+/// A versioned JSON file; `None` when there is no such file.
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, LabError> {
+    let text = match std::fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(LabError::file("reading", path, error)),
+    };
+    let damaged = |error: serde_json::Error| {
+        LabError::refused(
+            format!("{} is not what ssdlab writes: {error}", path.display()),
+            "is this a run directory, and unchanged since?",
+        )
+    };
+    let value: serde_json::Value = serde_json::from_slice(&text).map_err(damaged)?;
+    let version = value.get("version").and_then(serde_json::Value::as_u64);
+    if version != Some(u64::from(FORMAT_VERSION)) {
+        let given = value
+            .get("version")
+            .map_or("missing".to_string(), ToString::to_string);
+        let writer = value
+            .get("ssdlab")
+            .and_then(|v| v.as_str())
+            .unwrap_or("that wrote it");
+        return Err(LabError::BadValue {
+            option: "version".to_string(),
+            given,
+            allowed: format!("this program reads version {FORMAT_VERSION}"),
+            place: Place {
+                source: path.display().to_string(),
+                line: None,
+            },
+            hint: format!("open it with ssdlab {writer}"),
+        });
+    }
+    serde_json::from_value(value).map(Some).map_err(damaged)
+}
+
+/// Calls `each` with every whole line after the header. A line without its line feed is one that
+/// was being written when the run was cut off.
+fn read_rows(
+    path: &Path,
+    header: &str,
+    mut each: impl FnMut(&str, &Place) -> Result<(), LabError>,
+) -> Result<(), LabError> {
+    let file_error = |error| LabError::file("reading", path, error);
+    let mut file = BufReader::new(File::open(path).map_err(file_error)?);
+    let mut place = Place {
+        source: path.display().to_string(),
+        line: None,
+    };
+    let mut bytes = Vec::new();
+    for number in 1.. {
+        bytes.clear();
+        file.read_until(b'\n', &mut bytes).map_err(file_error)?;
+        let whole = bytes.pop_if(|last| *last == b'\n').is_some();
+        let line = String::from_utf8_lossy(&bytes);
+        place.line = Some(number);
+        if !whole && (number > 1 || header.starts_with(&*line)) {
+            break;
+        }
+        if number > 1 {
+            each(&line, &place)?;
+        } else if line != header {
+            return Err(csv::bad(
+                "header",
+                &line,
+                &format!("it must be `{header}`"),
+                &place,
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! What `ssdlab drives check` looks at beyond what reading a file does: the arithmetic of the
+//! papers, and the rules of families.
+
+use super::place::located;
+use super::resolve::Reader;
+use super::{CatalogueDrive, Kind, Sourced};
+use ssdlab_base::LabError;
+use ssdlab_ssd::geometry::Geometry;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Calibrated constants that a family may have: with more, anything could be met.
+const CALIBRATED_MAX: usize = 3;
+/// Beginnings of ids of published figures.
+const ARTICLES: [&str; 5] = ["s2d.", "zil.", "spare.", "myth.", "worn."];
+
+/// What the check found out about a good drive.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// Bytes of the array.
+    pub raw_bytes: u64,
+    /// OP = (raw - user) / user.
+    pub op: f64,
+    /// Drive writes per day, from rated writes and warranty.
+    pub dwpd: Option<f64>,
+    /// How many values are known in which way, strongest first.
+    pub kinds: BTreeMap<&'static str, usize>,
+}
+
+/// Checks one drive, `text` being its own file: name, ids, arithmetic, the family's rule.
+///
+/// # Errors
+/// The first thing wrong, with its place.
+pub fn check(drive: &CatalogueDrive, text: &str, source: &str) -> Result<Checked, LabError> {
+    let r = Reader { source };
+    let found = name(drive, &r)
+        .and_then(|()| figures(drive, &r))
+        .and_then(|()| member(drive, text, &r))
+        .and_then(|()| arithmetic(drive, &r));
+    found.map_err(|error| located(error, text))
+}
+
+fn name(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
+    let stem = Path::new(r.source).file_stem().unwrap_or_default();
+    if *stem == *drive.file.name {
+        return Ok(());
+    }
+    let allowed = format!("the file's name, `{}`, is allowed", stem.display());
+    Err(r.bad("name", &drive.file.name, allowed))
+}
+
+fn figures(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
+    for p in drive.parameters() {
+        for id in &p.fitted_to {
+            if !ARTICLES.iter().any(|article| id.starts_with(article)) {
+                let allowed = format!("ids beginning with {} are allowed", ARTICLES.join(", "));
+                return Err(r.bad(&p.key, id, allowed));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A member gives only what the products differ in, and calibrates nothing of its own.
+fn member(drive: &CatalogueDrive, text: &str, r: &Reader<'_>) -> Result<(), LabError> {
+    let (Some(family), Some(_)) = (&drive.file.family, &drive.file.base) else {
+        return Ok(());
+    };
+    let own: toml::Table = text.parse().unwrap_or_default();
+    for (table, values) in &own {
+        let Some(values) = values.as_table() else {
+            continue;
+        };
+        if table == "family" {
+            // Another family on the same controller may have a base of its own.
+            return Ok(());
+        }
+        for (key, value) in values {
+            let key = format!("{table}.{key}");
+            let kind = value.get("kind").and_then(toml::Value::as_str);
+            if kind == Some("calibrated") {
+                let allowed = "calibrated values belong to the family, in its base".into();
+                return Err(r.bad(&key, "calibrated", allowed));
+            }
+            if table != "documented" && !family.members_differ_in.contains(&key) {
+                let allowed = format!(
+                    "members of {} differ in {} only",
+                    family.name,
+                    family.members_differ_in.join(", ")
+                );
+                return Err(r.bad(&key, "set by a member", allowed));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn arithmetic(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<Checked, LabError> {
+    let documented = &drive.file.documented;
+    let raw_bytes = Geometry::new(drive.config.shape).raw_bytes();
+    if let Some(raw) = &documented.raw {
+        let said = r.size("documented.raw", raw)?;
+        if said.abs_diff(raw_bytes) > said / 50 {
+            let allowed = format!(
+                "channels x dies x planes x blocks x pages x page make {}, which is more than \
+                 2 % off",
+                ssdlab_ssd::Bytes(raw_bytes)
+            );
+            return Err(r.bad("documented.raw", &raw.value, allowed));
+        }
+    }
+    let sizes = [
+        ("dram", &documented.dram),
+        ("rated_writes", &documented.rated_writes),
+        ("rated_writes_8k", &documented.rated_writes_8k),
+        ("rated_writes_20_spare", &documented.rated_writes_20_spare),
+    ];
+    for (key, value) in sizes {
+        if let Some(value) = value {
+            r.size(&format!("documented.{key}"), value)?;
+        }
+    }
+    rates(drive, r)?;
+    let dwpd = drive.dwpd();
+    check_dwpd(dwpd, documented.dwpd.as_ref(), r)?;
+    let mut kinds = BTreeMap::new();
+    for p in drive.parameters() {
+        *kinds.entry(p.kind.name()).or_insert(0) += 1;
+    }
+    Ok(Checked {
+        raw_bytes,
+        op: drive.config.nominal_op(),
+        dwpd,
+        kinds,
+    })
+}
+
+fn rates(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
+    let documented = &drive.file.documented;
+    for (key, value) in [
+        ("sequential_read", &documented.sequential_read),
+        ("sequential_write", &documented.sequential_write),
+    ] {
+        if let Some(value) = value {
+            r.rate(&format!("documented.{key}"), value)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_dwpd(
+    ours: Option<f64>,
+    said: Option<&Sourced<f64>>,
+    r: &Reader<'_>,
+) -> Result<(), LabError> {
+    let (Some(ours), Some(said)) = (ours, said) else {
+        return Ok(());
+    };
+    if (ours - said.value).abs() <= 0.05 * said.value {
+        return Ok(());
+    }
+    let allowed = format!(
+        "rated writes / (user capacity x years x 365) is {ours:.2}, which is more than 5 % off"
+    );
+    Err(r.bad("documented.dwpd", &said.value.to_string(), allowed))
+}
+
+/// Checks what only a family's members together can tell: at most three calibrated constants.
+///
+/// # Errors
+/// With all of them by name.
+pub fn check_family(family: &str, members: &[&CatalogueDrive]) -> Result<(), LabError> {
+    let mut keys: Vec<String> = members
+        .iter()
+        .flat_map(|drive| drive.parameters())
+        .filter(|p| p.kind == Kind::Calibrated)
+        .map(|p| p.key)
+        .collect();
+    keys.sort();
+    keys.dedup();
+    if keys.len() <= CALIBRATED_MAX {
+        return Ok(());
+    }
+    Err(LabError::refused(
+        format!(
+            "family {family} has {} calibrated constants: {}",
+            keys.len(),
+            keys.join(", ")
+        ),
+        format!("at most {CALIBRATED_MAX} are allowed: with more, anything could be met"),
+    ))
+}

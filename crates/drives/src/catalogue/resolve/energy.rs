@@ -1,0 +1,64 @@
+//! `[energy]` of a drive file.
+
+use super::Reader;
+use crate::catalogue::EnergyTable;
+use ssdlab_base::LabError;
+use ssdlab_ssd::config::EnergyConfig;
+use ssdlab_ssd::nand::SLC_KIND;
+
+/// A decimal number and a unit, as so many of the smallest unit.
+fn quantity(r: &Reader<'_>, key: &str, text: &str, units: &[(&str, f64)]) -> Result<u64, LabError> {
+    let names: Vec<&str> = units.iter().map(|&(name, _)| name).collect();
+    let bad = || {
+        r.bad(
+            key,
+            text,
+            format!("a number and one of {} is allowed", names.join(", ")),
+        )
+    };
+    let (number, unit) = text.trim().split_once(' ').ok_or_else(bad)?;
+    let factor = units
+        .iter()
+        .find(|(name, _)| *name == unit.trim())
+        .ok_or_else(bad)?
+        .1;
+    let value: f64 = number.parse().map_err(|_| bad())?;
+    let scaled = value * factor;
+    if !(0.0..1e18).contains(&scaled) {
+        return Err(bad());
+    }
+    Ok(scaled.round() as u64)
+}
+
+const ENERGY: [(&str, f64); 3] = [("nJ", 1.0), ("uJ", 1e3), ("mJ", 1e6)];
+const PER_BYTE: [(&str, f64); 2] = [("pJ/B", 1.0), ("nJ/B", 1e3)];
+const POWER: [(&str, f64); 2] = [("mW", 1.0), ("W", 1e3)];
+
+/// By page kind, SLC mode last.
+fn by_kind(r: &Reader<'_>, key: &str, list: &[String]) -> Result<[u64; 8], LabError> {
+    let allowed = "one energy per page of a word line, and one for SLC mode, is allowed";
+    let Some((slc, native)) = list
+        .split_last()
+        .filter(|(_, native)| native.len() < SLC_KIND)
+    else {
+        return Err(r.bad(key, &list.join(", "), allowed.into()));
+    };
+    let mut table = [0; 8];
+    for (kind, text) in native.iter().enumerate() {
+        table[kind] = quantity(r, key, text, &ENERGY)?;
+    }
+    table[SLC_KIND] = quantity(r, key, slc, &ENERGY)?;
+    Ok(table)
+}
+
+pub(super) fn config(r: &Reader<'_>, t: &EnergyTable) -> Result<EnergyConfig, LabError> {
+    Ok(EnergyConfig {
+        read_nj: by_kind(r, "energy.read", &t.read.value)?,
+        program_nj: by_kind(r, "energy.program", &t.program.value)?,
+        erase_nj: quantity(r, "energy.erase", &t.erase.value, &ENERGY)?,
+        channel_pj_per_byte: quantity(r, "energy.channel", &t.channel.value, &PER_BYTE)?,
+        link_pj_per_byte: quantity(r, "energy.link", &t.link.value, &PER_BYTE)?,
+        command_nj: quantity(r, "energy.command", &t.command.value, &ENERGY)?,
+        idle_mw: quantity(r, "energy.idle", &t.idle.value, &POWER)?,
+    })
+}

@@ -1,0 +1,140 @@
+//! `[ftl]` of a drive file. What a file does not name is absent from the drive.
+
+use super::Reader;
+use crate::catalogue::{FtlTable, Sourced};
+use ssdlab_base::LabError;
+use ssdlab_ssd::Nanos;
+use ssdlab_ssd::config::{
+    FtlConfig, JournalConfig, MappingConfig, MappingKind, Pace, ReclaimConfig, SlcConfig, SlcFull,
+    SpareArea,
+};
+use ssdlab_ssd::ftl::policies::{Separation, VictimChoice};
+
+/// One of a list of names.
+fn choose<T: Copy>(
+    r: &Reader<'_>,
+    key: &str,
+    given: Option<&Sourced<String>>,
+    names: &[(&str, T)],
+    usual: T,
+) -> Result<T, LabError> {
+    let Some(given) = given else { return Ok(usual) };
+    let found = names.iter().find(|(name, _)| *name == given.value);
+    found.map(|&(_, value)| value).ok_or_else(|| {
+        let all: Vec<&str> = names.iter().map(|&(name, _)| name).collect();
+        r.bad(
+            key,
+            &given.value,
+            format!("one of {} is allowed", all.join(", ")),
+        )
+    })
+}
+
+fn number(given: Option<&Sourced<u32>>) -> u32 {
+    given.map_or(0, |given| given.value)
+}
+
+fn flag(given: Option<&Sourced<bool>>, usual: bool) -> bool {
+    given.map_or(usual, |given| given.value)
+}
+
+pub(super) fn config(r: &Reader<'_>, t: &FtlTable) -> Result<FtlConfig, LabError> {
+    Ok(FtlConfig {
+        mapping: mapping(r, t)?,
+        reclaim: reclaim(r, t)?,
+        slc: SlcConfig {
+            superblocks: t.slc_superblocks.value,
+            dynamic_above_free: number(t.slc_dynamic_above_free.as_ref()),
+            full: choose(
+                r,
+                "ftl.slc_full",
+                t.slc_full.as_ref(),
+                &[("direct", SlcFull::Direct), ("fold", SlcFull::Fold)],
+                SlcFull::Direct,
+            )?,
+        },
+        journal: JournalConfig {
+            entry_bytes: r.size_u32("ftl.journal_entry", &t.journal_entry)?,
+            commit_map_programs: t.commit_map_programs.value,
+            commit_closes_word_lines: t.commit_closes_word_lines.value,
+            checkpoint_pages: number(t.checkpoint_pages.as_ref()),
+        },
+        compression_pack: t.compression_pack.as_ref().map_or(1, |pack| pack.value),
+        parity: flag(t.parity.as_ref(), false),
+        refresh_reads: number(t.refresh_reads.as_ref()),
+        idle_after: r.time("ftl.idle_after", &t.idle_after.value)?,
+        trim_queued: flag(t.trim_queued.as_ref(), true),
+        trim_time: match &t.trim_time {
+            Some(time) => r.time("ftl.trim_time", &time.value)?,
+            None => Nanos::ZERO,
+        },
+        seed: 0,
+    })
+}
+
+fn mapping(r: &Reader<'_>, t: &FtlTable) -> Result<MappingConfig, LabError> {
+    let usual = MappingConfig::default();
+    Ok(MappingConfig {
+        kind: choose(
+            r,
+            "ftl.mapping",
+            t.mapping.as_ref(),
+            &[
+                ("flat", MappingKind::Flat),
+                ("cached", MappingKind::Cached),
+                ("tree", MappingKind::Tree),
+                ("block", MappingKind::Block),
+                ("hybrid", MappingKind::Hybrid),
+            ],
+            usual.kind,
+        )?,
+        dram_bytes: match &t.map_dram {
+            Some(size) => r.size("ftl.map_dram", size)?,
+            None => usual.dram_bytes,
+        },
+        entry_bytes: match &t.map_entry {
+            Some(size) => r.size_u32("ftl.map_entry", size)?,
+            None => usual.entry_bytes,
+        },
+        leaf_programs: number(t.map_leaf_programs.as_ref()),
+        serial_misses: flag(t.map_serial_misses.as_ref(), false),
+        log_superblocks: number(t.log_superblocks.as_ref()),
+    })
+}
+
+fn reclaim(r: &Reader<'_>, t: &FtlTable) -> Result<ReclaimConfig, LabError> {
+    let victim = match &t.victim {
+        Some(given) => VictimChoice::parse(&given.value)
+            .map_err(|allowed| r.bad("ftl.victim", &given.value, allowed))?,
+        None => VictimChoice::greedy(),
+    };
+    let separation = match &t.separation {
+        Some(given) => Separation::parse(&given.value)
+            .map_err(|allowed| r.bad("ftl.separation", &given.value, allowed))?,
+        None => Separation::Single,
+    };
+    let spare = match &t.spare {
+        None => SpareArea::Dynamic,
+        Some(given) => match given.value.as_str() {
+            "dynamic" => SpareArea::Dynamic,
+            "fixed" => SpareArea::Fixed,
+            _ => SpareArea::Limited(r.size("ftl.spare", given)?),
+        },
+    };
+    Ok(ReclaimConfig {
+        victim,
+        pace: choose(
+            r,
+            "ftl.pace",
+            t.pace.as_ref(),
+            &[("spread", Pace::Spread), ("whole", Pace::Whole)],
+            Pace::Spread,
+        )?,
+        free_superblocks_low: t.free_superblocks_low.value,
+        idle_free_superblocks: number(t.idle_free_superblocks.as_ref()),
+        shared_frontier: flag(t.shared_frontier.as_ref(), false),
+        streams: t.streams.as_ref().map_or(1, |streams| streams.value),
+        separation,
+        spare,
+    })
+}

@@ -1,0 +1,70 @@
+//! A checkpoint that is written while the drive goes on: a large one takes seconds to minutes, and
+//! clients would take the drive for dead.
+
+use super::frames::Frames;
+use super::stored::{Snapshot, remove_others, write_checkpoint};
+use ssdlab_base::LabError;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
+
+/// It is given up when this is dropped.
+#[derive(Debug)]
+pub(super) struct Background {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Result<u64, LabError>>>,
+}
+
+impl Background {
+    /// Begins to write `snapshot` as checkpoint `number` of the directory, and with `sync` to disk;
+    /// then removes what came before it. The log of that number has begun; `ended` is the one
+    /// before.
+    pub fn begin(
+        path: &Path,
+        number: u64,
+        (snapshot, ended): (Snapshot, Frames),
+        sync: bool,
+    ) -> Result<Background, LabError> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (path, stopped) = (path.to_owned(), stop.clone());
+        let write = move || {
+            // What was said in it takes long to forget, and large files to be removed.
+            drop(ended);
+            let bytes = write_checkpoint(&path, number, snapshot, (sync, &stopped))?;
+            remove_others(&path, number, number..=u64::MAX)?;
+            Ok(bytes)
+        };
+        let thread = Builder::new().name("checkpoint".to_owned()).spawn(write);
+        let thread = thread.map_err(|error| {
+            LabError::refused(format!("no thread for a checkpoint: {error}"), "")
+        })?;
+        Ok(Background {
+            stop,
+            thread: Some(thread),
+        })
+    }
+
+    /// Whether [`Background::wait`] would return at once.
+    pub fn has_ended(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits for its end; returns the checkpoint's bytes.
+    pub fn wait(mut self) -> Result<u64, LabError> {
+        let ended = self.thread.take().map(JoinHandle::join);
+        match ended {
+            Some(Ok(result)) => result,
+            Some(Err(_)) | None => Err(LabError::refused("writing a checkpoint panicked", "")),
+        }
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! A directory's files: checkpoints and their logs, written, found and read.
+
+use super::frames::{self, Frames};
+use super::records::{Record, Said};
+use super::{VERSION, VERSION_MIN};
+use ssdlab_base::LabError;
+use ssdlab_ssd::DriveConfig;
+use ssdlab_ssd::drive::power::{PowerDrive, Smart};
+use ssdlab_ssd::nand::media::{Content, Event};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a directory holds.
+pub(super) struct Stored {
+    pub config: DriveConfig,
+    pub smart: Smart,
+    pub events: Vec<Event>,
+    pub saved: BTreeMap<u32, Content>,
+    pub closed: bool,
+}
+
+/// What has come to media need not be saved any more.
+pub(super) fn forget_saved(saved: &mut BTreeMap<u32, Content>, event: &Event) {
+    let Event::Programmed { page, .. } = event else {
+        return;
+    };
+    for spare in page.slots.iter().filter(|_| !page.torn) {
+        if saved.get(&spare.address) == Some(&spare.content) {
+            saved.remove(&spare.address);
+        }
+    }
+}
+
+pub(super) fn checkpoint_path(path: &Path, number: u64) -> PathBuf {
+    path.join(format!("checkpoint-{number:010}"))
+}
+
+pub(super) fn log_path(path: &Path, number: u64) -> PathBuf {
+    path.join(format!("log-{number:010}"))
+}
+
+pub(super) fn file_bytes(path: &Path) -> u64 {
+    path.metadata().map_or(0, |found| found.len())
+}
+
+/// Removes what is not used any more, and what the end of a process left behind: of checkpoints and
+/// logs all but a checkpoint and its logs. Files of other names are not ours.
+pub(super) fn remove_others(
+    path: &Path,
+    checkpoint: u64,
+    logs: RangeInclusive<u64>,
+) -> Result<(), LabError> {
+    let entries = std::fs::read_dir(path).map_err(|e| LabError::file("reading", path, e))?;
+    for entry in entries {
+        let name = entry.map_err(|e| LabError::file("reading", path, e))?;
+        let name = name.file_name();
+        let Some(text) = name.to_str() else {
+            continue;
+        };
+        let whole = text.strip_suffix(".part").unwrap_or(text);
+        let of_checkpoint = number_of(whole, "checkpoint-");
+        let stays = match (of_checkpoint, number_of(text, "log-")) {
+            (Some(number), _) => number == checkpoint && whole == text,
+            (_, Some(number)) => logs.contains(&number),
+            (None, None) => true,
+        };
+        if !stays {
+            let file = path.join(name);
+            std::fs::remove_file(&file).map_err(|e| LabError::file("removing", &file, e))?;
+        }
+    }
+    Ok(())
+}
+
+/// The number in the name of a checkpoint or log.
+fn number_of(name: &str, kind: &str) -> Option<u64> {
+    let number = name.strip_prefix(kind)?;
+    let ours = number.len() >= 10 && number.bytes().all(|byte| byte.is_ascii_digit());
+    ours.then(|| number.parse().ok()).flatten()
+}
+
+/// The number of the newest whole checkpoint.
+pub(super) fn newest(path: &Path) -> Result<u64, LabError> {
+    let entries = std::fs::read_dir(path).map_err(|e| LabError::file("reading", path, e))?;
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let numbers = names.filter_map(|name| name.strip_prefix("checkpoint-")?.parse().ok());
+    numbers.max().ok_or_else(|| {
+        LabError::refused(
+            format!("{} is no drive directory", path.display()),
+            "`ssdlab create DRIVE_DIR --drive NAME` makes one",
+        )
+    })
+}
+
+/// Everything at one moment, to be written while the drive goes on.
+pub(super) struct Snapshot {
+    config: DriveConfig,
+    smart: Smart,
+    events: Vec<Event>,
+    saved: BTreeMap<u32, Content>,
+    /// Power is off.
+    closed: bool,
+}
+
+impl Snapshot {
+    /// Of a drive whose events were logged; `closed`: it has no power.
+    pub fn of(drive: &mut PowerDrive, saved: &BTreeMap<u32, Content>, closed: bool) -> Snapshot {
+        Snapshot {
+            config: drive.config().clone(),
+            events: drive.all_events(),
+            smart: drive.smart(),
+            saved: saved.clone(),
+            closed,
+        }
+    }
+}
+
+/// Writes a checkpoint; returns its bytes. One that cannot be written whole, or that is told to
+/// `stop`, leaves nothing.
+pub(super) fn write_checkpoint(
+    path: &Path,
+    number: u64,
+    snapshot: Snapshot,
+    (sync, stop): (bool, &AtomicBool),
+) -> Result<u64, LabError> {
+    let file = checkpoint_path(path, number);
+    let part = file.with_extension("part");
+    let written = write_part(&part, snapshot, (sync, stop));
+    let bytes = written.inspect_err(|_| drop(std::fs::remove_file(&part)))?;
+    let renamed = std::fs::rename(&part, &file);
+    renamed.map_err(|e| LabError::file("writing", &file, e))?;
+    if sync {
+        sync_folder(path)?;
+    }
+    Ok(bytes)
+}
+
+fn write_part(
+    part: &Path,
+    snapshot: Snapshot,
+    (sync, stop): (bool, &AtomicBool),
+) -> Result<u64, LabError> {
+    let mut frames = Frames::create(part)?;
+    let header = Record::Header(VERSION, Box::new(snapshot.config));
+    frames.append(&header)?;
+    frames.append(&Record::Smart(Box::new(snapshot.smart)))?;
+    let mut append = |record| {
+        if stop.load(Ordering::Relaxed) {
+            return Err(LabError::refused("the checkpoint was given up", ""));
+        }
+        frames.append(&record)
+    };
+    for events in snapshot.events.chunks(256) {
+        append(Record::Events(events.to_vec()))?;
+    }
+    let all: Vec<(u32, Content)> = snapshot.saved.into_iter().collect();
+    for saved in all.chunks(256) {
+        append(Record::Saved(saved.to_vec()))?;
+    }
+    append(if snapshot.closed {
+        Record::Closed
+    } else {
+        Record::End
+    })?;
+    if sync {
+        frames.sync()?;
+    }
+    Ok(frames.bytes())
+}
+
+/// The names in a folder are on disk.
+pub(super) fn sync_folder(path: &Path) -> Result<(), LabError> {
+    let synced = File::open(path).and_then(|folder| folder.sync_all());
+    synced.map_err(|e| LabError::file("syncing", path, e))
+}
+
+/// The logs since a checkpoint.
+pub(super) struct Logs {
+    /// The number of the last one.
+    pub last: u64,
+    /// That one, to go on with.
+    pub frames: Frames,
+    /// Bytes of those before it.
+    pub bytes_before: u64,
+}
+
+/// Reads a checkpoint and the logs since: more than one where a checkpoint after it was not
+/// finished.
+pub(super) fn read(path: &Path, number: u64) -> Result<(Stored, Logs), LabError> {
+    let file = checkpoint_path(path, number);
+    let mut records = Vec::new();
+    let (whole, _) = frames::read(&file, |record| records.push(record))?;
+    let damaged = |what: &str| {
+        let what = format!("{}: {what}", file.display());
+        LabError::refused(what, "the drive directory is damaged")
+    };
+    let ended = matches!(records.last(), Some(Record::End | Record::Closed));
+    if whole != file_bytes(&file) || !ended {
+        return Err(damaged("it is cut short, or a checksum is wrong"));
+    }
+    let config = match records.first() {
+        Some(Record::Header(VERSION_MIN..=VERSION, config)) => (**config).clone(),
+        Some(Record::Header(other, _)) => {
+            return Err(damaged(&format!(
+                "format {other}, this build knows {VERSION_MIN} to {VERSION}"
+            )));
+        }
+        _ => return Err(damaged("it has no header")),
+    };
+    let mut stored = Stored {
+        config,
+        smart: Smart::default(),
+        events: Vec::new(),
+        saved: BTreeMap::new(),
+        closed: false,
+    };
+    records.into_iter().for_each(|record| stored.take(record));
+    let (mut last, mut bytes_before) = (number, 0);
+    loop {
+        let log = log_path(path, last);
+        let (mut bytes, mut said) = (0, Said::default());
+        if log.exists() {
+            (bytes, said) = frames::read(&log, |record| stored.take(record))?;
+        }
+        // Behind a frame cut short nothing has happened.
+        if bytes < file_bytes(&log) || !log_path(path, last + 1).exists() {
+            let frames = Frames::open(&log, bytes, said)?;
+            let logs = Logs {
+                last,
+                frames,
+                bytes_before,
+            };
+            return Ok((stored, logs));
+        }
+        bytes_before += bytes;
+        last += 1;
+    }
+}
+
+impl Stored {
+    fn take(&mut self, record: Record) {
+        let closes = matches!(record, Record::Closed);
+        // The end of a checkpoint says nothing; anything else means that it was opened again.
+        self.closed = closes || (self.closed && matches!(record, Record::End));
+        match record {
+            Record::Header(..) | Record::End | Record::Closed => {}
+            Record::Smart(smart) => self.smart = *smart,
+            Record::Saved(slots) => {
+                for (lpn, content) in slots {
+                    self.count(&content);
+                    match content {
+                        Some(_) => drop(self.saved.insert(lpn, content)),
+                        None => drop(self.saved.remove(&lpn)),
+                    }
+                }
+            }
+            Record::Events(events) => {
+                for event in events {
+                    self.take_event(&event);
+                    self.events.push(event);
+                }
+            }
+        }
+    }
+
+    fn take_event(&mut self, event: &Event) {
+        forget_saved(&mut self.saved, event);
+        let dies = self.config.geometry().die_count;
+        match event {
+            Event::Erased { block } => self.smart.array.count_erase(*block, dies),
+            Event::Programmed { page, .. } => {
+                for spare in &page.slots {
+                    self.count(&spare.content);
+                }
+            }
+            Event::Lost { .. } | Event::Noted(_) => {}
+        }
+    }
+
+    /// Numbers go on behind the last one seen.
+    fn count(&mut self, content: &Content) {
+        let last = content
+            .as_ref()
+            .map_or(0, |content| content.numbers.highest());
+        self.smart.number = self.smart.number.max(last);
+    }
+}

@@ -1,0 +1,33 @@
+//! How a drive was aged, as its files say.
+
+use serde::{Deserialize, Serialize};
+
+/// What a life's plan says of itself in files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manner {
+    /// Name of the drive.
+    pub name: String,
+    /// What a person calls it.
+    pub title: String,
+    /// Parameters changed from the drive's file.
+    pub settings: Vec<String>,
+    /// Calibrated and assumed values.
+    pub rests_on: Vec<String>,
+    /// The load's pattern, as on the command line.
+    pub pattern: String,
+    /// Bytes of each command.
+    pub block: u32,
+    /// Of 100 commands, so many are reads.
+    pub read_pct: u32,
+    /// Of 100 commands, so many are trims.
+    pub trim_pct: u32,
+    /// Of the load's random numbers, and of how blocks differ.
+    pub seed: u64,
+    /// Bytes that the host writes a day.
+    pub per_day: u64,
+    /// Celsius.
+    pub temperature_c: f64,
+    /// Extrapolates between exact spans.
+    pub fast: bool,
+}

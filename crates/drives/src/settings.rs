@@ -1,0 +1,441 @@
+//! Parameters of a drive, changed on the command line: `ftl.victim=d-choices:10`, `op=28%`.
+//!
+//! A setting goes through the drive file's own reader, so that it means what it means there and
+//! is refused as it is refused there.
+
+mod wear;
+
+use crate::catalogue::{self, CatalogueDrive};
+use ssdlab_base::LabError;
+use ssdlab_base::error::Place;
+use ssdlab_base::quantity::parse_size;
+use ssdlab_ssd::geometry::Geometry;
+
+/// What a parameter's value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A whole number.
+    Number,
+    /// A number.
+    Decimal,
+    /// Words, sizes, times, rates: read by the drive file's reader.
+    Text,
+    /// `true` or `false`.
+    Flag,
+    /// Several texts, with commas.
+    List,
+}
+
+use Form::{Decimal, Flag, List, Number, Text};
+
+/// Every parameter that can be set, with an example.
+const KEYS: [(&str, Form, &str); 54] = [
+    ("capacity.user", Text, "300GB"),
+    ("nand.channels", Number, "8"),
+    ("nand.dies_per_channel", Number, "4"),
+    ("nand.planes_per_die", Number, "2"),
+    ("nand.blocks_per_plane", Number, "1024"),
+    ("nand.pages_per_block", Number, "384"),
+    ("nand.page", Text, "16KiB"),
+    ("nand.bits_per_cell", Number, "3"),
+    ("nand.read", List, "60us,80us,100us"),
+    ("nand.program", List, "800us,2200us,5700us"),
+    ("nand.slc_read", Text, "40us"),
+    ("nand.slc_program", Text, "300us"),
+    ("nand.erase", Text, "3ms"),
+    ("nand.channel_rate", Text, "400MB/s"),
+    ("nand.read_first", Flag, "true"),
+    ("nand.suspend", Text, "20us"),
+    ("nand.resume", Text, "20us"),
+    ("nand.suspends_max", Number, "4"),
+    ("nand.cache_read", Flag, "true"),
+    ("nand.cache_program", Flag, "true"),
+    ("ftl.mapping_unit", Text, "16KiB"),
+    ("ftl.mapping", Text, "cached"),
+    ("ftl.map_dram", Text, "32MiB"),
+    ("ftl.map_entry", Text, "4B"),
+    ("ftl.map_leaf_programs", Number, "2"),
+    ("ftl.map_serial_misses", Flag, "true"),
+    ("ftl.log_superblocks", Number, "8"),
+    ("ftl.victim", Text, "d-choices:10"),
+    ("ftl.pace", Text, "whole"),
+    ("ftl.free_superblocks_low", Number, "5"),
+    ("ftl.idle_free_superblocks", Number, "20"),
+    ("ftl.idle_after", Text, "500ms"),
+    ("ftl.shared_frontier", Flag, "true"),
+    ("ftl.streams", Number, "2"),
+    ("ftl.separation", Text, "hint"),
+    ("ftl.spare", Text, "fixed"),
+    ("ftl.slc_superblocks", Number, "0"),
+    ("ftl.slc_dynamic_above_free", Number, "50"),
+    ("ftl.slc_full", Text, "fold"),
+    ("ftl.journal_entry", Text, "8B"),
+    ("ftl.checkpoint_pages", Number, "1024"),
+    ("ftl.commit_map_programs", Number, "2"),
+    ("ftl.commit_closes_word_lines", Flag, "false"),
+    ("ftl.compression_pack", Number, "4"),
+    ("ftl.parity", Flag, "true"),
+    ("ftl.refresh_reads", Number, "100000"),
+    ("ftl.trim_queued", Flag, "false"),
+    ("ftl.trim_time", Text, "1ms"),
+    ("buffer.size", Text, "32MiB"),
+    ("buffer.hold", Text, "16MiB"),
+    ("buffer.protected", Flag, "true"),
+    ("host.queue_depth", Number, "32"),
+    ("host.link_rate", Text, "550MB/s"),
+    ("host.full_duplex", Flag, "true"),
+];
+
+/// The rest of the host's table, whose values are times.
+const TIMES: [(&str, Form, &str); 2] = [
+    ("host.command_overhead", Text, "3us"),
+    ("host.latency", Text, "10us"),
+];
+
+/// Not a parameter of the file: the user capacity that leaves so much over-provisioning.
+const OP: &str = "op";
+
+fn keys() -> impl Iterator<Item = (&'static str, Form, &'static str)> {
+    KEYS.into_iter().chain(TIMES).chain(wear::KEYS)
+}
+
+/// One parameter and its value, as given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    key: String,
+    value: String,
+}
+
+impl std::fmt::Display for Setting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}={}", self.key, self.value)
+    }
+}
+
+/// A table of what can be set, for help: `key=example` a line.
+pub fn help() -> String {
+    let mut lines = vec![format!(
+        "{:32} over-provisioning by user capacity",
+        "op=28%"
+    )];
+    lines.extend(keys().map(|(key, _, example)| format!("{key}={example}")));
+    lines.join("\n")
+}
+
+fn bad(key: &str, given: &str, allowed: String, hint: &str) -> LabError {
+    LabError::BadValue {
+        option: key.into(),
+        given: given.into(),
+        allowed,
+        place: Place::command_line(),
+        hint: hint.into(),
+    }
+}
+
+/// The full name of a parameter given in full or by its last part, where that is one only.
+fn full_key(given: &str) -> Result<&'static str, LabError> {
+    if given == OP {
+        return Ok(OP);
+    }
+    let last = |key: &str| key.split_once('.').is_some_and(|(_, last)| last == given);
+    keys()
+        .map(|(key, ..)| key)
+        .find(|key| *key == given || last(key))
+        .ok_or_else(|| {
+            let all: Vec<&str> = keys().map(|(key, ..)| key).collect();
+            LabError::refused(
+                format!("a drive has no parameter `{given}` that can be set"),
+                format!("these can be: op, {}", all.join(", ")),
+            )
+        })
+}
+
+impl Setting {
+    /// Reads `key=value`.
+    ///
+    /// # Errors
+    /// When there is no such parameter, or the value is of another form.
+    pub fn parse(text: &str) -> Result<Setting, LabError> {
+        let Some((key, value)) = text.split_once('=') else {
+            return Err(bad(
+                "--set",
+                text,
+                "key=value is allowed".into(),
+                "such as --set ftl.victim=d-choices:10 or --set op=28%",
+            ));
+        };
+        Setting::new(key.trim(), value.trim())
+    }
+
+    /// A parameter, by its name in full or its last part, and its value.
+    ///
+    /// # Errors
+    /// As [`Setting::parse`].
+    pub fn new(key: &str, value: &str) -> Result<Setting, LabError> {
+        let setting = Setting {
+            key: full_key(key)?.into(),
+            value: value.into(),
+        };
+        if setting.key == OP {
+            setting.op()?;
+        } else {
+            setting.toml()?;
+        }
+        Ok(setting)
+    }
+
+    /// The parameter's full name.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Its value, as given.
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// OP as a ratio.
+    fn op(&self) -> Result<f64, LabError> {
+        let number = self.value.strip_suffix('%').unwrap_or(&self.value).trim();
+        match number.parse::<f64>() {
+            Ok(op) if (0.0..=10_000.0).contains(&op) => Ok(op / 100.0),
+            _ => Err(bad(
+                OP,
+                &self.value,
+                "a percentage such as 28% is allowed: (raw - user) / user".into(),
+                "the spare factor, (raw - user) / raw, is another number",
+            )),
+        }
+    }
+
+    fn toml(&self) -> Result<toml::Value, LabError> {
+        let (_, form, example) = keys()
+            .find(|(key, ..)| *key == self.key)
+            .unwrap_or(("", Text, ""));
+        let wrong = |what: &str| {
+            bad(
+                &self.key,
+                &self.value,
+                format!("{what} is allowed, such as {example}"),
+                "`ssdlab drives show NAME` lists a drive's parameters",
+            )
+        };
+        match form {
+            Number => match self.value.parse::<u32>() {
+                Ok(number) => Ok(i64::from(number).into()),
+                Err(_) => Err(wrong("a whole number up to 4294967295")),
+            },
+            Decimal => match self.value.parse::<f64>() {
+                Ok(number) if number.is_finite() => Ok(number.into()),
+                _ => Err(wrong("a number")),
+            },
+            Flag => match self.value.as_str() {
+                "true" | "yes" | "on" => Ok(true.into()),
+                "false" | "no" | "off" => Ok(false.into()),
+                _ => Err(wrong("true or false")),
+            },
+            Text if self.value.is_empty() => Err(wrong("a value")),
+            Text => Ok(spaced(&self.value).into()),
+            List => {
+                let items: Vec<&str> = self.value.split(',').map(str::trim).collect();
+                if items.iter().any(|item| item.is_empty()) {
+                    return Err(wrong("a list"));
+                }
+                Ok(toml::Value::Array(
+                    items.into_iter().map(|item| spaced(item).into()).collect(),
+                ))
+            }
+        }
+    }
+}
+
+/// `400MB/s` and `56.5us` as drive files write them.
+fn spaced(text: &str) -> String {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
+    match end {
+        Some(end) if end > 0 && !text[end..].starts_with([' ', ':']) => {
+            format!("{} {}", &text[..end], &text[end..])
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The drive with `settings`; later ones win, and `op` is applied last.
+///
+/// # Errors
+/// When a value is not allowed, or the drive is not possible with it.
+pub fn apply(drive: &CatalogueDrive, settings: &[Setting]) -> Result<CatalogueDrive, LabError> {
+    if settings.is_empty() {
+        return Ok(drive.clone());
+    }
+    let unreadable =
+        |error: String| LabError::refused(format!("changing the drive's parameters: {error}"), "");
+    let mut table =
+        toml::Table::try_from(&drive.file).map_err(|error| unreadable(error.to_string()))?;
+    for setting in settings.iter().filter(|setting| setting.key != OP) {
+        put(&mut table, &setting.key, setting.toml()?);
+    }
+    if let Some(op) = settings.iter().rev().find(|setting| setting.key == OP) {
+        let user = user_bytes(&table, op)?;
+        put(&mut table, "capacity.user", format!("{user} B").into());
+    }
+    let text = toml::to_string(&table).map_err(|error| unreadable(error.to_string()))?;
+    let given: Vec<String> = settings.iter().map(Setting::to_string).collect();
+    let source = format!("{} with --set {}", drive.file.name, given.join(" --set "));
+    catalogue::parse(&text, &source)
+}
+
+fn put(table: &mut toml::Table, key: &str, value: toml::Value) {
+    let Some((name, key)) = key.split_once('.') else {
+        return;
+    };
+    let mut sourced = toml::Table::new();
+    sourced.insert("value".into(), value);
+    sourced.insert("kind".into(), "assumed".into());
+    sourced.insert("source".into(), "--set on the command line".into());
+    let inner = table
+        .entry(name)
+        .or_insert_with(|| toml::Table::new().into());
+    if let Some(inner) = inner.as_table_mut() {
+        inner.insert(key.into(), sourced.into());
+    }
+}
+
+/// User capacity that leaves the over-provisioning wished for, in whole mapping units.
+fn user_bytes(table: &toml::Table, op: &Setting) -> Result<u64, LabError> {
+    let value = |table_name: &str, key: &str| table.get(table_name)?.get(key)?.get("value");
+    let number = |key: &str| {
+        let number = value("nand", key).and_then(toml::Value::as_integer);
+        u32::try_from(number.unwrap_or(0)).unwrap_or(0)
+    };
+    let size = |table_name: &str, key: &str| {
+        let text = value(table_name, key).and_then(toml::Value::as_str);
+        parse_size(text.unwrap_or("")).map(|bytes| u32::try_from(bytes).unwrap_or(0))
+    };
+    let raw = [
+        "channels",
+        "dies_per_channel",
+        "planes_per_die",
+        "blocks_per_plane",
+        "pages_per_block",
+    ]
+    .iter()
+    .fold(u64::from(size("nand", "page")?), |product, key| {
+        product.saturating_mul(number(key).into())
+    });
+    let unit = u64::from(size("ftl", "mapping_unit")?).max(1);
+    Ok((raw as f64 / (1.0 + op.op()?)) as u64 / unit * unit)
+}
+
+/// Raw capacity in bytes.
+pub fn raw_bytes(drive: &CatalogueDrive) -> u64 {
+    Geometry::new(drive.config.shape).raw_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drive() -> CatalogueDrive {
+        catalogue::drive("consumer-sata-1tb").unwrap()
+    }
+
+    fn set(all: &[&str]) -> Result<CatalogueDrive, LabError> {
+        let settings: Result<Vec<_>, _> = all.iter().map(|text| Setting::parse(text)).collect();
+        apply(&drive(), &settings?)
+    }
+
+    #[test]
+    fn every_example_can_be_read() {
+        for (key, _, example) in keys() {
+            let setting = Setting::parse(&format!("{key}={example}")).unwrap();
+            let mut table = toml::Table::try_from(&drive().file).unwrap();
+            put(&mut table, key, setting.toml().unwrap());
+            let text = toml::to_string(&table).unwrap();
+            // The drive may be impossible with it, but the file is understood.
+            if let Err(error) = catalogue::parse(&text, "x.toml") {
+                let said = error.to_string();
+                assert!(!said.contains("drive file"), "{key}: {said}");
+                assert!(!said.contains(&format!("`{key}`")), "{key}: {said}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_parameter_of_a_drive_can_be_set() {
+        for table in ["capacity", "nand", "ftl", "buffer", "host", "wear"] {
+            let text = format!("{}\n", toml::to_string(&drive().file).unwrap());
+            let text = text.replacen(
+                &format!("[{table}."),
+                &format!("[{table}.nonesuch.x]\n[{table}."),
+                1,
+            );
+            let said = catalogue::parse(&text, "x").unwrap_err().to_string();
+            let known = said
+                .split("allowed here: ")
+                .nth(1)
+                .unwrap_or_else(|| panic!("{said}"));
+            for field in known.split('`').skip(1).step_by(2) {
+                let key = format!("{table}.{field}");
+                assert!(keys().any(|(k, ..)| k == key), "{key} cannot be set");
+            }
+        }
+    }
+
+    #[test]
+    fn over_provisioning_is_met_within_a_mapping_unit() {
+        for op in [7.0, 12.0, 28.0, 50.0] {
+            let drive = set(&[&format!("op={op}%")]).unwrap();
+            let unit = f64::from(drive.config.shape.slot_bytes);
+            let off = (drive.config.nominal_op() - op / 100.0) * drive.config.user_bytes as f64;
+            assert!((0.0..2.0 * unit).contains(&off), "{op}: {off}");
+        }
+    }
+
+    #[test]
+    fn settings_reach_the_model_by_full_and_by_short_name() {
+        let drive = set(&[
+            "ftl.victim=d-choices:4",
+            "streams=2",
+            "op=28%",
+            "nand.erase=4ms",
+            "program=1ms,2ms,3ms",
+            "separation=lifespan",
+            "free_superblocks_low=6",
+        ])
+        .unwrap();
+        assert_eq!(drive.config.ftl.reclaim.victim.to_string(), "d-choices:4");
+        assert_eq!(drive.config.ftl.reclaim.streams, 2);
+        assert_eq!(drive.config.nand.timing.program[2].0, 3_000_000);
+        let changed = drive
+            .parameters()
+            .into_iter()
+            .filter(|p| p.source.contains("--set"));
+        assert_eq!(changed.count(), 7);
+    }
+
+    #[test]
+    fn mistakes_are_named_with_what_is_allowed() {
+        for (given, expected) in [
+            ("victim", "key=value"),
+            ("bananas=1", "no parameter `bananas`"),
+            ("ftl.victim=lru", "no victim policy `lru`"),
+            ("d=3", "no parameter `d`"),
+            ("ftl.victim=d-choices:0", "1 to 10000"),
+            ("streams=many", "a whole number"),
+            ("streams=9", "1 to 8"),
+            ("parity=perhaps", "true or false"),
+            ("op=much", "a percentage"),
+            ("op=-3%", "a percentage"),
+            ("op=0%", "raw capacity is"),
+            ("capacity.user=2TB", "raw capacity is"),
+            ("nand.page=16 bananas", "16 bananas"),
+            ("nand.read=1us,,2us", "a list"),
+        ] {
+            let error = set(&[given]).unwrap_err();
+            let said = error.to_string();
+            assert!(said.contains(expected), "{given}: {said}");
+            assert!(!error.advice().is_empty(), "{given}");
+        }
+    }
+}

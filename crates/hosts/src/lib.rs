@@ -1,0 +1,24 @@
+//! Hosts as loads: what a drive endures under a file system's intent log, a cache tier, a file
+//! system and a database.
+//!
+//! * [`zil`]: the intent log of ZFS.
+//! * [`tier`]: a write-back cache in front of slow disks, every write durable before it is
+//!   acknowledged.
+//! * [`months`]: files created and deleted for months, with TRIM at once, in batches or never.
+//! * [`oltp`]: transactions of a database, month after month.
+//!
+//! Each has a spec with units and defaults, `run(&spec, drive)` and a result; [`devices`] keeps
+//! several drives in one virtual time. All are functions of their spec and seed.
+
+pub mod devices;
+pub mod drive;
+pub mod file_system;
+pub mod months;
+pub mod oltp;
+pub mod probe;
+pub mod scenario;
+pub mod tier;
+pub mod zil;
+
+pub use devices::{Devices, Done};
+pub use drive::HostDrive;

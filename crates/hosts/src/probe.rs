@@ -1,0 +1,121 @@
+//! What a drive can do in the state that it is in: a short measurement on a fork of it.
+
+use super::devices::Devices;
+use serde::Serialize;
+use ssdlab_base::LabError;
+use ssdlab_base::latencies::{Latencies, latencies};
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, Drive, Nanos, Op};
+
+/// How to measure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProbeSpec {
+    /// Bytes of each command.
+    pub block: u32,
+    /// Commands outstanding.
+    pub depth: u32,
+    /// Of 100 commands, so many are reads; the rest are writes.
+    pub read_pct: u32,
+    /// Commands that count. Before them come enough to fill the write buffer one and a half times.
+    pub commands: u64,
+}
+
+impl Default for ProbeSpec {
+    /// 4 KiB, QD32, 70 % reads: the mix of article s2d, at the depth of SATA's queue.
+    fn default() -> ProbeSpec {
+        ProbeSpec {
+            block: 4096,
+            depth: 32,
+            read_pct: 70,
+            commands: 20_000,
+        }
+    }
+}
+
+/// What came out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Probe {
+    /// Commands per second.
+    pub iops: f64,
+    /// Bytes read per second.
+    pub read_bytes_s: f64,
+    /// Bytes written per second.
+    pub write_bytes_s: f64,
+    /// Half of the reads took no longer, ns.
+    pub read_p50_ns: u64,
+    /// 99 % of them, ns.
+    pub read_p99_ns: u64,
+    /// Half of the writes took no longer, ns.
+    pub write_p50_ns: u64,
+    /// 99 % of them, ns.
+    pub write_p99_ns: u64,
+}
+
+/// The latency that `quantile` of the commands do not exceed, ns; 0 when there are none.
+pub(crate) fn quantile(all: &Latencies, quantile: f64) -> u64 {
+    if all.is_empty() {
+        return 0;
+    }
+    all.value_at_quantile(quantile).min(all.max())
+}
+
+/// Measures a fork of `drive`, which itself stays as it is. `place` draws the byte offset of each
+/// command.
+///
+/// # Errors
+/// When the fork fails one of its self-checks: the figures must not be believed.
+pub fn probe(
+    drive: &Drive,
+    spec: &ProbeSpec,
+    rng: &mut Rng,
+    place: &mut dyn FnMut(&mut Rng) -> u64,
+) -> Result<Probe, LabError> {
+    let buffer = drive.config().buffer.bytes;
+    let writes = 100 - spec.read_pct.min(100);
+    let warm = match writes {
+        0 => u64::from(spec.depth),
+        share => buffer * 3 / 2 / u64::from(spec.block) * 100 / u64::from(share),
+    };
+    let mut devices = Devices::new(vec![drive.clone()]);
+    let mut all = [latencies(), latencies()];
+    let mut began = devices.now();
+    let (mut given, mut done) = (0, 0);
+    let end = warm + spec.commands;
+    while done < end {
+        while given < end && given - done < u64::from(spec.depth) {
+            let offset = place(rng);
+            let command = match rng.percent(spec.read_pct) {
+                true => Command::read(offset, spec.block),
+                false => Command::write(offset, spec.block),
+            };
+            devices.submit(0, &command, given);
+            given += 1;
+        }
+        let Some(finished) = devices.next(Nanos::MAX) else {
+            break;
+        };
+        done += 1;
+        if done == warm {
+            began = finished.done;
+        } else if done > warm {
+            let latency = finished.done.0 - finished.submitted.0;
+            all[usize::from(finished.op == Op::Write)].saturating_record(latency);
+        }
+    }
+    let seconds = devices.now().saturating_sub(began).as_secs_f64().max(1e-9);
+    let failed = ssdlab_base::check::failures(&devices.checks());
+    if let Some(failure) = failed.first() {
+        return Err(LabError::SelfCheck(format!("probe: {failure}")));
+    }
+    let rate = |count: u64| count as f64 / seconds;
+    let [reads, writes] = &all;
+    Ok(Probe {
+        iops: rate(reads.len() + writes.len()),
+        read_bytes_s: rate(reads.len() * u64::from(spec.block)),
+        write_bytes_s: rate(writes.len() * u64::from(spec.block)),
+        read_p50_ns: quantile(reads, 0.5),
+        read_p99_ns: quantile(reads, 0.99),
+        write_p50_ns: quantile(writes, 0.5),
+        write_p99_ns: quantile(writes, 0.99),
+    })
+}

@@ -1,0 +1,335 @@
+//! SATA drives: attributes by vendor, and the standard's device statistics where there are any.
+//!
+//! An attribute is taken for what smartctl's database calls it; names that smartctl gives any
+//! drive by default are believed only of the vendors whose documents say so.
+
+use super::json::Doc;
+use super::{Inspection, Reported, TimedWorkload};
+use ssdlab_drives::smart::TIMED_PENDING;
+
+const MIB_32: f64 = (32_u64 << 20) as f64;
+const GIB: f64 = (1_u64 << 30) as f64;
+
+/// Raw values have seven bytes at most.
+const RAW_MAX: f64 = (1_u64 << 56) as f64;
+
+/// One attribute as smartctl prints it.
+pub(super) struct Row {
+    pub id: u64,
+    pub name: String,
+    pub value: Option<f64>,
+    pub threshold: Option<f64>,
+    pub raw: Option<f64>,
+}
+
+pub(super) fn rows(doc: &Doc) -> Vec<Row> {
+    let row = |row: Doc| {
+        Some(Row {
+            id: row.whole("id")?,
+            name: row.text("name").unwrap_or_default(),
+            value: row.number("value").filter(|v| (0.0..=255.0).contains(v)),
+            threshold: row.number("thresh"),
+            raw: row
+                .number("raw.value")
+                .filter(|raw| (0.0..RAW_MAX).contains(raw)),
+        })
+    };
+    doc.rows("ata_smart_attributes.table")
+        .filter_map(row)
+        .collect()
+}
+
+impl Row {
+    fn told(&self, unit: f64) -> Option<Reported> {
+        Some(Reported {
+            value: self.raw? * unit,
+            resolution: unit,
+            source: self.source(),
+        })
+    }
+
+    fn source(&self) -> String {
+        format!("attribute {} {}", self.id, self.name)
+    }
+
+    fn count(&self) -> Option<u64> {
+        self.raw
+            .filter(|raw| *raw < 2_f64.powi(48))
+            .map(|raw| raw as u64)
+    }
+}
+
+/// Whose attributes these are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Vendor {
+    Intel,
+    Samsung,
+    Micron,
+    SandForce,
+    Other,
+}
+
+fn vendor(found: &Inspection) -> Vendor {
+    let family = found.identity.family.as_deref().unwrap_or("");
+    let model = found.identity.model.as_deref().unwrap_or("");
+    let is =
+        |name: &str| family.to_lowercase().contains(name) || model.to_lowercase().starts_with(name);
+    match () {
+        () if is("sandforce") => Vendor::SandForce,
+        () if is("intel") || model.starts_with("SSDSC") => Vendor::Intel,
+        () if is("samsung") || model.starts_with("MZ7") => Vendor::Samsung,
+        () if is("crucial") || is("micron") => Vendor::Micron,
+        () => Vendor::Other,
+    }
+}
+
+pub(super) fn read(doc: &Doc, found: &mut Inspection) {
+    let rows = rows(doc);
+    let vendor = vendor(found);
+    found.cache.enabled = doc.flag("write_cache.enabled");
+    found.cache.volatile = found.cache.enabled.map(|_| true);
+    writes(&rows, vendor, found);
+    wear(&rows, vendor, found);
+    statistics(doc, found);
+    events(&rows, found);
+    timed(&rows, found);
+    let below = |row: &&Row| match (row.value, row.threshold) {
+        (Some(value), Some(limit)) => limit > 0.0 && value <= limit,
+        _ => false,
+    };
+    for row in rows.iter().filter(below) {
+        found
+            .warnings
+            .push(format!("{} is at its threshold", row.source()));
+    }
+}
+
+fn named<'a>(rows: &'a [Row], names: &[&str]) -> Option<&'a Row> {
+    names.iter().find_map(|name| {
+        rows.iter()
+            .find(|row| row.name == *name && row.raw.is_some())
+    })
+}
+
+/// Names in smartctl's database that say their unit.
+const HOST_WRITES: [(&str, f64); 4] = [
+    ("Host_Writes_32MiB", MIB_32),
+    ("Host_Writes_GiB", GIB),
+    ("Lifetime_Writes_GiB", GIB),
+    ("Total_Writes_GiB", GIB),
+];
+const HOST_READS: [(&str, f64); 4] = [
+    ("Host_Reads_32MiB", MIB_32),
+    ("Host_Reads_GiB", GIB),
+    ("Lifetime_Reads_GiB", GIB),
+    ("Total_Reads_GiB", GIB),
+];
+const NAND_WRITES: [(&str, f64); 5] = [
+    ("NAND_Writes_32MiB", MIB_32),
+    ("NAND_Writes_1GiB", GIB),
+    ("NAND_Writes_GiB", GIB),
+    ("Flash_Writes_GiB", GIB),
+    ("TLC_Writes_GiB", GIB),
+];
+
+fn in_unit(rows: &[Row], names: &[(&str, f64)]) -> Option<Reported> {
+    names
+        .iter()
+        .find_map(|(name, unit)| named(rows, &[name])?.told(*unit))
+}
+
+fn writes(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
+    let life = &mut found.life;
+    life.host_bytes_written = in_unit(rows, &HOST_WRITES);
+    life.host_bytes_read = in_unit(rows, &HOST_READS);
+    life.nand_bytes_written = in_unit(rows, &NAND_WRITES);
+    let by_id = |id: u64| rows.iter().find(|row| row.id == id);
+    // These two makers document sectors of 512 bytes; others count larger units under this name.
+    if matches!(vendor, Vendor::Samsung | Vendor::Micron) {
+        let sectors = |name| named(rows, &[name]).and_then(|row| row.told(512.0));
+        life.host_bytes_written = life
+            .host_bytes_written
+            .take()
+            .or_else(|| sectors("Total_LBAs_Written"));
+        life.host_bytes_read = life
+            .host_bytes_read
+            .take()
+            .or_else(|| sectors("Total_LBAs_Read"));
+    } else if let (None, Some(row)) = (&life.host_bytes_written, by_id(241)) {
+        let reads = row.raw.map_or("nothing".into(), |raw| raw.to_string());
+        found.notes.push(format!(
+            "{} reads {reads}, in a unit that is not documented for this model",
+            row.source()
+        ));
+    }
+    match vendor {
+        // SandForce counts GiB programmed in 233, which smartctl's database leaves unnamed.
+        Vendor::SandForce => {
+            life.nand_bytes_written = by_id(233).and_then(|row| row.told(GIB));
+        }
+        Vendor::Micron => life.waf = pages(rows),
+        _ => {}
+    }
+    // Western Digital counts what went to either kind of cell, in the unit of its host writes.
+    let split = ["NAND_GB_Written_TLC", "NAND_GB_Written_SLC"];
+    if let [Some(tlc), Some(slc)] = split.map(|name| named(rows, &[name])?.told(GIB)) {
+        life.nand_bytes_written = Some(Reported {
+            value: tlc.value + slc.value,
+            resolution: 2.0 * GIB,
+            source: format!("{} + {}", tlc.source, slc.source),
+        });
+    }
+}
+
+/// Micron counts pages: WAF = 1 + pages of the translation layer's own / pages of the host.
+fn pages(rows: &[Row]) -> Option<Reported> {
+    let host = named(rows, &["Host_Program_Page_Count"])?;
+    let own = named(rows, &["FTL_Program_Page_Count", "Bckgnd_Program_Page_Cnt"])?;
+    let (pages, more) = (host.raw.filter(|pages| *pages >= 1e4)?, own.raw?);
+    Some(Reported {
+        value: 1.0 + more / pages,
+        resolution: (1.0 + more / pages) / pages,
+        source: format!("1 + {} / {}", own.source(), host.source()),
+    })
+}
+
+fn wear(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
+    let whole = |value: f64, row: &Row| Reported {
+        value,
+        resolution: 1.0,
+        source: row.source(),
+    };
+    let left = |name: &str| {
+        let row = named(rows, &[name])?;
+        let value = row.value.filter(|value| *value <= 100.0)?;
+        Some(whole(100.0 - value, row))
+    };
+    let by_vendor = match vendor {
+        // 100 when new, 1 when the rated cycles are used.
+        Vendor::Intel => named(rows, &["Media_Wearout_Indicator"])
+            .filter(|row| row.id == 233)
+            .and_then(|row| {
+                let value = row.value.filter(|value| (1.0..=100.0).contains(value))?;
+                Some(whole((100.0 - value) / 0.99, row))
+            })
+            .or_else(|| left_by_raw(rows)),
+        Vendor::Samsung => {
+            let row = named(rows, &["Wear_Leveling_Count"]);
+            found.life.cycles_average = row.and_then(|row| row.told(1.0));
+            left("Wear_Leveling_Count")
+        }
+        Vendor::Micron => {
+            let names = ["Ave_Block-Erase_Count", "Avg_Block-Erase_Count"];
+            found.life.cycles_average = named(rows, &names).and_then(|row| row.told(1.0));
+            left("Percent_Lifetime_Remain")
+        }
+        _ => left("SSD_Life_Left"),
+    };
+    let used = &mut found.life.used_percent;
+    *used = used.take().or(by_vendor);
+}
+
+/// Dell's firmware of Intel drives: the raw value is what is left.
+fn left_by_raw(rows: &[Row]) -> Option<Reported> {
+    let row = named(rows, &["Percent_Life_Remaining"])?;
+    let left = row.raw.filter(|left| *left <= 100.0)?;
+    Some(Reported {
+        value: 100.0 - left,
+        resolution: 1.0,
+        source: row.source(),
+    })
+}
+
+/// ACS-3 device statistics: page 1, and the percentage used of page 7.
+fn statistics(doc: &Doc, found: &mut Inspection) {
+    let sector = doc.whole("logical_block_size");
+    let sector = sector
+        .filter(|bytes| matches!(bytes, 512 | 4096))
+        .unwrap_or(512) as f64;
+    for page in doc.rows("ata_device_statistics.pages") {
+        for row in page.rows("table") {
+            let (Some(name), Some(value)) = (row.text("name"), row.number("value")) else {
+                continue;
+            };
+            if row.flag("flags.valid") == Some(false) || value < 0.0 {
+                continue;
+            }
+            let told = |unit: f64| {
+                Some(Reported {
+                    value: value * unit,
+                    resolution: unit,
+                    source: format!("device statistics, {name}"),
+                })
+            };
+            let life = &mut found.life;
+            match name.as_str() {
+                "Logical Sectors Written" => life.host_bytes_written = told(sector),
+                "Logical Sectors Read" => life.host_bytes_read = told(sector),
+                "Percentage Used Endurance Indicator" if value <= 255.0 => {
+                    life.used_percent = told(1.0);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn events(rows: &[Row], found: &mut Inspection) {
+    let count = |names: &[&str]| named(rows, names).and_then(Row::count);
+    let events = &mut found.events;
+    events.unsafe_shutdowns = count(&[
+        "Unsafe_Shutdown_Count",
+        "Unexpect_Power_Loss_Ct",
+        "Unexpected_Power_Loss",
+        "POR_Recovery_Count",
+    ]);
+    events.media_errors = count(&[
+        "Reported_Uncorrect",
+        "Uncorrectable_Error_Cnt",
+        "Reported_Uncorrectable_Errors",
+    ]);
+    events.retired = rows
+        .iter()
+        .find(|row| row.id == 5)
+        .and_then(|row| row.raw)
+        .map(|raw| raw as u64 & 0xffff);
+    let reserve = [
+        "Available_Reservd_Space",
+        "Reserve_Block_Count",
+        "Unused_Rsvd_Blk_Cnt_Tot",
+    ];
+    let row = named(rows, &reserve);
+    let life = &mut found.life;
+    if let (None, Some(row)) = (&life.spare_percent, row) {
+        life.spare_percent = row.value.filter(|v| *v <= 100.0).map(|value| Reported {
+            value,
+            resolution: 1.0,
+            source: row.source(),
+        });
+        life.spare_threshold = row.threshold.filter(|limit| *limit > 0.0);
+    }
+}
+
+fn timed(rows: &[Row], found: &mut Inspection) {
+    let raw = |name| named(rows, &[name])?.raw;
+    let three = [
+        "Workld_Media_Wear_Indic",
+        "Workld_Host_Reads_Perc",
+        "Workload_Minutes",
+    ]
+    .map(raw);
+    let [Some(wear), Some(reads), Some(minutes)] = three else {
+        return;
+    };
+    let pending = TIMED_PENDING as f64;
+    if wear == pending && reads == pending {
+        return;
+    }
+    let powered = found.events.power_on_hours;
+    found.timed = TimedWorkload::believed(wear, reads, minutes, powered);
+    if found.timed.is_none() {
+        found.notes.push(format!(
+            "the timed workload ({minutes} minutes, {reads} % reads) does not fit the drive's age"
+        ));
+    }
+}

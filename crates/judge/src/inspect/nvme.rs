@@ -1,0 +1,121 @@
+//! NVMe drives: the health log, and what `nvme` adds: the volatile cache of Identify Controller,
+//! and NAND writes of the OCP log (C0h) and of Intel's (CAh).
+
+use super::json::Doc;
+use super::report::DriveReport;
+use super::{Inspection, Reported, TimedWorkload, percent};
+use ssdlab_drives::smart::TIMED_PENDING;
+
+const LOG: &str = "nvme_smart_health_information_log";
+/// A thousand units of 512 bytes.
+const DATA_UNIT: f64 = 512_000.0;
+const MIB_32: f64 = (32_u64 << 20) as f64;
+
+pub(super) fn read(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
+    let at = |name: &str| format!("{LOG}.{name}");
+    let units = |name: &str| {
+        let value = doc.number(&at(name)).filter(|units| *units >= 0.0)?;
+        Some(Reported {
+            value: value * DATA_UNIT,
+            resolution: DATA_UNIT,
+            source: format!("health log, {name}"),
+        })
+    };
+    let life = &mut found.life;
+    life.host_bytes_written = units("data_units_written");
+    life.host_bytes_read = units("data_units_read");
+    let in_log = |name: &str, most| {
+        let told = percent(doc, &at(name), most)?;
+        Some(Reported {
+            source: format!("health log, {name}"),
+            ..told
+        })
+    };
+    let used = in_log("percentage_used", 255.0);
+    life.used_percent = used.or(life.used_percent.take());
+    let spare = in_log("available_spare", 100.0);
+    life.spare_percent = spare.or(life.spare_percent.take());
+    let threshold = doc.number(&at("available_spare_threshold"));
+    life.spare_threshold = threshold
+        .filter(|p| (0.0..=100.0).contains(p))
+        .or(life.spare_threshold);
+    let events = &mut found.events;
+    events.unsafe_shutdowns = doc.whole(&at("unsafe_shutdowns"));
+    events.media_errors = doc.whole(&at("media_errors"));
+    warnings(doc, found);
+    if let Some(controller) = &report.nvme_controller {
+        let vwc = Doc::new(controller).whole("vwc");
+        found.cache.volatile = vwc.map(|bits| bits & 1 == 1);
+    }
+    if let Some(log) = &report.nvme_ocp {
+        ocp(&Doc::new(log), found);
+    }
+    if let Some(log) = &report.nvme_intel {
+        intel(&Doc::new(log), found);
+    }
+}
+
+fn warnings(doc: &Doc, found: &mut Inspection) {
+    let bits = doc
+        .whole(&format!("{LOG}/critical_warning"))
+        .or_else(|| doc.whole("smart_status.nvme.value"))
+        .unwrap_or(0);
+    let words = [
+        "spare below its threshold",
+        "temperature beyond a threshold",
+        "reliability degraded by media errors",
+        "read-only",
+        "the backup of the volatile memory failed",
+        "the persistent memory region failed",
+    ];
+    for (bit, words) in words.iter().enumerate() {
+        if bits >> bit & 1 == 1 {
+            found.warnings.push((*words).to_owned());
+        }
+    }
+}
+
+/// OCP NVMe SSD specification, log C0h: bytes programmed, whatever for.
+fn ocp(log: &Doc, found: &mut Inspection) {
+    let name = "Physical media units written";
+    let low = log
+        .number(&format!("{name}.lo"))
+        .or_else(|| log.number(name));
+    let high = log.number(&format!("{name}.hi")).unwrap_or(0.0);
+    if let Some(low) = low.filter(|low| *low >= 0.0) {
+        found.life.nand_bytes_written = Some(Reported {
+            value: high * 2_f64.powi(64) + low,
+            resolution: 1.0,
+            source: format!("OCP log, {name}"),
+        });
+    }
+}
+
+/// Intel's log CAh: NAND writes in 32 MiB, the timed workload, mean cycles.
+fn intel(log: &Doc, found: &mut Inspection) {
+    let raw = |name: &str| log.number(&format!("Device stats.{name}.raw"));
+    if let Some(units) = raw("nand_bytes_written") {
+        found.life.nand_bytes_written = Some(Reported {
+            value: units * MIB_32,
+            resolution: MIB_32,
+            source: "Intel log, nand_bytes_written".into(),
+        });
+    }
+    if let Some(value) = log.number("Device stats.wear_leveling.avg") {
+        found.life.cycles_average = Some(Reported {
+            value,
+            resolution: 1.0,
+            source: "Intel log, wear_leveling".into(),
+        });
+    }
+    let three = [
+        "timed_workload_media_wear",
+        "timed_workload_host_reads",
+        "timed_workload_timer",
+    ];
+    if let [Some(wear), Some(reads), Some(minutes)] = three.map(raw) {
+        let powered = found.events.power_on_hours;
+        let counts = wear < TIMED_PENDING as f64;
+        found.timed = TimedWorkload::believed(wear, reads, minutes, powered).filter(|_| counts);
+    }
+}

@@ -1,0 +1,101 @@
+//! Power-loss protection: what can be known without cutting the power, by grade of evidence.
+//!
+//! A published list or data sheet is `documented`. What the drive says of itself is `declared`: a
+//! passed self-test of its capacitors, or the word of an NVMe controller that it has no volatile
+//! write cache. A controller that has one may still be protected, so that decides nothing.
+
+use super::json::Doc;
+use super::report::DriveReport;
+use super::{Inspection, ata};
+use serde::{Deserialize, Serialize};
+use ssdlab_bench::device::health::Grade;
+
+/// Whether acknowledged writes survive a power cut, as far as it is known.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Protection {
+    /// `None`: not known.
+    pub holds: Option<bool>,
+    /// How it is known.
+    pub grade: Grade,
+    /// In a sentence without its full stop.
+    pub why: String,
+}
+
+impl Default for Protection {
+    fn default() -> Protection {
+        Protection {
+            holds: None,
+            grade: Grade::None,
+            why: "nothing documents or declares it".into(),
+        }
+    }
+}
+
+/// Names in smartctl's database of attributes whose value tells of the capacitors' health.
+const CAPACITORS: [&str; 4] = [
+    "Power_Loss_Cap_Test",
+    "SuperCap_Health",
+    "Supercap_Status",
+    "Power_Fail_Health",
+];
+
+/// What a capacitor attribute says: `Some(true)` when it passed.
+fn capacitor(doc: &Doc) -> Option<(bool, String)> {
+    let rows = ata::rows(doc);
+    let row = rows
+        .iter()
+        .find(|row| CAPACITORS.contains(&row.name.as_str()))?;
+    let (value, limit) = (row.value?, row.threshold.filter(|limit| *limit > 0.0)?);
+    let what = format!(
+        "attribute {} {}, {value} of at least {limit}",
+        row.id, row.name
+    );
+    Some((value > limit, what))
+}
+
+fn declared(holds: bool, why: String) -> Protection {
+    Protection {
+        holds: Some(holds),
+        grade: Grade::Declared,
+        why,
+    }
+}
+
+pub(super) fn judge(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
+    let backup_failed = found
+        .warnings
+        .iter()
+        .any(|w| w.contains("backup of the volatile"));
+    let capacitor = capacitor(doc);
+    found.protection = if found.identity.is_virtual {
+        Protection {
+            why: "this is a virtual machine's disk: what is underneath is not visible".into(),
+            ..Protection::default()
+        }
+    } else if backup_failed {
+        declared(
+            false,
+            "the drive says that the backup of its buffer failed".into(),
+        )
+    } else if let Some((false, what)) = &capacitor {
+        declared(false, format!("its capacitors failed their test ({what})"))
+    } else if let Some(known) = found.known.as_ref().filter(|known| known.plp.is_some()) {
+        Protection {
+            holds: known.plp,
+            grade: Grade::Documented,
+            why: known.plp_source.clone(),
+        }
+    } else if let Some((true, what)) = capacitor {
+        declared(
+            true,
+            format!("it tests capacitors, and they passed ({what})"),
+        )
+    } else if report.nvme_controller.is_some() && found.cache.volatile == Some(false) {
+        declared(
+            true,
+            "the controller says that it has no volatile write cache".into(),
+        )
+    } else {
+        Protection::default()
+    };
+}

@@ -1,0 +1,127 @@
+//! What the tools said of a drive at one time, as it is saved.
+//!
+//! Read are: what `smartctl --json` prints; our own wrapping of it with what `nvme` added; and
+//! JSON lines of either, as `inspect --watch` writes them. A last line that was cut off is left
+//! out.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use ssdlab_base::LabError;
+use ssdlab_base::error::Place;
+use std::path::Path;
+
+/// What the kernel believes of the device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KernelFacts {
+    /// `write back` or `write through`.
+    pub write_cache: Option<String>,
+    /// Whether FUA is used.
+    pub fua: Option<bool>,
+}
+
+/// One look at a drive.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DriveReport {
+    /// Format: 1.
+    pub ssdlab_report: u32,
+    /// The file or device.
+    #[serde(skip)]
+    pub source: String,
+    /// `smartctl --json=c -x`.
+    pub smartctl: Value,
+    /// `nvme id-ctrl -o json`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nvme_controller: Option<Value>,
+    /// `nvme ocp smart-add-log -o json`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nvme_ocp: Option<Value>,
+    /// `nvme intel smart-log-add -o json`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nvme_intel: Option<Value>,
+    /// From sysfs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelFacts>,
+}
+
+/// Format of a saved report.
+pub const REPORT_VERSION: u32 = 1;
+/// A report of smartctl has some 30 KB; a file a thousand times larger is something else.
+const FILE_BYTES_MAX: u64 = 1 << 28;
+
+/// The reports in a file, in order.
+///
+/// # Errors
+/// When it cannot be read, or holds no JSON object.
+pub fn drive_reports(path: &Path) -> Result<Vec<DriveReport>, LabError> {
+    let file = |error| LabError::file("reading", path, error);
+    let length = std::fs::metadata(path).map_err(file)?.len();
+    if length > FILE_BYTES_MAX {
+        return Err(LabError::refused(
+            format!(
+                "{} has {length} bytes: no report of smartctl",
+                path.display()
+            ),
+            "name the output of `smartctl --json=c -x`, or a device",
+        ));
+    }
+    let bytes = std::fs::read(path).map_err(file)?;
+    let text = String::from_utf8_lossy(&bytes);
+    parse(&text, &path.display().to_string())
+}
+
+/// The reports in a text that came from `source`.
+///
+/// # Errors
+/// When it holds no JSON object.
+pub fn parse(text: &str, source: &str) -> Result<Vec<DriveReport>, LabError> {
+    let mut found = Vec::new();
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    loop {
+        match values.next() {
+            None => break,
+            Some(Ok(value)) => found.push(one(value, source)?),
+            // The end of a file that was being written.
+            Some(Err(error)) if error.is_eof() && !found.is_empty() => break,
+            Some(Err(error)) => {
+                return Err(not_json(source, Some(error.line()), error.to_string()));
+            }
+        }
+    }
+    if found.is_empty() {
+        return Err(not_json(source, None, "it is empty".into()));
+    }
+    Ok(found)
+}
+
+fn not_json(source: &str, line: Option<usize>, what: String) -> LabError {
+    let source = source.to_owned();
+    LabError::refused(
+        format!("{}: no report of smartctl: {what}", Place { source, line }),
+        "make one with `smartctl --json=c -x /dev/DEVICE > FILE.json`",
+    )
+}
+
+fn one(value: Value, source: &str) -> Result<DriveReport, LabError> {
+    let version = value.get("ssdlab_report").map(|v| v.as_u64().unwrap_or(0));
+    let mut report = match version {
+        _ if !value.is_object() => {
+            return Err(not_json(source, None, "it is not a JSON object".into()));
+        }
+        None => DriveReport {
+            ssdlab_report: REPORT_VERSION,
+            smartctl: value,
+            ..DriveReport::default()
+        },
+        Some(version) if version == u64::from(REPORT_VERSION) => serde_json::from_value(value)
+            .map_err(|error| not_json(source, None, error.to_string()))?,
+        Some(version) => {
+            return Err(not_json(
+                source,
+                None,
+                format!("reports of version {version} are not known, only 1"),
+            ));
+        }
+    };
+    report.source = source.to_owned();
+    Ok(report)
+}

@@ -1,0 +1,40 @@
+//! SAS drives: endurance indicator, error counters, grown defects.
+
+use super::json::Doc;
+use super::{Inspection, Reported, percent};
+
+const GB: f64 = 1e9;
+
+pub(super) fn read(doc: &Doc, found: &mut Inspection) {
+    let used = percent(doc, "scsi_percentage_used_endurance_indicator", 255.0);
+    let life = &mut found.life;
+    life.used_percent = used.or(life.used_percent.take());
+    // Text with three decimals, in units of 10^9 bytes; counted since it was last reset, which is
+    // rarely done.
+    let processed = |way: &str| {
+        let path = format!("scsi_error_counter_log.{way}.gigabytes_processed");
+        let value = doc.number(&path).filter(|gb| *gb >= 0.0)?;
+        Some(Reported {
+            value: value * GB,
+            resolution: GB / 1000.0,
+            source: format!("error counter log, {way}"),
+        })
+    };
+    life.host_bytes_written = processed("write");
+    life.host_bytes_read = processed("read");
+    found.events.retired = doc.whole("scsi_grown_defect_list");
+    let lost = |way: &str| {
+        doc.whole(&format!(
+            "scsi_error_counter_log.{way}.total_uncorrected_errors"
+        ))
+    };
+    found.events.media_errors = match (lost("read"), lost("write")) {
+        (None, None) => None,
+        (read, write) => Some(read.unwrap_or(0) + write.unwrap_or(0)),
+    };
+    let cycles = "scsi_start_stop_cycle_counter.accumulated_start_stop_cycles";
+    let events = &mut found.events;
+    events.power_cycles = events.power_cycles.or_else(|| doc.whole(cycles));
+    found.cache.enabled = doc.flag("write_cache.enabled");
+    found.cache.volatile = found.cache.enabled.map(|_| true);
+}

@@ -1,0 +1,150 @@
+//! What an inspection adds to the facts of a target that is about to be judged.
+
+use super::{DriveHealth, Inspection, collect, inspect};
+use rustix::fs::FileType;
+use ssdlab_base::LabError;
+use ssdlab_bench::device::system::{DevId, System};
+use ssdlab_bench::device::{TargetFacts, TargetKind};
+use std::path::{Path, PathBuf};
+
+/// Enters what the drive tells and what is published of its model. What the target already knows
+/// stays; of protection, the drive's own report of a failure outweighs everything.
+pub fn enrich(facts: &mut TargetFacts, found: &Inspection) {
+    let failed = found.protection.holds == Some(false);
+    if facts.power_loss_protection.is_none() || failed {
+        facts.power_loss_protection = found.protection.holds;
+        facts.power_loss_protection_source = Some(found.protection.why.clone());
+    }
+    if let Some(rating) = found.known.as_ref().and_then(|known| known.rating.as_ref()) {
+        facts.rated_bytes_written = facts.rated_bytes_written.or(Some(rating.bytes_written));
+        facts.warranty_years = facts.warranty_years.or(Some(rating.years));
+    }
+    facts.health = Some(DriveHealth {
+        protection_grade: found.protection.grade,
+        passed: found.passed,
+        warnings: found.warnings.clone(),
+        used_percent: found.life.used_percent.clone(),
+    });
+}
+
+/// Attachments under which a drive of one's own may answer smartctl.
+const PHYSICAL: [&str; 4] = ["sata", "nvme", "scsi", "usb"];
+
+/// The drive underneath a file or block device; `None` when there is none to ask: a virtual
+/// machine's disk, a stacked device, a file system without a device.
+fn drive_under(path: &Path) -> Option<PathBuf> {
+    let system = System::live();
+    let stat = rustix::fs::stat(path).ok()?;
+    let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
+    let device = match is_device {
+        true => system.block_device(DevId::from_raw(stat.st_rdev)),
+        false => system.device_of_file(stat.st_dev),
+    }?;
+    let mut facts = TargetFacts::unknown(String::new(), TargetKind::BlockDevice);
+    device.describe(&system, &mut facts);
+    let physical = PHYSICAL.contains(&device.interface()) && facts.virtualised == Some(false);
+    physical.then(|| Path::new("/dev").join(device.disk_name()))
+}
+
+/// Asks the drive underneath a file or block device; `None` when there is none to ask.
+///
+/// # Errors
+/// When there is one and it cannot be read.
+pub fn drive_of(path: &Path) -> Result<Option<Inspection>, LabError> {
+    let Some(device) = drive_under(path) else {
+        return Ok(None);
+    };
+    collect(&device, None).and_then(|report| inspect(&report).map(Some))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Reported;
+    use super::super::{Protection, models};
+    use super::*;
+    use crate::qualify::{Evidence, Outcome, judge, role};
+    use ssdlab_bench::device::health::Grade;
+
+    fn found(holds: Option<bool>, grade: Grade, used: f64) -> Inspection {
+        Inspection {
+            passed: Some(true),
+            protection: Protection {
+                holds,
+                grade,
+                why: "a source".into(),
+            },
+            life: super::super::Life {
+                used_percent: Some(Reported {
+                    value: used,
+                    resolution: 1.0,
+                    source: "a counter".into(),
+                }),
+                ..Default::default()
+            },
+            known: models::known("INTEL SSDSC2BA400G3", Some(400_000_000_000)),
+            ..Inspection::default()
+        }
+    }
+
+    fn judged(found: &Inspection) -> crate::qualify::Verdict {
+        let mut facts = TargetFacts::unknown("test".into(), TargetKind::BlockDevice);
+        facts.capacity = 400_000_000_000;
+        enrich(&mut facts, found);
+        judge(role("s2d-cache").unwrap(), &Evidence::none(facts))
+    }
+
+    fn finding<'a>(v: &'a crate::qualify::Verdict, id: &str) -> &'a crate::qualify::Finding {
+        v.findings.iter().find(|f| f.id == id).unwrap()
+    }
+
+    #[test]
+    fn what_the_drive_tells_becomes_evidence_of_its_grade() {
+        for grade in [Grade::Documented, Grade::Declared] {
+            let v = judged(&found(Some(true), grade, 12.0));
+            let plp = finding(&v, "power_loss_protection");
+            assert_eq!((plp.outcome, plp.grade), (Outcome::Pass, grade));
+            let endurance = finding(&v, "endurance");
+            assert_eq!(endurance.outcome, Outcome::Pass);
+            assert!(
+                endurance.why.contains("12 % of its rated life is used"),
+                "{}",
+                endurance.why
+            );
+        }
+        let v = judged(&found(None, Grade::None, 12.0));
+        assert_eq!(
+            finding(&v, "power_loss_protection").outcome,
+            Outcome::Unknown
+        );
+    }
+
+    #[test]
+    fn failed_capacitors_outweigh_a_data_sheet() {
+        let mut facts = TargetFacts::unknown("test".into(), TargetKind::BlockDevice);
+        facts.power_loss_protection = Some(true);
+        enrich(&mut facts, &found(Some(false), Grade::Declared, 0.0));
+        assert_eq!(facts.power_loss_protection, Some(false));
+    }
+
+    #[test]
+    fn a_worn_out_drive_has_no_endurance_left() {
+        let v = judged(&found(Some(true), Grade::Documented, 103.0));
+        let endurance = finding(&v, "endurance");
+        assert_eq!(endurance.outcome, Outcome::Fail);
+        assert!(endurance.why.contains("used up"), "{}", endurance.why);
+    }
+
+    #[test]
+    fn what_the_drive_warns_of_is_said() {
+        let mut dying = found(Some(true), Grade::Documented, 50.0);
+        dying.passed = Some(false);
+        dying.warnings.push("read-only".into());
+        let v = judged(&dying);
+        let said = v
+            .mechanisms
+            .iter()
+            .find(|m| m.id == "drive_reports_trouble");
+        assert!(said.unwrap().sentence.contains("read-only"));
+        assert!(judged(&found(None, Grade::None, 0.0)).mechanisms.is_empty());
+    }
+}

@@ -1,0 +1,5 @@
+//! Inspection of real drives, qualification for a role, and their pages.
+
+pub mod inspect;
+pub mod page;
+pub mod qualify;

@@ -1,0 +1,297 @@
+//! What was measured, drawn: the target and the modelled drives together in every chart.
+
+use crate::qualify::{Evidence, Probe, Qualification, Sustained, compare};
+use maud::{Markup, html};
+use ssdlab_bench::record::Second;
+use ssdlab_bench::report::series::Timeline;
+use ssdlab_bench::report::{series, words};
+use ssdlab_ssd::Op;
+use ssdlab_view::bars::{Bar, grouped, swatch};
+use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, Note, Unit};
+use ssdlab_view::line::Line;
+use ssdlab_view::{parts, units};
+
+/// The mixed load with buffered writes and with durable ones: shown side by side.
+const MIXED: [(&str, &str); 2] = [
+    ("mixed_70_30_4k_qd8", "Buffered: "),
+    ("mixed_70_30_4k_qd8_durable", "Written through: "),
+];
+
+pub(super) fn section(q: &Qualification, charts: &mut Charts) -> Markup {
+    let all: Vec<&Evidence> = compare::drives(q).iter().map(|d| &d.evidence).collect();
+    html! {
+        section {
+            h2 { "Evidence" }
+            (parts::about_charts())
+            h3 { "One 4 KiB write, one writer" }
+            (durable_bars(&all))
+            h3 { "Flush time against dirty bytes" }
+            (flush_chart(&all, charts))
+            (flush_table(&all))
+            (writers_charts(&all, charts))
+            (mixed_charts(&all, charts))
+            @for (name, title) in compare::sustained_names(&all) {
+                @if !(both_mixed(&all) && MIXED.iter().any(|(m, _)| *m == name)) {
+                    h3 { (title) }
+                    div .stack { (over_time(&all, &name, "", false, charts)) }
+                }
+            }
+            h3 { "Sustained loads in numbers" }
+            (sustained_table(&all))
+        }
+    }
+}
+
+fn durable_bars(all: &[&Evidence]) -> Markup {
+    let bar = |(colour, e): (usize, &&Evidence), method: &str| {
+        let probe = compare::one_writer(e, method)?;
+        Some(Bar {
+            label: e.facts.name.clone(),
+            colour,
+            p50_ns: probe.p50_ns,
+            p99_ns: probe.p99_ns,
+        })
+    };
+    let group = |(method, title): (String, String)| {
+        let drives = all.iter().enumerate();
+        let bars = drives.filter_map(|drive| bar(drive, &method)).collect();
+        (compare::capital(&title), bars)
+    };
+    let groups: Vec<_> = compare::methods(all).into_iter().map(group).collect();
+    grouped("Time of one write.", &groups)
+}
+
+/// A line per drive; the colour and the dash are the drive's everywhere on the page.
+fn line_per_drive(all: &[&Evidence], line: impl Fn(&Evidence) -> Line) -> Vec<ChartLine> {
+    let drives = all.iter().enumerate();
+    drives
+        .map(|(i, e)| ChartLine {
+            label: e.facts.name.clone(),
+            colour: i,
+            dash: i,
+            hidden: false,
+            line: line(e),
+        })
+        .collect()
+}
+
+fn flush_chart(all: &[&Evidence], charts: &mut Charts) -> Markup {
+    let line = |e: &Evidence| {
+        let mut points: Vec<(u64, u64)> = e
+            .flush_by_dirty
+            .iter()
+            .filter(|p| p.dirty_bytes > 0)
+            .map(|p| (p.dirty_bytes, p.p50_ns))
+            .collect();
+        points.sort_unstable();
+        Line {
+            x: points.iter().map(|&(x, _)| (x as f64).log2()).collect(),
+            y: points.iter().map(|&(_, y)| Some(y as f64)).collect(),
+        }
+    };
+    charts.add(Chart {
+        title: "Median time of a flush after so many bytes were written".into(),
+        unit: Unit::Time,
+        axis: Axis::Size,
+        lines: line_per_drive(all, line),
+        notes: vec![],
+        group: "flush".into(),
+        same_scale: false,
+    })
+}
+
+fn flush_table(all: &[&Evidence]) -> Markup {
+    let points = all.iter().flat_map(|e| &e.flush_by_dirty);
+    let mut sizes: Vec<u64> = points.map(|p| p.dirty_bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    if sizes.is_empty() {
+        return html! { p .quiet { "Not measured." } };
+    }
+    let mut head = vec![html! { "Dirty bytes" }];
+    head.extend(all.iter().map(|e| html! { (e.facts.name) }));
+    let cell = |e: &Evidence, size: u64| {
+        let point = e.flush_by_dirty.iter().find(|p| p.dirty_bytes == size);
+        let text = point.map(|p| {
+            let (p50, max) = (units::time(p.p50_ns), units::time(p.max_ns));
+            format!("{p50} (longest {max} of {})", p.count)
+        });
+        parts::cell(text.as_deref())
+    };
+    let row = |&size: &u64| {
+        let label = html! { (units::bytes(size)) };
+        let cells = all.iter().map(|e| cell(e, size));
+        std::iter::once(label).chain(cells).collect()
+    };
+    let rows: Vec<Vec<Markup>> = sizes.iter().map(row).collect();
+    parts::table(&head, &rows)
+}
+
+/// One chart per method that some drive was probed with at several numbers of writers.
+fn writers_charts(all: &[&Evidence], charts: &mut Charts) -> Markup {
+    let several = |method: &str| {
+        let has_many = |p: &Probe| p.method == method && p.writers > 1;
+        all.iter().any(|e| e.probes.iter().any(has_many))
+    };
+    let line = |e: &Evidence, method: &str| {
+        let probes = e.probes.iter().filter(|p| p.method == method);
+        let mut points: Vec<(u32, f64)> = probes.map(|p| (p.writers, p.per_second)).collect();
+        points.sort_by_key(|&(writers, _)| writers);
+        Line {
+            x: points.iter().map(|&(x, _)| f64::from(x)).collect(),
+            y: points.iter().map(|&(_, y)| Some(y)).collect(),
+        }
+    };
+    let shown = compare::methods(all)
+        .into_iter()
+        .filter(|(m, _)| several(m));
+    let drawn: Vec<Markup> = shown
+        .map(|(method, title)| {
+            charts.add(Chart {
+                title: format!(
+                    "{} per second, by number of writers",
+                    compare::capital(&title)
+                ),
+                unit: Unit::Rate,
+                axis: Axis::Writers,
+                lines: line_per_drive(all, |e| line(e, &method)),
+                notes: vec![],
+                group: "writers".into(),
+                same_scale: false,
+            })
+        })
+        .collect();
+    html! {
+        @if !drawn.is_empty() { h3 { "Several writers at once" } }
+        div .pair { @for chart in drawn { (chart) } }
+    }
+}
+
+fn both_mixed(all: &[&Evidence]) -> bool {
+    let has = |name: &str| all.iter().any(|e| compare::sustained(e, name).is_some());
+    MIXED.iter().all(|(name, _)| has(name))
+}
+
+fn mixed_charts(all: &[&Evidence], charts: &mut Charts) -> Markup {
+    if !both_mixed(all) {
+        return html! {};
+    }
+    html! {
+        h3 { "The same mixed load, buffered and written through" }
+        p .quiet { "Side by side, to one scale." }
+        div .pair {
+            @for (name, title) in MIXED {
+                div .stack { (over_time(all, name, title, true, charts)) }
+            }
+        }
+    }
+}
+
+/// IOPS and write latency of one sustained load, one above the other.
+fn over_time(
+    all: &[&Evidence],
+    name: &str,
+    title: &str,
+    same_scale: bool,
+    charts: &mut Charts,
+) -> Markup {
+    let runs: Vec<Option<&Sustained>> = all.iter().map(|e| compare::sustained(e, name)).collect();
+    let op = match runs.iter().flatten().any(|run| writes(run)) {
+        true => Op::Write,
+        false => Op::Read,
+    };
+    let group = if same_scale { "mixed" } else { name };
+    let line = |e: &Evidence, value: &dyn Fn(&Second) -> Option<f64>| {
+        let run = compare::sustained(e, name);
+        run.map_or(Line::default(), |r| Timeline::new(&r.seconds).line(value))
+    };
+    let iops = Chart {
+        title: format!("{title}IOPS"),
+        unit: Unit::Rate,
+        axis: Axis::Time,
+        lines: line_per_drive(all, |e| line(e, &series::iops_all)),
+        notes: run_notes(&runs),
+        group: group.to_owned(),
+        same_scale,
+    };
+    let p99 = |s: &Second| series::latency(s, op, |s| s.ops[op as usize].p99_ns);
+    let latency = Chart {
+        title: compare::capital(&format!("{title}{} latency, p99 of each second", op.name())),
+        unit: Unit::Time,
+        lines: line_per_drive(all, |e| line(e, &p99)),
+        notes: vec![],
+        group: group.to_owned(),
+        ..like(&iops)
+    };
+    html! { (charts.add(iops)) (charts.add(latency)) }
+}
+
+/// An empty chart on the same axis and scale as `chart`.
+fn like(chart: &Chart) -> Chart {
+    Chart {
+        title: String::new(),
+        unit: chart.unit,
+        axis: chart.axis,
+        lines: vec![],
+        notes: vec![],
+        group: chart.group.clone(),
+        same_scale: chart.same_scale,
+    }
+}
+
+fn writes(run: &Sustained) -> bool {
+    run.seconds
+        .iter()
+        .any(|s| s.ops[Op::Write as usize].count > 0)
+}
+
+fn run_notes(runs: &[Option<&Sustained>]) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for (colour, run) in runs.iter().enumerate() {
+        let Some(run) = run else { continue };
+        let attained = run.steady.as_ref().filter(|s| s.attained);
+        let span = attained.and_then(|s| series::steady_span(&run.seconds, s));
+        notes.extend(span.map(|(from, to)| Note::Steady { from, to, colour }));
+        notes.extend(run.cliff.as_ref().map(|c| Note::Cliff {
+            at: c.at_s,
+            text: format!("{} to {}", units::rate(c.before), units::rate(c.after)),
+            colour,
+        }));
+    }
+    notes
+}
+
+fn sustained_table(all: &[&Evidence]) -> Markup {
+    let head = parts::heads(&[
+        "Load",
+        "Drive",
+        "IOPS at the end",
+        "Write p99",
+        "Write cliff",
+        "Steady state",
+        "WAF",
+    ]);
+    let mut rows = Vec::new();
+    for (name, title) in compare::sustained_names(all) {
+        for (i, e) in all.iter().enumerate() {
+            let Some(run) = compare::sustained(e, &name) else {
+                continue;
+            };
+            let p99 = writes(run).then(|| units::time(run.write_p99_ns));
+            let waf = run.waf.filter(|w| w.is_finite()).map(|w| format!("{w:.2}"));
+            rows.push(vec![
+                html! { (title) },
+                html! { (swatch(i)) (e.facts.name) },
+                html! { (units::rate(run.iops_end)) },
+                parts::cell(p99.as_deref()),
+                html! { (words::cliff(run.cliff.as_ref())) },
+                html! { (words::steady(run.steady.as_ref())) },
+                parts::cell(waf.as_deref()),
+            ]);
+        }
+    }
+    if rows.is_empty() {
+        return html! { p .quiet { "Not measured." } };
+    }
+    parts::table(&head, &rows)
+}

@@ -1,0 +1,213 @@
+//! The target beside the modelled drives: the rows that the page and the terminal both show, and
+//! the words for outcomes, grades and methods.
+
+use crate::qualify::{Assessed, Evidence, Finding, Outcome, Probe, Qualification, Sustained};
+use maud::{Markup, html};
+use ssdlab_bench::device::health::Grade;
+use ssdlab_bench::report::words::{Row, capacity, cliff, endurance, protection};
+use ssdlab_view::units;
+
+/// Names of probes, weakest promise first, with what a person calls them.
+const METHODS: [(&str, &str); 3] = [
+    ("plain", "plain write"),
+    ("fua", "written through (FUA)"),
+    ("write_flush", "write, then flush"),
+];
+
+/// The target, then the modelled drives.
+pub fn drives(q: &Qualification) -> Vec<&Assessed> {
+    std::iter::once(&q.target).chain(&q.references).collect()
+}
+
+/// Every measure that at least one drive has.
+pub fn rows(q: &Qualification) -> Vec<Row> {
+    let all: Vec<&Evidence> = drives(q).iter().map(|d| &d.evidence).collect();
+    let mut rows = durable_rows(&all);
+    rows.extend(sustained_rows(&all));
+    rows.push(row(&all, "Power-loss protection", |e| {
+        Some(protection(&e.facts))
+    }));
+    rows.push(row(&all, "Rated endurance", |e| endurance(&e.facts)));
+    rows.push(row(&all, "Capacity", |e| Some(capacity(&e.facts))));
+    rows.retain(|row| row.cells.iter().any(Option::is_some));
+    rows
+}
+
+fn row(all: &[&Evidence], label: &str, cell: impl Fn(&Evidence) -> Option<String>) -> Row {
+    Row {
+        label: label.to_owned(),
+        cells: all.iter().map(|e| cell(e)).collect(),
+    }
+}
+
+fn durable_rows(all: &[&Evidence]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (method, title) in METHODS {
+        let cell = |label: String, show: &dyn Fn(&Probe) -> String| {
+            row(all, &label, |e| one_writer(e, method).map(show))
+        };
+        rows.push(cell(format!("{}, per second", capital(title)), &|p| {
+            format!("{} /s", units::rate(p.per_second))
+        }));
+        rows.push(cell(format!("{}, p50", capital(title)), &|p| {
+            units::time(p.p50_ns)
+        }));
+        rows.push(cell(format!("{}, p99", capital(title)), &|p| {
+            units::time(p.p99_ns)
+        }));
+    }
+    for (method, title) in METHODS.into_iter().skip(1) {
+        rows.push(row(all, &format!("Plain over {title}"), |e| {
+            let (plain, durable) = (one_writer(e, "plain")?, one_writer(e, method)?);
+            Some(units::ratio(plain.per_second / durable.per_second))
+        }));
+    }
+    rows.push(row(all, "Flush, most over least dirty bytes", flush_growth));
+    rows
+}
+
+fn sustained_rows(all: &[&Evidence]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (name, title) in sustained_names(all) {
+        let run = |e: &Evidence, show: &dyn Fn(&Sustained) -> String| sustained(e, &name).map(show);
+        rows.push(row(all, &format!("{title}: IOPS at the end"), |e| {
+            run(e, &|s| units::rate(s.iops_end))
+        }));
+        let fell = all
+            .iter()
+            .any(|e| sustained(e, &name).is_some_and(|s| s.cliff.is_some()));
+        if fell {
+            rows.push(row(all, &format!("{title}: write cliff"), |e| {
+                run(e, &|s| cliff(s.cliff.as_ref()))
+            }));
+        }
+    }
+    rows
+}
+
+/// Names and titles of all sustained runs, in the order in which they are first met.
+pub fn sustained_names(all: &[&Evidence]) -> Vec<(String, String)> {
+    let mut names: Vec<(String, String)> = Vec::new();
+    for run in all.iter().flat_map(|e| &e.sustained) {
+        if !names.iter().any(|(name, _)| *name == run.name) {
+            names.push((run.name.clone(), run.title.clone()));
+        }
+    }
+    names
+}
+
+/// The run of this name.
+pub fn sustained<'a>(e: &'a Evidence, name: &str) -> Option<&'a Sustained> {
+    e.sustained.iter().find(|s| s.name == name)
+}
+
+/// The probe of this method with one writer.
+pub fn one_writer<'a>(e: &'a Evidence, method: &str) -> Option<&'a Probe> {
+    let mut found = e.probes.iter();
+    found.find(|p| p.method == method && p.writers == 1 && p.count > 0)
+}
+
+/// All methods that any drive was probed with, with what a person calls them.
+pub fn methods(all: &[&Evidence]) -> Vec<(String, String)> {
+    let mut found: Vec<String> = METHODS.iter().map(|(m, _)| (*m).to_owned()).collect();
+    for probe in all.iter().flat_map(|e| &e.probes) {
+        if !found.contains(&probe.method) {
+            found.push(probe.method.clone());
+        }
+    }
+    found.retain(|m| {
+        all.iter()
+            .any(|e| e.probes.iter().any(|p| p.method == *m && p.count > 0))
+    });
+    let titled = |m: String| (m.clone(), method_title(&m));
+    found.into_iter().map(titled).collect()
+}
+
+/// What a person calls a method.
+pub fn method_title(method: &str) -> String {
+    let known = METHODS.iter().find(|(name, _)| *name == method);
+    known.map_or(method, |(_, title)| title).to_owned()
+}
+
+/// With its first letter large.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
+
+/// Flush time at the most dirty bytes over that at the least.
+fn flush_growth(e: &Evidence) -> Option<String> {
+    let least = e.flush_by_dirty.iter().min_by_key(|p| p.dirty_bytes)?;
+    let most = e.flush_by_dirty.iter().max_by_key(|p| p.dirty_bytes)?;
+    if least.dirty_bytes == most.dirty_bytes || least.p50_ns == 0 {
+        return None;
+    }
+    Some(units::ratio(most.p50_ns as f64 / least.p50_ns as f64))
+}
+
+/// Symbol and word of an outcome.
+pub fn outcome(outcome: Outcome) -> (&'static str, &'static str) {
+    match outcome {
+        Outcome::Pass => ("✓", "PASS"),
+        Outcome::Fail => ("✗", "FAIL"),
+        Outcome::Unknown => ("?", "UNKNOWN"),
+    }
+}
+
+/// A grade in words.
+pub fn grade(grade: Grade) -> &'static str {
+    match grade {
+        Grade::None => "no evidence",
+        Grade::Declared => "declared",
+        Grade::Documented => "documented",
+        Grade::Behavioural => "behavioural",
+        Grade::ProvedByCuts => "proved by cuts",
+    }
+}
+
+/// Findings not met first, then those left open, then those met; hard ones before soft ones.
+pub fn worst_first(findings: &[Finding]) -> Vec<&Finding> {
+    let rank = |f: &&Finding| match f.outcome {
+        Outcome::Fail => (0, !f.hard),
+        Outcome::Unknown => (1, !f.hard),
+        Outcome::Pass => (2, !f.hard),
+    };
+    let mut sorted: Vec<&Finding> = findings.iter().collect();
+    sorted.sort_by_key(rank);
+    sorted
+}
+
+/// How many findings met, missed and left open their limits.
+pub fn tally(findings: &[Finding]) -> String {
+    let count = |outcome| findings.iter().filter(|f| f.outcome == outcome).count();
+    format!(
+        "{} requirements: {} met, {} not met, {} unknown",
+        findings.len(),
+        count(Outcome::Pass),
+        count(Outcome::Fail),
+        count(Outcome::Unknown)
+    )
+}
+
+/// An outcome as symbol and word; colour only repeats it.
+pub fn badge(outcome: Outcome) -> Markup {
+    let (symbol, word) = self::outcome(outcome);
+    html! {
+        span .badge .(word.to_lowercase()) { span aria-hidden="true" { (symbol) } " " (word) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capitals_survive_any_first_letter() {
+        assert_eq!(capital("written"), "Written");
+        assert_eq!(capital("ß"), "SS");
+        assert_eq!(capital(""), "");
+    }
+}

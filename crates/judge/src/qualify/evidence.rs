@@ -1,0 +1,228 @@
+//! What was measured of a target, and what was concluded from it.
+
+use serde::{Deserialize, Serialize};
+use ssdlab_bench::analysis::{SteadyState, WriteCliff};
+use ssdlab_bench::device::TargetFacts;
+use ssdlab_bench::device::health::Grade;
+use ssdlab_bench::record::Second;
+
+impl Evidence {
+    /// Evidence of a target on which nothing has been measured yet.
+    pub fn none(facts: TargetFacts) -> Evidence {
+        Evidence {
+            facts,
+            probes: Vec::new(),
+            flush_by_dirty: Vec::new(),
+            sustained: Vec::new(),
+            rests_on: Vec::new(),
+            region_bytes: 0,
+            precondition: String::new(),
+            incomplete: Vec::new(),
+        }
+    }
+
+    /// The probe of this method with so many writers.
+    pub fn probe(&self, method: &str, writers: u32) -> Option<&Probe> {
+        self.probes
+            .iter()
+            .find(|p| p.method == method && p.writers == writers)
+    }
+
+    /// The sustained run of this name (see [`names`]).
+    pub fn run(&self, name: &str) -> Option<&Sustained> {
+        self.sustained.iter().find(|s| s.name == name)
+    }
+}
+
+/// The outcome of one requirement, and of a whole verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Outcome {
+    /// Met.
+    Pass,
+    /// Not met.
+    Fail,
+    /// The evidence does not tell.
+    Unknown,
+}
+
+/// Latency and rate of one small experiment.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
+pub struct Probe {
+    /// `plain`, `fua`, `write_flush`.
+    pub method: String,
+    /// Bytes per write.
+    pub block_size: u32,
+    /// Writers at the same time, one outstanding command each.
+    pub writers: u32,
+    /// Durable (or plain) writes completed per second, all writers together.
+    pub per_second: f64,
+    /// Time from submission until durable, ns. For `write_flush` that is write and flush
+    /// together: the mean is exact, the percentiles combine the two histograms as if they were
+    /// independent, and the longest is the sum of both longest.
+    pub mean_ns: f64,
+    /// Median, ns.
+    pub p50_ns: u64,
+    /// 99th percentile, ns.
+    pub p99_ns: u64,
+    /// 99.9th percentile, ns.
+    pub p999_ns: u64,
+    /// Longest, ns.
+    pub max_ns: u64,
+    /// 99th percentile of the flush alone, ns: what fdatasync takes. `None` unless `write_flush`.
+    #[serde(default)]
+    pub flush_p99_ns: Option<u64>,
+    /// Writes measured.
+    pub count: u64,
+    /// Writes, FUA writes and flushes that reached the device per durable write; `None` =
+    /// unknown.
+    pub device_writes: Option<f64>,
+    /// See `device_writes`.
+    pub device_fua: Option<f64>,
+    /// See `device_writes`.
+    pub device_flushes: Option<f64>,
+    /// NAND bytes programmed per host byte written, when the target tells.
+    pub waf: Option<f64>,
+}
+
+/// Time of a flush after so many bytes were written since the last one.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct FlushPoint {
+    /// Bytes written since the last flush.
+    pub dirty_bytes: u64,
+    /// Median flush time, ns.
+    pub p50_ns: u64,
+    /// Longest flush time, ns.
+    pub max_ns: u64,
+    /// Flushes measured.
+    pub count: u64,
+}
+
+/// A load kept up for a while.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
+pub struct Sustained {
+    /// One of [`names`]: `random_write_4k_qd32`, `durable_write_4k_qd1`, `mixed_70_30_4k_qd8`...
+    pub name: String,
+    /// What a person calls it.
+    pub title: String,
+    /// Per second.
+    pub seconds: Vec<Second>,
+    /// Steady state of write (or all) IOPS, over rounds; `None` = too short to say.
+    pub steady: Option<SteadyState>,
+    /// The write cliff, if there is one.
+    pub cliff: Option<WriteCliff>,
+    /// Mean IOPS over the last fifth of the run, all kinds.
+    pub iops_end: f64,
+    /// 99th percentile of write latency over the whole run, ns; 0 without writes.
+    pub write_p99_ns: u64,
+    /// Median of read latency over the whole run, ns; 0 without reads.
+    #[serde(default)]
+    pub read_p50_ns: u64,
+    /// 99th percentile of read latency over the whole run, ns; 0 without reads.
+    #[serde(default)]
+    pub read_p99_ns: u64,
+    /// NAND bytes per host byte written, when the target tells.
+    pub waf: Option<f64>,
+}
+
+/// Everything measured and known about one target.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What it is.
+    pub facts: TargetFacts,
+    /// Durable-write behaviour, 4 KiB, one writer and several.
+    pub probes: Vec<Probe>,
+    /// Flush time against dirty bytes.
+    pub flush_by_dirty: Vec<FlushPoint>,
+    /// Longer runs.
+    pub sustained: Vec<Sustained>,
+    /// Calibrated or assumed values of the model that these numbers rest on; empty for a real
+    /// target.
+    pub rests_on: Vec<String>,
+    /// Bytes of the region that was measured (whole-drive steps say so in their titles).
+    #[serde(default)]
+    pub region_bytes: u64,
+    /// What was done to the region before measuring, in a sentence.
+    #[serde(default)]
+    pub precondition: String,
+    /// Steps that were left out or cut short, and why.
+    #[serde(default)]
+    pub incomplete: Vec<String>,
+}
+
+/// One requirement held against the evidence.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Finding {
+    /// Stable name, e.g. `durable_write_latency`.
+    pub id: String,
+    /// What is required, in a few words.
+    pub title: String,
+    /// Whether the role cannot do without it (a hard requirement) or should have it.
+    pub hard: bool,
+    /// Met or not.
+    pub outcome: Outcome,
+    /// The number, with its unit, as shown: `0.21 ms`, `66 /s`, `unknown`.
+    pub value: String,
+    /// The limit, as shown: `<= 1 ms`.
+    pub limit: String,
+    /// Grade of the evidence.
+    pub grade: Grade,
+    /// One sentence: why.
+    pub why: String,
+    /// Where the requirement and its limit come from.
+    pub source: String,
+}
+
+/// A mechanism that explains slowness.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Mechanism {
+    /// Stable name, e.g. `volatile_buffer_forced_to_media`.
+    pub id: String,
+    /// What a person calls it.
+    pub title: String,
+    /// One or two sentences with the numbers that show it.
+    pub sentence: String,
+}
+
+/// The answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The role's name.
+    pub role: String,
+    /// Fail if a hard requirement fails; unknown if one is unknown; else pass.
+    pub outcome: Outcome,
+    /// "Is this a good choice?" in one sentence.
+    pub answer: String,
+    /// Per requirement.
+    pub findings: Vec<Finding>,
+    /// "What gives?": empty when nothing is slow.
+    pub mechanisms: Vec<Mechanism>,
+}
+
+/// A finished qualification: `result.json` of a `qualify` run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Qualification {
+    /// Format of this file.
+    pub version: u32,
+    /// The role's name.
+    pub role: String,
+    /// `quick`, `standard` or `full`.
+    pub profile: String,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// The target's evidence and verdict.
+    pub target: Assessed,
+    /// Modelled drives put beside it, each with its own verdict.
+    pub references: Vec<Assessed>,
+    /// What was left out or cut short, and why.
+    pub incomplete: Vec<String>,
+}
+
+/// Evidence with its verdict.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Assessed {
+    /// What was measured.
+    pub evidence: Evidence,
+    /// What follows from it.
+    pub verdict: Verdict,
+}

@@ -1,0 +1,39 @@
+//! Is this drive a good choice for a role, and if it is slow, what gives?
+//!
+//! Procedures measure [`Evidence`] on any target; a role's requirements (`roles.toml`, each with
+//! its citation) are held against it and give a [`Verdict`].
+
+pub mod compare;
+pub mod evidence;
+pub mod mechanisms;
+pub mod names;
+pub mod procedures;
+pub mod readings;
+pub mod roles;
+pub mod terminal;
+pub mod verdict;
+
+mod extract;
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod mechanism_tests;
+mod plans;
+#[cfg(test)]
+mod procedure_tests;
+mod show;
+mod steps;
+#[cfg(test)]
+mod verdict_tests;
+
+pub use mechanisms::explain;
+pub use procedures::{Precondition, Progress, Settings, Silent, Step, expected_s, measure};
+pub use roles::{Measure, Requirement, Role, role, roles};
+pub use ssdlab_bench::device::health::Grade;
+pub use steps::Profile;
+pub use verdict::judge;
+
+pub use evidence::{
+    Assessed, Evidence, Finding, FlushPoint, Mechanism, Outcome, Probe, Qualification, Sustained,
+    Verdict,
+};

@@ -1,0 +1,136 @@
+//! The plans that procedures run: one phase, one job, our own language.
+
+use ssdlab_load::plan::{
+    BlockSize, Distribution, Durability, JobSpec, Language, Mix, Order, Phase, Plan, Time,
+};
+use ssdlab_ssd::Nanos;
+use ssdlab_ssd::rng::Rng;
+
+/// The part of the target that is used, and the seed of the streams.
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Seed of the qualification.
+    pub seed: u64,
+}
+
+const BLOCK: u32 = 4096;
+const SEQUENTIAL_BLOCK: u32 = 128 << 10;
+
+/// Not durable at all.
+pub const BUFFERED: Durability = Durability {
+    fua: false,
+    flush_every: 0,
+    data_only: true,
+};
+/// Durable when complete.
+pub const FUA: Durability = Durability {
+    fua: true,
+    ..BUFFERED
+};
+/// A flush (fdatasync on a file) after every write.
+pub const FLUSHED: Durability = Durability {
+    flush_every: 1,
+    ..BUFFERED
+};
+
+/// A job of random commands of one size, its random streams forked by `name`: steps must not
+/// visit the same addresses in the same order.
+fn job(name: &str, region: Region, mix: Mix, block: u32) -> JobSpec {
+    let sizes = vec![BlockSize {
+        bytes: block,
+        percent: 100,
+    }];
+    JobSpec {
+        name: name.to_owned(),
+        mix,
+        order: Order::Random {
+            align: u64::from(block),
+            distribution: Distribution::Uniform,
+            each_once: false,
+        },
+        block_sizes: [sizes.clone(), sizes.clone(), sizes],
+        offset: region.offset,
+        region: Some(region.bytes),
+        durability: BUFFERED,
+        seed: Rng::named(region.seed, name).next_u64(),
+        ..JobSpec::default()
+    }
+}
+
+fn timed(ramp: Nanos, run_s: f64) -> Time {
+    Time {
+        ramp,
+        run: Some(Nanos((run_s * 1e9) as u64)),
+        time_based: true,
+        cool_down: Nanos::ZERO,
+    }
+}
+
+fn plan(job: JobSpec) -> Plan {
+    Plan {
+        language: Language::Ssdlab,
+        phases: vec![Phase { jobs: vec![job] }],
+    }
+}
+
+/// The region written once, front to back, 128 KiB at a time, 32 outstanding.
+pub fn fill(region: Region) -> Plan {
+    let mut job = job("fill", region, Mix::Write, SEQUENTIAL_BLOCK);
+    job.order = Order::Sequential {
+        stride: None,
+        start_step: 0,
+        split_positions: false,
+    };
+    job.depth = 32;
+    job.io_limit = Some(region.bytes);
+    plan(job)
+}
+
+/// 4 KiB random writes by `writers`, one outstanding each.
+pub fn probe(name: &str, region: Region, durability: Durability, writers: u32, run_s: f64) -> Plan {
+    let name = format!("{name} x{writers}");
+    let mut job = job(&name, region, Mix::Write, BLOCK);
+    job.durability = durability;
+    job.copies = writers;
+    job.time = timed(Nanos::from_millis(200), run_s);
+    plan(job)
+}
+
+/// `dirty` bytes of random writes of at most 128 KiB, then a flush; `repeats` times or `run_s`.
+pub fn flush_after(region: Region, dirty: u64, repeats: u64, run_s: f64) -> Plan {
+    let block = dirty.min(u64::from(SEQUENTIAL_BLOCK)) as u32;
+    let mut job = job(&format!("flush after {dirty}"), region, Mix::Write, block);
+    job.durability = Durability {
+        flush_every: (dirty / u64::from(block)) as u32,
+        ..BUFFERED
+    };
+    job.io_limit = Some(dirty * repeats);
+    job.time = Time {
+        run: Some(Nanos((run_s * 1e9) as u64)),
+        time_based: false,
+        ..Time::default()
+    };
+    plan(job)
+}
+
+/// A 4 KiB random load.
+pub fn load(name: &str, region: Region, mix: Mix, streams: (u32, u32), run_s: f64) -> Plan {
+    let (copies, depth) = streams;
+    let mut job = job(name, region, mix, BLOCK);
+    job.copies = copies;
+    job.depth = depth;
+    job.time = timed(Nanos::ZERO, run_s);
+    plan(job)
+}
+
+/// The same, every write durable when complete.
+pub fn durable(mut plan: Plan) -> Plan {
+    for job in plan.phases.iter_mut().flat_map(|p| &mut p.jobs) {
+        job.durability = FUA;
+    }
+    plan
+}

@@ -1,0 +1,327 @@
+//! Measuring the evidence: a list of named steps, each a plan run on the target.
+//!
+//! The steps are the same for a modelled drive in virtual time and for a real file or device, on
+//! a region of the same size and with the same seed, so both see the same stream of commands and
+//! their numbers can be put side by side. A file of one GiB on a large drive exercises little of
+//! its spare area, so the whole of a modelled drive is looked at in a step of its own, which the
+//! longer profiles add: filled once, then written at random. On a real drive that step would
+//! destroy data and take hours; it is only run when asked for.
+//!
+//! Order: probes before heavy loads, reads before heavy writes, so that each step finds the
+//! drive as little disturbed by the one before as may be. Nothing is idled away in between.
+//!
+//! Source: SNIA SSS PTS 2.0.2 (rounds, preconditioning); the probes follow S. Han's journal test,
+//! the Ceph documentation's fio line and FreeBSD's `diskinfo -wS` (docs/methods.md, section 2.4).
+
+use super::plans::Region;
+use super::steps::{Profile, Work, Yields, steps};
+use super::{Evidence, extract};
+use ssdlab_base::LabError;
+use ssdlab_base::latencies::Latencies;
+use ssdlab_bench::device::{Target, TargetFacts, TargetKind};
+use ssdlab_bench::engine;
+use ssdlab_bench::engine::Observer;
+use ssdlab_bench::record::{Ending, RunRecord, Second};
+use ssdlab_ssd::{Bytes, Nanos};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What precedes the first measurement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Precondition {
+    /// Write so many bytes once, front to back, from the region's start; at least the region and
+    /// at most the target.
+    Fill(u64),
+    /// Nothing: the caller did it; the text says what, for the report.
+    Done(String),
+}
+
+/// What to measure, where and how long.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How long.
+    pub profile: Profile,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// First byte used, a multiple of 4096.
+    pub offset: u64,
+    /// Bytes used; `None`: all from `offset`. Cut to what the target has.
+    pub region: Option<u64>,
+    /// What precedes the first measurement.
+    pub precondition: Precondition,
+    /// Add the whole-drive step (standard and full only). It fills the target.
+    pub whole_drive: bool,
+}
+
+/// What a modelled drive is filled with before a region of it is measured: the load file of
+/// article s2d. A new drive serves the first GiB from its fast cache, which a drive in use does
+/// not have to itself; this much is beyond the cache of the catalogue's consumer drive.
+const FILL_BYTES: u64 = 100 << 30;
+
+impl Settings {
+    /// A profile's usual settings for a target of this kind: one GiB (quick), 8 GiB (standard) or
+    /// 32 GiB (full). Modelled drives are filled first and measured whole as well; a file is taken
+    /// to have just been written; a device is taken as it is.
+    pub fn usual(profile: Profile, kind: TargetKind) -> Settings {
+        let modelled = matches!(kind, TargetKind::Modelled | TargetKind::Null);
+        let precondition = match kind {
+            TargetKind::Modelled | TargetKind::Null => Precondition::Fill(FILL_BYTES),
+            TargetKind::File => {
+                Precondition::Done("the file was written once, front to back, when made".into())
+            }
+            TargetKind::BlockDevice => {
+                Precondition::Done("none: the device was measured as it was found".into())
+            }
+        };
+        Settings {
+            profile,
+            seed: 1,
+            offset: 0,
+            region: Some(match profile {
+                Profile::Quick => 1 << 30,
+                Profile::Standard => 8 << 30,
+                Profile::Full => 32 << 30,
+            }),
+            precondition,
+            whole_drive: modelled,
+        }
+    }
+}
+
+/// One step, for progress.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// From 1.
+    pub number: usize,
+    /// How many there are.
+    pub count: usize,
+    /// What it measures.
+    pub title: String,
+    /// About how long it takes on the target's clock, s; for a fill, 0.
+    pub expected_s: f64,
+}
+
+/// Sees a qualification as it happens.
+pub trait Progress {
+    /// A step begins.
+    fn step(&mut self, step: &Step);
+
+    /// A second of it has been counted.
+    ///
+    /// # Errors
+    /// When results cannot be written: the run ends.
+    fn second(
+        &mut self,
+        _step: &Step,
+        _second: &Second,
+        _latencies: &[Latencies],
+    ) -> Result<(), LabError> {
+        Ok(())
+    }
+}
+
+/// Progress that nobody watches.
+pub struct Silent;
+
+impl Progress for Silent {
+    fn step(&mut self, _step: &Step) {}
+}
+
+/// Regions are whole numbers of the largest block written.
+const REGION_UNIT: u64 = 128 << 10;
+const REGION_MIN: u64 = 1 << 20;
+
+fn region_of(settings: &Settings, capacity: u64) -> Result<Region, LabError> {
+    let room = capacity.saturating_sub(settings.offset);
+    let bytes = settings.region.unwrap_or(room).min(room) / (REGION_UNIT) * (REGION_UNIT);
+    if bytes < REGION_MIN || !settings.offset.is_multiple_of(4096) {
+        return Err(LabError::refused(
+            format!(
+                "a region of {bytes} bytes at {} of a target of {capacity} bytes is too small or \
+                 not aligned to 4096",
+                settings.offset
+            ),
+            "measure at least 1 MiB",
+        ));
+    }
+    Ok(Region {
+        offset: settings.offset,
+        bytes,
+        seed: settings.seed,
+    })
+}
+
+/// About how long measuring takes on the target's clock, s, fills left out.
+///
+/// # Errors
+/// As [`measure`]: when the region does not fit.
+pub fn expected_s(settings: &Settings, facts: &TargetFacts) -> Result<f64, LabError> {
+    let region = region_of(settings, facts.capacity)?;
+    let list = steps(settings, region, facts.capacity, facts.block_size);
+    Ok(list.iter().map(|w| w.expected_s).sum())
+}
+
+/// What [`Precondition::Fill`] writes.
+pub(super) fn fill_of(settings: &Settings, region: Region, capacity: u64) -> Region {
+    let bytes = match settings.precondition {
+        Precondition::Fill(bytes) => bytes.max(region.bytes),
+        Precondition::Done(_) => region.bytes,
+    };
+    let room = capacity - region.offset;
+    Region {
+        bytes: bytes.min(room) / REGION_UNIT * REGION_UNIT,
+        ..region
+    }
+}
+
+struct Watch<'a> {
+    step: &'a Step,
+    progress: &'a mut dyn Progress,
+}
+
+impl Observer for Watch<'_> {
+    fn second(&mut self, second: &Second, latencies: &[Latencies]) -> Result<(), LabError> {
+        self.progress.second(self.step, second, latencies)
+    }
+}
+
+/// Measures everything of the profile on `target`. When `stop` is set or the target fails, what
+/// was measured so far is returned and the rest is listed in [`Evidence::incomplete`].
+///
+/// # Errors
+/// When the region does not fit the target, or no step at all could be run.
+pub fn measure<T: Target>(
+    target: &mut T,
+    settings: &Settings,
+    progress: &mut dyn Progress,
+    stop: &AtomicBool,
+) -> Result<Evidence, LabError> {
+    let facts = target.facts().clone();
+    let region = region_of(settings, facts.capacity)?;
+    let list = steps(settings, region, facts.capacity, facts.block_size);
+    let mut evidence = blank(facts, settings, region);
+    let mut refused = None;
+    for (index, work) in list.iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            not_run(&list[index..], "stopped", &mut evidence);
+            break;
+        }
+        let step = Step {
+            number: index + 1,
+            count: list.len(),
+            title: work.title.clone(),
+            expected_s: work.expected_s,
+        };
+        match run_step(work, &step, target, progress, stop) {
+            Ok(record) => {
+                keep(work, &record, &mut evidence);
+                if let Some(why) = ended_early(&record, work) {
+                    not_run(&list[index + 1..], why, &mut evidence);
+                    break;
+                }
+            }
+            Err(error) if work.needed => return Err(error),
+            Err(error) => {
+                let note = format!("{}: not run: {error}", work.title);
+                evidence.incomplete.push(note);
+                refused.get_or_insert(error);
+            }
+        }
+    }
+    let nothing = evidence.probes.is_empty() && evidence.sustained.is_empty();
+    match refused {
+        Some(error) if nothing => Err(error),
+        _ => Ok(evidence),
+    }
+}
+
+fn blank(facts: TargetFacts, settings: &Settings, region: Region) -> Evidence {
+    let precondition = match &settings.precondition {
+        Precondition::Fill(_) => {
+            let bytes = Bytes(fill_of(settings, region, facts.capacity).bytes);
+            format!("{bytes} from the region's start were written once, front to back")
+        }
+        Precondition::Done(what) => what.clone(),
+    };
+    Evidence {
+        region_bytes: region.bytes,
+        precondition,
+        ..Evidence::none(facts)
+    }
+}
+
+fn run_step<T: Target>(
+    work: &Work,
+    step: &Step,
+    target: &mut T,
+    progress: &mut dyn Progress,
+    stop: &AtomicBool,
+) -> Result<RunRecord, LabError> {
+    progress.step(step);
+    let mut watch = Watch { step, progress };
+    engine::run(&work.plan, target, &mut watch, stop)
+}
+
+fn not_run(rest: &[Work], why: &str, evidence: &mut Evidence) {
+    let notes = rest.iter().map(|w| format!("{}: not run: {why}", w.title));
+    evidence.incomplete.extend(notes);
+}
+
+/// Why no further step should run, if so.
+fn ended_early(record: &RunRecord, work: &Work) -> Option<&'static str> {
+    match &record.ending {
+        Ending::Complete if work.needed && extract::errors(record) > 0 => {
+            Some("preparing for it failed")
+        }
+        Ending::Complete => None,
+        Ending::Interrupted => Some("stopped"),
+        Ending::Failed(_) => Some("the target failed before"),
+    }
+}
+
+fn keep(work: &Work, record: &RunRecord, evidence: &mut Evidence) {
+    let length = record.jobs.first().map_or(Nanos::ZERO, |job| job.length);
+    match &record.ending {
+        Ending::Complete => {}
+        Ending::Interrupted => evidence.incomplete.push(format!(
+            "{}: stopped after {length} of {} s",
+            work.title, work.expected_s
+        )),
+        Ending::Failed(why) => evidence
+            .incomplete
+            .push(format!("{}: failed after {length}: {why}", work.title)),
+    }
+    let errors = extract::errors(record);
+    if errors > 0 {
+        let note = format!("{}: {errors} commands failed", work.title);
+        evidence.incomplete.push(note);
+    }
+    let failed_checks = record
+        .checks
+        .iter()
+        .filter_map(|(n, why)| Some((n, why.as_ref()?)));
+    for (name, why) in failed_checks {
+        let note = format!("{}: self-check `{name}` failed: {why}", work.title);
+        evidence.incomplete.push(note);
+    }
+    let kept = match work.yields {
+        Yields::Preparation => true,
+        Yields::Probe(method, writers, series) => {
+            let run = series.and_then(|name| extract::sustained(record, name, &work.title));
+            evidence.sustained.extend(run);
+            let probe = extract::probe(record, method, writers);
+            probe.map(|p| evidence.probes.push(p)).is_some()
+        }
+        Yields::Flush(dirty) => {
+            let point = extract::flush_point(record, dirty);
+            point.map(|p| evidence.flush_by_dirty.push(p)).is_some()
+        }
+        Yields::Series(name) => {
+            let run = extract::sustained(record, name, &work.title);
+            run.map(|r| evidence.sustained.push(r)).is_some()
+        }
+    };
+    if !kept && record.ending == Ending::Complete {
+        let note = format!("{}: nothing completed within its time", work.title);
+        evidence.incomplete.push(note);
+    }
+}

@@ -1,0 +1,569 @@
+//! What the evidence says about one measure: a number, a fact, or that it does not tell.
+//!
+//! Nothing here knows a limit. Three rules hold throughout: timing never proves durability; a
+//! number is only given when enough was measured to have it; and every durable number carries the
+//! command stream that produced it, because the same "synchronous write" is one, two or no
+//! flushes depending on the path (docs/methods.md, section 2.2).
+
+use super::{Evidence, Grade, Measure, Probe, Sustained, names, show};
+use crate::qualify::roles::DurableMethod;
+use ssdlab_bench::device::TargetKind;
+use ssdlab_bench::device::health::Reported;
+
+/// Below this a durable write on NAND needs protected RAM, or did not happen (docs/methods.md,
+/// section 3.2).
+pub const NAND_FLOOR_NS: u64 = 100_000;
+/// Below this a flush that reached a write-back cache is implausible (docs/methods.md, section
+/// 3.2).
+pub const IMPLAUSIBLE_NS: u64 = 10_000;
+/// Commands that must have been measured before a 99th percentile is quoted.
+const P99_COUNT_MIN: u64 = 100;
+/// Commands before a median is quoted.
+const P50_COUNT_MIN: u64 = 10;
+/// The shortest run, in seconds, in which *not* seeing a write cliff means anything: the published
+/// one came after two minutes (s2d); a run must last well beyond.
+pub const CLIFF_RUN_S_MIN: f64 = 290.0;
+
+/// What the evidence says about a measure.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reading {
+    /// A number in the measure's unit.
+    Number {
+        /// The number.
+        value: f64,
+        /// How it is known.
+        grade: Grade,
+        /// One sentence with what it rests on.
+        why: String,
+    },
+    /// Something that holds or does not.
+    Fact {
+        /// Whether it holds.
+        holds: bool,
+        /// How it is known.
+        grade: Grade,
+        /// One sentence with what it rests on.
+        why: String,
+    },
+    /// The evidence does not tell.
+    Unknown {
+        /// [`Grade::Behavioural`] when something was measured that bears on it without deciding.
+        grade: Grade,
+        /// One sentence: what is missing.
+        why: String,
+    },
+}
+
+impl DurableMethod {
+    /// The probe that measures it.
+    pub const fn probe(self) -> &'static str {
+        match self {
+            DurableMethod::Fua => names::FUA,
+            DurableMethod::WriteFlush => names::WRITE_FLUSH,
+        }
+    }
+
+    /// As said in a sentence.
+    pub const fn says(self) -> &'static str {
+        match self {
+            DurableMethod::Fua => "written through",
+            DurableMethod::WriteFlush => "write, then flush",
+        }
+    }
+}
+
+/// Reads `measure` off the evidence, for a role that makes writes durable by `method`.
+pub fn read(measure: Measure, method: DurableMethod, e: &Evidence) -> Reading {
+    use Measure::*;
+    match measure {
+        Durability => durability(method, e),
+        PowerLossProtection => power_loss_protection(method, e),
+        DurableWriteP50 => durable_latency(method, e, P50_COUNT_MIN, |p| p.p50_ns),
+        DurableWriteP99 => durable_latency(method, e, P99_COUNT_MIN, |p| p.p99_ns),
+        FlushP99 => flush_p99(e),
+        DurableWritesPerSecond => durable_rate(method, e),
+        DurableWritesScaling => scaling(method, e),
+        SustainedDurableIops => run_iops(e, names::DURABLE_WRITE),
+        FlushGrowth => flush_growth(e),
+        WriteThroughPenalty => write_through_penalty(e),
+        WriteThroughMixedIops => run_iops(e, names::MIXED_DURABLE),
+        SustainedWriteIops => run_iops(e, names::RANDOM_WRITE),
+        WriteCliffDepth => write_cliff_depth(e),
+        SteadyState => steady_state(e),
+        RandomReadIops => run_iops(e, names::READ_QD32),
+        RandomReadP99 => read_p99(e, names::READ_QD1),
+        ReadP99UnderWrites => read_p99(e, names::MIXED),
+        EnduranceDwpd => endurance_dwpd(e),
+        EnduranceTbPerDay => endurance_tb_per_day(e),
+    }
+}
+
+fn number(value: f64, why: String) -> Reading {
+    if !value.is_finite() {
+        return unknown("the measurement gave no usable number".into());
+    }
+    Reading::Number {
+        value,
+        grade: Grade::Behavioural,
+        why,
+    }
+}
+
+fn unknown(why: String) -> Reading {
+    Reading::Unknown {
+        grade: Grade::None,
+        why,
+    }
+}
+
+/// The command stream behind a durable number, in a clause.
+pub fn stream(p: &Probe) -> String {
+    let count = |n: Option<f64>| n.map_or("unknown".to_owned(), |n| format!("{n:.2}"));
+    if p.device_writes.is_none() && p.device_fua.is_none() && p.device_flushes.is_none() {
+        return "which commands reached the device is not known".into();
+    }
+    format!(
+        "per durable write the device saw {} writes, {} of them FUA, and {} flushes",
+        count(p.device_writes),
+        count(p.device_fua),
+        count(p.device_flushes)
+    )
+}
+
+/// Said wherever the kernel believes that there is no volatile cache.
+fn write_through_note(e: &Evidence) -> &'static str {
+    if e.facts.write_cache.as_deref() == Some("write through") {
+        " The kernel takes the cache for write-through and sends no flush at all, so a fast flush \
+         says nothing."
+    } else {
+        ""
+    }
+}
+
+fn one_writer(method: DurableMethod, e: &Evidence) -> Option<&Probe> {
+    e.probe(method.probe(), 1).filter(|p| p.count > 0)
+}
+
+fn not_measured(what: &str) -> Reading {
+    unknown(format!("{what} was not measured"))
+}
+
+// ---- durability -------------------------------------------------------------------------------
+
+/// What timing has to say about protection: never a proof.
+fn behaviour(method: DurableMethod, e: &Evidence) -> Option<String> {
+    let p = one_writer(method, e)?;
+    let took = show::time(p.p50_ns);
+    let says = if is_implausible(p, e) {
+        format!(
+            "A durable write took {took} although a write-back cache was told to make it so: \
+             suspiciously fast, perhaps the flush is ignored; only power cuts can tell."
+        )
+    } else if p.p50_ns < NAND_FLOOR_NS {
+        format!(
+            "A durable write took {took}, which NAND alone cannot do: the buffer is protected, or \
+             the medium is not NAND, or flushes are ignored, and only power cuts can tell."
+        )
+    } else {
+        format!(
+            "A durable write took {took}: long enough for the media to have been written, but \
+             only power cuts can tell whether it was."
+        )
+    };
+    Some(says + write_through_note(e))
+}
+
+/// Whether a durable write was faster than a flushed write-back cache without known protection
+/// allows, with the durable command counted on its way to the device.
+pub fn is_implausible(p: &Probe, e: &Evidence) -> bool {
+    let reached = |n: Option<f64>| n.is_some_and(|n| n >= 0.9);
+    p.count >= P50_COUNT_MIN
+        && p.p50_ns < IMPLAUSIBLE_NS
+        && e.facts.write_cache.as_deref() == Some("write back")
+        && known_protection(e) != Some(true)
+        && (reached(p.device_flushes) || reached(p.device_fua))
+}
+
+/// Power-loss protection as far as it can be known; what a hypervisor's disk says of itself is
+/// not what the drive underneath is.
+pub fn known_protection(e: &Evidence) -> Option<bool> {
+    match e.facts.virtualised {
+        Some(true) => None,
+        _ => e.facts.power_loss_protection,
+    }
+}
+
+fn protection_source(e: &Evidence) -> (Grade, String) {
+    let grade = match (&e.facts.health, e.facts.kind) {
+        (Some(health), _) => health.protection_grade,
+        (None, TargetKind::Modelled) => Grade::Documented,
+        (None, _) => Grade::Declared,
+    };
+    let source = e.facts.power_loss_protection_source.as_deref();
+    (grade, source.unwrap_or("source not recorded").to_owned())
+}
+
+fn undecided(method: DurableMethod, e: &Evidence, first: &str) -> Reading {
+    match behaviour(method, e) {
+        Some(behaviour) => Reading::Unknown {
+            grade: Grade::Behavioural,
+            why: format!("{first} {behaviour}"),
+        },
+        None => unknown(format!("{first} No durable write was measured.")),
+    }
+}
+
+fn not_known_why(e: &Evidence) -> &'static str {
+    if e.facts.virtualised == Some(true) {
+        "This is a virtual machine's disk: what is underneath is not visible."
+    } else {
+        "Nothing documents or declares power-loss protection."
+    }
+}
+
+fn durability(method: DurableMethod, e: &Evidence) -> Reading {
+    match known_protection(e) {
+        Some(true) => {
+            let (grade, source) = protection_source(e);
+            Reading::Fact {
+                holds: true,
+                grade,
+                why: format!("The write buffer is power-protected ({source}); not tested by cuts."),
+            }
+        }
+        Some(false) => undecided(
+            method,
+            e,
+            "The write buffer is volatile, so it rests on the drive honouring each flush.",
+        ),
+        None => undecided(method, e, not_known_why(e)),
+    }
+}
+
+fn power_loss_protection(method: DurableMethod, e: &Evidence) -> Reading {
+    let Some(holds) = known_protection(e) else {
+        return undecided(method, e, not_known_why(e));
+    };
+    let (grade, source) = protection_source(e);
+    let says = if holds {
+        "The write buffer is power-protected"
+    } else {
+        "The write buffer is volatile and not protected"
+    };
+    Reading::Fact {
+        holds,
+        grade,
+        why: format!("{says} ({source})."),
+    }
+}
+
+// ---- durable writes ---------------------------------------------------------------------------
+
+fn durable_latency(
+    method: DurableMethod,
+    e: &Evidence,
+    count_min: u64,
+    pick: fn(&Probe) -> u64,
+) -> Reading {
+    let Some(p) = one_writer(method, e) else {
+        return not_measured("A durable write");
+    };
+    if p.count < count_min {
+        return unknown(format!(
+            "Only {} durable writes were measured; {count_min} are needed.",
+            p.count
+        ));
+    }
+    number(
+        pick(p) as f64 / 1e6,
+        format!(
+            "{} of {} durable 4 KiB writes ({}): p50 {}, p99 {}; {}.{}",
+            "Latency",
+            show::rate(p.count as f64),
+            method.says(),
+            show::time(p.p50_ns),
+            show::time(p.p99_ns),
+            stream(p),
+            write_through_note(e)
+        ),
+    )
+}
+
+fn flush_p99(e: &Evidence) -> Reading {
+    let probe = e.probe(names::WRITE_FLUSH, 1);
+    let Some((p, p99)) = probe.and_then(|p| Some((p, p.flush_p99_ns?))) else {
+        return not_measured("A flush after each write");
+    };
+    if p.count < P99_COUNT_MIN {
+        return unknown(format!(
+            "Only {} flushes were measured; {P99_COUNT_MIN} are needed.",
+            p.count
+        ));
+    }
+    number(
+        p99 as f64 / 1e6,
+        format!(
+            "99 % of {} flushes after a 4 KiB write took at most {}; {}.{}",
+            show::rate(p.count as f64),
+            show::time(p99),
+            stream(p),
+            write_through_note(e)
+        ),
+    )
+}
+
+fn durable_rate(method: DurableMethod, e: &Evidence) -> Reading {
+    let Some(p) = one_writer(method, e) else {
+        return not_measured("A durable write");
+    };
+    number(
+        p.per_second,
+        format!(
+            "One writer completed {} durable 4 KiB writes a second ({}); {}.{}",
+            show::rate(p.per_second),
+            method.says(),
+            stream(p),
+            write_through_note(e)
+        ),
+    )
+}
+
+fn scaling(method: DurableMethod, e: &Evidence) -> Reading {
+    let one = one_writer(method, e).filter(|p| p.per_second > 0.0);
+    let most = e
+        .probes
+        .iter()
+        .filter(|p| p.method == method.probe() && p.writers >= 8 && p.count > 0)
+        .max_by_key(|p| p.writers);
+    let (Some(one), Some(most)) = (one, most) else {
+        return not_measured("Durable writes with 1 and with 8 writers");
+    };
+    number(
+        most.per_second / one.per_second,
+        format!(
+            "{} writers completed {} durable writes a second, one {}; with {} writers {}.",
+            most.writers,
+            show::rate(most.per_second),
+            show::rate(one.per_second),
+            most.writers,
+            stream(most)
+        ),
+    )
+}
+
+fn flush_growth(e: &Evidence) -> Reading {
+    let Some((least, most)) = flush_ends(e) else {
+        return not_measured("Flush time against dirty bytes");
+    };
+    number(
+        most.p50_ns as f64 / least.p50_ns as f64,
+        format!(
+            "A flush took {} after {} of writes and {} after {}.{}",
+            show::time(least.p50_ns),
+            ssdlab_ssd::Bytes(least.dirty_bytes),
+            show::time(most.p50_ns),
+            ssdlab_ssd::Bytes(most.dirty_bytes),
+            write_through_note(e)
+        ),
+    )
+}
+
+/// The flush points with the least and the most dirty bytes.
+pub(super) fn flush_ends(e: &Evidence) -> Option<(&super::FlushPoint, &super::FlushPoint)> {
+    let usable = || {
+        e.flush_by_dirty
+            .iter()
+            .filter(|p| p.count > 0 && p.p50_ns > 0)
+    };
+    let least = usable().min_by_key(|p| p.dirty_bytes)?;
+    let most = usable().max_by_key(|p| p.dirty_bytes)?;
+    (least.dirty_bytes < most.dirty_bytes).then_some((least, most))
+}
+
+// ---- longer runs ------------------------------------------------------------------------------
+
+/// Seconds counted, ramp left out.
+pub(super) fn length_s(run: &Sustained) -> f64 {
+    let counted = run.seconds.iter().filter(|s| s.t_s >= 0);
+    counted.map(|s| s.length_s).sum()
+}
+
+fn run_iops(e: &Evidence, name: &str) -> Reading {
+    let Some(run) = e.run(name).filter(|r| length_s(r) > 0.0) else {
+        return not_measured(&format!("`{name}`"));
+    };
+    number(
+        run.iops_end,
+        format!(
+            "{}: {} a second in the last fifth of {:.0} s.",
+            run.title,
+            show::rate(run.iops_end),
+            length_s(run)
+        ),
+    )
+}
+
+fn write_through_penalty(e: &Evidence) -> Reading {
+    let buffered = e.run(names::MIXED).filter(|r| r.iops_end > 0.0);
+    let durable = e.run(names::MIXED_DURABLE).filter(|r| r.iops_end > 0.0);
+    let (Some(buffered), Some(durable)) = (buffered, durable) else {
+        return not_measured("The 70/30 mix buffered and written through");
+    };
+    number(
+        buffered.iops_end / durable.iops_end,
+        format!(
+            "The same 70/30 mix does {} a second buffered and {} written through.{}",
+            show::rate(buffered.iops_end),
+            show::rate(durable.iops_end),
+            write_through_note(e)
+        ),
+    )
+}
+
+fn write_cliff_depth(e: &Evidence) -> Reading {
+    let depth = |r: &Sustained| {
+        let cliff = r.cliff.as_ref()?;
+        (cliff.before > 0.0).then(|| 100.0 * (cliff.before - cliff.after) / cliff.before)
+    };
+    let deepest = e
+        .sustained
+        .iter()
+        .filter_map(|r| Some((r, r.cliff.as_ref()?, depth(r)?)))
+        .max_by(|a, b| a.2.total_cmp(&b.2));
+    if let Some((run, cliff, depth)) = deepest {
+        let why = format!(
+            "{}: from {} to {} a second after {:.0} s.",
+            run.title,
+            show::rate(cliff.before),
+            show::rate(cliff.after),
+            cliff.at_s
+        );
+        return number(depth, why);
+    }
+    let long = e.run(names::RANDOM_WRITE).map(length_s);
+    match long {
+        None => not_measured("A sustained random write"),
+        Some(s) if s < CLIFF_RUN_S_MIN => unknown(format!(
+            "No drop within {s:.0} s of random writes, but a cliff may come after minutes: a \
+             longer profile is needed to say that there is none."
+        )),
+        Some(s) => number(
+            0.0,
+            format!("No lasting drop within {s:.0} s of random writes."),
+        ),
+    }
+}
+
+fn steady_state(e: &Evidence) -> Reading {
+    let names = [names::SNIA_ROUNDS, names::WHOLE_DRIVE, names::RANDOM_WRITE];
+    let found = names
+        .iter()
+        .find_map(|name| e.run(name).and_then(|r| Some((r, r.steady.as_ref()?))));
+    let Some((run, steady)) = found else {
+        return unknown("Too short a run for five rounds.".into());
+    };
+    let left = steady.left_for.map_or(String::new(), |last| {
+        let (at, last) = (show::rate(steady.average), show::rate(last));
+        format!(" It was left again: {at} then, {last} in the end.")
+    });
+    Reading::Fact {
+        holds: steady.attained && steady.left_for.is_none(),
+        grade: Grade::Behavioural,
+        why: format!(
+            "{}: range {:.0} % and excursion {:.0} % of the average over five rounds (limits 20 % \
+             and 10 %).{left}",
+            run.title,
+            100.0 * steady.range_share,
+            100.0 * steady.excursion_share
+        ),
+    }
+}
+
+fn read_p99(e: &Evidence, name: &str) -> Reading {
+    let Some(run) = e.run(name).filter(|r| r.read_p99_ns > 0) else {
+        return not_measured(&format!("Reads in `{name}`"));
+    };
+    number(
+        run.read_p99_ns as f64 / 1e6,
+        format!(
+            "{}: reads took {} at the median, {} at the 99th percentile.",
+            run.title,
+            show::time(run.read_p50_ns),
+            show::time(run.read_p99_ns)
+        ),
+    )
+}
+
+// ---- endurance --------------------------------------------------------------------------------
+
+fn bytes_per_day(e: &Evidence) -> Option<(u64, f64, f64)> {
+    let rated = e.facts.rated_bytes_written?;
+    let years = e.facts.warranty_years.filter(|y| *y > 0.0)?;
+    Some((rated, years, rated as f64 / (years * 365.0)))
+}
+
+/// A rating, and what the drive says is used of it: once it is used up, nothing is left of it.
+fn documented(e: &Evidence, value: f64, rated: u64, years: f64) -> Reading {
+    let mut why = format!(
+        "Rated for {:.0} TB written over {years} years.",
+        rated as f64 / 1e12
+    );
+    let health = e.facts.health.as_ref();
+    match health.and_then(|health| health.used_percent.as_ref()) {
+        Some(used) if used.value >= 100.0 => return used_up(used, &format!("{why} ")),
+        Some(used) => {
+            why += &format!(
+                " The drive says that {:.0} % of its rated life is used ({}).",
+                used.value, used.source
+            );
+        }
+        None => {}
+    }
+    Reading::Number {
+        value,
+        grade: Grade::Documented,
+        why,
+    }
+}
+
+fn no_rating(e: &Evidence) -> Reading {
+    let used = e
+        .facts
+        .health
+        .as_ref()
+        .and_then(|health| health.used_percent.as_ref());
+    match used.filter(|used| used.value >= 100.0) {
+        Some(used) => used_up(used, ""),
+        None => unknown("The rated endurance is not known.".into()),
+    }
+}
+
+fn used_up(used: &Reported, rating: &str) -> Reading {
+    Reading::Number {
+        value: 0.0,
+        grade: Grade::Declared,
+        why: format!(
+            "{rating}The drive says that its rated life is used up ({}).",
+            used.source
+        ),
+    }
+}
+
+/// DWPD = rated bytes written / (capacity x 365 x years) (docs/methods.md, section 4.7).
+fn endurance_dwpd(e: &Evidence) -> Reading {
+    // A file's capacity is the file's, not the drive's.
+    if e.facts.kind == TargetKind::File || e.facts.capacity == 0 {
+        return no_rating(e);
+    }
+    match bytes_per_day(e) {
+        Some((rated, years, day)) => documented(e, day / e.facts.capacity as f64, rated, years),
+        None => no_rating(e),
+    }
+}
+
+fn endurance_tb_per_day(e: &Evidence) -> Reading {
+    match bytes_per_day(e) {
+        Some((rated, years, day)) => documented(e, day / 1e12, rated, years),
+        None => no_rating(e),
+    }
+}

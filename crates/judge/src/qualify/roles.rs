@@ -1,0 +1,248 @@
+//! Roles and their requirements, read from `roles.toml`.
+
+use serde::{Deserialize, Serialize};
+use ssdlab_base::LabError;
+use std::sync::LazyLock;
+
+/// What a drive may be asked to be, and what that needs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Role {
+    /// As on the command line: `slog`, `s2d-cache`, `ceph-wal`, `db-wal`, `general`.
+    pub name: String,
+    /// What a person calls it.
+    pub title: String,
+    /// The same inside a sentence, with its article: `a ZFS log device`.
+    pub as_a: String,
+    /// What the device does there, in one sentence.
+    pub purpose: String,
+    /// How this role makes a write durable; durable measures are taken from that probe.
+    pub durable_method: DurableMethod,
+    /// What it needs, in the order shown.
+    #[serde(rename = "requirement")]
+    pub requirements: Vec<Requirement>,
+}
+
+/// A way to make a write durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DurableMethod {
+    /// Force unit access, or written through.
+    Fua,
+    /// A flush after the write.
+    WriteFlush,
+}
+
+/// One requirement of a role.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requirement {
+    /// Stable name within the role.
+    pub id: String,
+    /// What is required, in a few words.
+    pub title: String,
+    /// What is looked at.
+    pub measure: Measure,
+    /// Smallest value that meets it, in `unit`.
+    pub at_least: Option<f64>,
+    /// Largest value that meets it, in `unit`.
+    pub at_most: Option<f64>,
+    /// The measure's unit, repeated.
+    pub unit: String,
+    /// Another measure that meets it as well.
+    pub or: Option<Alternative>,
+    /// Whether the role cannot do without it.
+    pub hard: bool,
+    /// Where the requirement and its limit come from.
+    pub source: String,
+}
+
+/// A second way to meet a requirement.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alternative {
+    /// What is looked at.
+    pub measure: Measure,
+    /// Smallest value that meets it, in `unit`.
+    pub at_least: Option<f64>,
+    /// Largest value that meets it, in `unit`.
+    pub at_most: Option<f64>,
+    /// The measure's unit, repeated.
+    pub unit: String,
+}
+
+/// What a requirement looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Acknowledged, flushed writes survive a power cut.
+    Durability,
+    /// The whole write buffer survives a power cut.
+    PowerLossProtection,
+    /// Median time of a durable 4 KiB write, one writer, ms.
+    DurableWriteP50,
+    /// 99th percentile of the same, ms.
+    DurableWriteP99,
+    /// 99th percentile of the flush after a 4 KiB write, ms.
+    FlushP99,
+    /// Durable 4 KiB writes per second, one writer.
+    DurableWritesPerSecond,
+    /// Durable writes per second with the most writers over those with one.
+    DurableWritesScaling,
+    /// Durable 4 KiB writes per second in the last fifth of the durable run.
+    SustainedDurableIops,
+    /// Flush time after the most dirty bytes over that after the least.
+    FlushGrowth,
+    /// Buffered over written-through IOPS of the 70/30 mix.
+    WriteThroughPenalty,
+    /// IOPS of the written-through 70/30 mix in the last fifth of the run.
+    WriteThroughMixedIops,
+    /// IOPS of 4 KiB random writes, 32 outstanding, in the last fifth of the run.
+    SustainedWriteIops,
+    /// Drop of the write rate at the deepest cliff, per cent of the rate before.
+    WriteCliffDepth,
+    /// Steady state by SNIA PTS 2.1.24.
+    SteadyState,
+    /// IOPS of 4 KiB random reads, 32 outstanding.
+    RandomReadIops,
+    /// 99th percentile of a 4 KiB random read, one outstanding, ms.
+    RandomReadP99,
+    /// 99th percentile of reads in the buffered 70/30 mix, ms.
+    ReadP99UnderWrites,
+    /// Rated drive writes per day.
+    EnduranceDwpd,
+    /// Rated terabytes (10^12 bytes) written per day.
+    EnduranceTbPerDay,
+}
+
+impl Measure {
+    /// Every measure.
+    pub const ALL: [Measure; 19] = [
+        Measure::Durability,
+        Measure::PowerLossProtection,
+        Measure::DurableWriteP50,
+        Measure::DurableWriteP99,
+        Measure::FlushP99,
+        Measure::DurableWritesPerSecond,
+        Measure::DurableWritesScaling,
+        Measure::SustainedDurableIops,
+        Measure::FlushGrowth,
+        Measure::WriteThroughPenalty,
+        Measure::WriteThroughMixedIops,
+        Measure::SustainedWriteIops,
+        Measure::WriteCliffDepth,
+        Measure::SteadyState,
+        Measure::RandomReadIops,
+        Measure::RandomReadP99,
+        Measure::ReadP99UnderWrites,
+        Measure::EnduranceDwpd,
+        Measure::EnduranceTbPerDay,
+    ];
+
+    /// Its unit; `yes` for what holds or does not.
+    pub const fn unit(self) -> &'static str {
+        use Measure::*;
+        match self {
+            Durability | PowerLossProtection | SteadyState => "yes",
+            DurableWriteP50 | DurableWriteP99 | FlushP99 | RandomReadP99 | ReadP99UnderWrites => {
+                "ms"
+            }
+            DurableWritesPerSecond
+            | SustainedDurableIops
+            | WriteThroughMixedIops
+            | SustainedWriteIops
+            | RandomReadIops => "/s",
+            DurableWritesScaling | FlushGrowth | WriteThroughPenalty => "x",
+            WriteCliffDepth => "%",
+            EnduranceDwpd => "DWPD",
+            EnduranceTbPerDay => "TB/day",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RolesFile {
+    role: Vec<Role>,
+}
+
+static ROLES: LazyLock<Vec<Role>> = LazyLock::new(|| {
+    let file: RolesFile =
+        toml::from_str(include_str!("roles.toml")).expect("the embedded roles.toml is valid");
+    file.role
+});
+
+/// Every role, in the order of `roles.toml`.
+///
+/// # Panics
+/// Never in a build whose tests passed: the file is embedded.
+pub fn roles() -> &'static [Role] {
+    &ROLES
+}
+
+/// The role called `name`.
+///
+/// # Errors
+/// When there is none; the message lists those there are.
+pub fn role(name: &str) -> Result<&'static Role, LabError> {
+    roles().iter().find(|r| r.name == name).ok_or_else(|| {
+        let known: Vec<&str> = roles().iter().map(|r| r.name.as_str()).collect();
+        LabError::refused(
+            format!("there is no role `{name}`"),
+            format!("roles are {}", known.join(", ")),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_requirement_has_a_source_a_matching_unit_and_one_limit() {
+        let names: Vec<&str> = roles().iter().map(|r| r.name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["slog", "s2d-cache", "ceph-wal", "db-wal", "general"]
+        );
+        for role in roles() {
+            assert!(role.as_a.starts_with("a "), "{}", role.name);
+            assert!(role.purpose.ends_with('.'), "{}", role.name);
+            assert!(role.requirements.iter().any(|r| r.hard), "{}", role.name);
+            let mut ids = HashSet::new();
+            for r in &role.requirements {
+                let at = format!("{} {}", role.name, r.id);
+                assert!(ids.insert(&r.id), "{at} twice");
+                assert!(r.source.trim().len() > 40, "{at}: source");
+                assert!(!r.title.is_empty(), "{at}: title");
+                assert_eq!(r.unit, r.measure.unit(), "{at}: unit");
+                let limits = r.at_least.is_some() as u8 + r.at_most.is_some() as u8;
+                assert_eq!(limits, (r.unit != "yes") as u8, "{at}: limits");
+                if let Some(or) = &r.or {
+                    assert_eq!(or.unit, or.measure.unit(), "{at}: unit of the alternative");
+                    assert!(or.at_least.is_some() != or.at_most.is_some(), "{at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_measure_is_used_by_some_role() {
+        let used: HashSet<Measure> = roles()
+            .iter()
+            .flat_map(|r| &r.requirements)
+            .flat_map(|r| std::iter::once(r.measure).chain(r.or.as_ref().map(|o| o.measure)))
+            .collect();
+        for measure in Measure::ALL {
+            assert!(used.contains(&measure), "{measure:?}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_role_is_named_with_those_there_are() {
+        let error = role("slogg").unwrap_err();
+        assert!(error.to_string().contains("slogg"));
+        assert!(error.hint().contains("s2d-cache"));
+    }
+}

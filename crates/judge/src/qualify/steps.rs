@@ -1,0 +1,299 @@
+//! The list of steps that a profile consists of.
+
+use super::plans::{self, Region};
+use super::procedures::{Precondition, Settings, fill_of};
+use super::{extract, names};
+use serde::{Deserialize, Serialize};
+use ssdlab_load::plan::{Durability, Mix, Plan};
+
+/// How long to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// About a minute. Too short for steady state or for ruling a write cliff out.
+    Quick,
+    /// About a quarter of an hour.
+    Standard,
+    /// Hours; adds SNIA preconditioning and up to 25 one-minute rounds.
+    Full,
+}
+
+/// Seconds per kind of step.
+struct Durations {
+    probe: f64,
+    scaling: f64,
+    flush: f64,
+    flush_repeats: u64,
+    read: f64,
+    mixed: f64,
+    sustained: f64,
+    whole_drive: f64,
+    snia_rounds: usize,
+    dirty: &'static [u64],
+}
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+impl Profile {
+    /// As on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Profile::Quick => "quick",
+            Profile::Standard => "standard",
+            Profile::Full => "full",
+        }
+    }
+
+    const fn durations(self) -> Durations {
+        match self {
+            Profile::Quick => Durations {
+                probe: 4.0,
+                scaling: 1.5,
+                flush: 1.0,
+                flush_repeats: 16,
+                read: 2.0,
+                mixed: 6.0,
+                sustained: 12.0,
+                whole_drive: 0.0,
+                snia_rounds: 0,
+                dirty: &[512, 4 * KIB, 64 * KIB, 512 * KIB, 4 * MIB, 16 * MIB],
+            },
+            Profile::Standard => Durations {
+                probe: 30.0,
+                scaling: 15.0,
+                flush: 8.0,
+                flush_repeats: 64,
+                read: 20.0,
+                mixed: 120.0,
+                sustained: 300.0,
+                whole_drive: 300.0,
+                snia_rounds: 0,
+                dirty: DIRTY_LONG,
+            },
+            Profile::Full => Durations {
+                probe: 60.0,
+                scaling: 60.0,
+                flush: 30.0,
+                flush_repeats: 256,
+                read: 60.0,
+                mixed: 1800.0,
+                sustained: 1800.0,
+                whole_drive: 4800.0,
+                snia_rounds: 25,
+                dirty: DIRTY_LONG,
+            },
+        }
+    }
+}
+
+const DIRTY_LONG: &[u64] = &[
+    512,
+    4 * KIB,
+    16 * KIB,
+    64 * KIB,
+    256 * KIB,
+    MIB,
+    4 * MIB,
+    16 * MIB,
+    64 * MIB,
+];
+
+/// What becomes of a step's record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Yields {
+    /// Nothing: it prepares.
+    Preparation,
+    /// A probe; with a name, also a series.
+    Probe(&'static str, u32, Option<&'static str>),
+    /// A flush point.
+    Flush(u64),
+    /// A series.
+    Series(&'static str),
+}
+
+/// One step.
+pub struct Work {
+    /// What it measures.
+    pub title: String,
+    /// About how long, s; 0 for a fill.
+    pub expected_s: f64,
+    /// What is run.
+    pub plan: Plan,
+    /// What is kept of it.
+    pub yields: Yields,
+    /// Later steps make no sense when this one did not finish.
+    pub needed: bool,
+}
+
+fn fill(region: Region, title: &str) -> Work {
+    Work {
+        title: title.into(),
+        expected_s: 0.0,
+        plan: plans::fill(region),
+        yields: Yields::Preparation,
+        needed: true,
+    }
+}
+
+fn work(title: String, expected_s: f64, plan: Plan, yields: Yields) -> Work {
+    Work {
+        title,
+        expected_s,
+        plan,
+        yields,
+        needed: false,
+    }
+}
+
+const METHODS: [(&str, Durability, &str); 3] = [
+    (names::PLAIN, plans::BUFFERED, "plain 4 KiB writes"),
+    (
+        names::FUA,
+        plans::FUA,
+        "durable 4 KiB writes, written through",
+    ),
+    (
+        names::WRITE_FLUSH,
+        plans::FLUSHED,
+        "durable 4 KiB writes, write then flush",
+    ),
+];
+
+fn probes(region: Region, d: &Durations, list: &mut Vec<Work>) {
+    for (method, durability, title) in METHODS {
+        let series = (method == names::FUA).then_some(names::DURABLE_WRITE);
+        list.push(work(
+            format!("{title}, one writer"),
+            d.probe,
+            plans::probe(method, region, durability, 1, d.probe),
+            Yields::Probe(method, 1, series),
+        ));
+    }
+    for (method, durability, title) in &METHODS[1..] {
+        for writers in [2, 4, 8] {
+            list.push(work(
+                format!("{title}, {writers} writers"),
+                d.scaling,
+                plans::probe(method, region, *durability, writers, d.scaling),
+                Yields::Probe(method, writers, None),
+            ));
+        }
+    }
+}
+
+fn flushes(region: Region, block_size: u32, d: &Durations, list: &mut Vec<Work>) {
+    for &dirty in d.dirty {
+        if dirty < u64::from(block_size) || dirty > region.bytes {
+            continue;
+        }
+        list.push(work(
+            format!("flush after {} of writes", ssdlab_ssd::Bytes(dirty)),
+            d.flush,
+            plans::flush_after(region, dirty, d.flush_repeats, d.flush),
+            Yields::Flush(dirty),
+        ));
+    }
+}
+
+/// A 4 KiB random load as (copies, depth) streams.
+fn load(name: &'static str, title: &str, streams: (u32, u32), mix: Mix, s: f64, r: Region) -> Work {
+    let plan = plans::load(name, r, mix, streams, s);
+    work(title.into(), s, plan, Yields::Series(name))
+}
+
+fn loads(r: Region, d: &Durations, list: &mut Vec<Work>) {
+    let mixed = Mix::ReadWrite { read_pct: 70 };
+    list.extend([
+        load(
+            names::READ_QD1,
+            "4 KiB random reads, QD1",
+            (1, 1),
+            Mix::Read,
+            d.read,
+            r,
+        ),
+        load(
+            names::READ_QD32,
+            "4 KiB random reads, QD32",
+            (1, 32),
+            Mix::Read,
+            d.read,
+            r,
+        ),
+        load(
+            names::MIXED,
+            "4 KiB 70/30 mix, QD8, buffered",
+            (8, 1),
+            mixed,
+            d.mixed,
+            r,
+        ),
+    ]);
+    let title = "4 KiB 70/30 mix, QD8, written through";
+    let mut through = load(names::MIXED_DURABLE, title, (8, 1), mixed, d.mixed, r);
+    through.plan = plans::durable(through.plan);
+    list.push(through);
+    let title = "4 KiB random writes, QD32";
+    list.push(load(
+        names::RANDOM_WRITE,
+        title,
+        (1, 32),
+        Mix::Write,
+        d.sustained,
+        r,
+    ));
+}
+
+fn long_steps(region: Region, whole: Option<Region>, d: &Durations, list: &mut Vec<Work>) {
+    if d.snia_rounds > 0 {
+        for pass in ["first", "second"] {
+            let title = format!("fill the region with 128 KiB writes, {pass} pass");
+            list.push(fill(region, &title));
+        }
+        let s = (d.snia_rounds * extract::ROUND_S) as f64;
+        let title = "4 KiB random writes in one-minute rounds after two fills of the region \
+                     (SNIA PTS rounds and criterion; no purge, writes only)";
+        list.push(load(
+            names::SNIA_ROUNDS,
+            title,
+            (1, 32),
+            Mix::Write,
+            s,
+            region,
+        ));
+    }
+    if let Some(whole) = whole.filter(|_| d.whole_drive > 0.0) {
+        list.push(fill(whole, "fill the whole drive"));
+        let title = "4 KiB random writes over the whole drive, QD32, after one fill";
+        list.push(load(
+            names::WHOLE_DRIVE,
+            title,
+            (1, 32),
+            Mix::Write,
+            d.whole_drive,
+            whole,
+        ));
+    }
+}
+
+/// The steps of `settings` on a target of `capacity` bytes, in order.
+pub fn steps(settings: &Settings, region: Region, capacity: u64, block_size: u32) -> Vec<Work> {
+    let d = settings.profile.durations();
+    let mut list = Vec::new();
+    if let Precondition::Fill(_) = settings.precondition {
+        let filled = fill_of(settings, region, capacity);
+        let title = format!("fill {}", ssdlab_ssd::Bytes(filled.bytes));
+        list.push(fill(filled, &title));
+    }
+    probes(region, &d, &mut list);
+    flushes(region, block_size, &d, &mut list);
+    loads(region, &d, &mut list);
+    let whole = settings.whole_drive.then_some(Region {
+        offset: 0,
+        bytes: capacity / (128 * KIB) * (128 * KIB),
+        seed: settings.seed,
+    });
+    long_steps(region, whole, &d, &mut list);
+    list
+}

@@ -1,0 +1,238 @@
+//! Verdicts on drives whose answer is known beforehand, and laws over every role and requirement.
+
+use super::fixtures::{self, cliff, consumer, facts, liar, protected, virtio_file};
+use super::readings::{Reading, read};
+use super::roles::{DurableMethod, Measure, roles};
+use super::{Evidence, Finding, Grade, Outcome, Verdict, explain, judge, names, role};
+use ssdlab_bench::device::TargetKind;
+
+fn verdict(role_name: &str, e: &Evidence) -> Verdict {
+    judge(role(role_name).unwrap(), e)
+}
+
+fn finding<'a>(v: &'a Verdict, id: &str) -> &'a Finding {
+    v.findings.iter().find(|f| f.id == id).unwrap()
+}
+
+fn mechanism_ids(e: &Evidence) -> Vec<String> {
+    explain(e).into_iter().map(|m| m.id).collect()
+}
+
+#[test]
+fn the_consumer_drive_is_no_log_device() {
+    let v = verdict("slog", &consumer());
+    assert_eq!(v.outcome, Outcome::Fail);
+    assert_eq!(
+        v.answer,
+        "No: not a good choice as a ZFS log device: a durable 4 KiB write takes 15.2 ms \
+         (66 a second) because the volatile buffer is forced to media on each one."
+    );
+    assert_eq!(finding(&v, "durability").outcome, Outcome::Unknown);
+    assert_eq!(finding(&v, "endurance").value, "0.10 DWPD, 0.10 TB/day");
+    assert_eq!(finding(&v, "endurance").limit, ">= 3 DWPD or >= 4 TB/day");
+}
+
+#[test]
+fn the_consumer_drive_is_no_cache_device_and_the_reasons_are_named() {
+    let v = verdict("s2d-cache", &consumer());
+    assert_eq!(
+        v.answer,
+        "No: not a good choice as a Storage Spaces Direct cache device: it has no power-loss \
+         protection, and a durable 4 KiB write takes 15.1 ms (66 a second) because the volatile \
+         buffer is forced to media on each one."
+    );
+    let plp = finding(&v, "power_loss_protection");
+    assert_eq!((plp.outcome, plp.grade), (Outcome::Fail, Grade::Documented));
+    assert_eq!(finding(&v, "write_through_penalty").value, "136x");
+    // A dozen seconds without a cliff prove nothing.
+    assert_eq!(finding(&v, "write_cliff").outcome, Outcome::Unknown);
+    assert_eq!(finding(&v, "steady_state").outcome, Outcome::Unknown);
+}
+
+/// A rate that was steady for a while and fell is no steady state.
+#[test]
+fn a_steady_state_that_was_left_does_not_hold() {
+    let mut e = consumer();
+    let of = |e: &Evidence| finding(&verdict("s2d-cache", e), "steady_state").clone();
+    let mut steady = fixtures::steady(0.04, 0.01);
+    for run in &mut e.sustained {
+        run.steady = Some(steady.clone());
+    }
+    let before = of(&e);
+    steady.left_for = Some(0.25);
+    for run in &mut e.sustained {
+        run.steady = Some(steady.clone());
+    }
+    let after = of(&e);
+    assert_ne!(before.outcome, after.outcome);
+    assert!(after.why.contains("It was left again"), "{}", after.why);
+}
+
+#[test]
+fn the_consumer_drive_fails_etcd_by_its_flush_tail_yet_serves_a_desk() {
+    let v = verdict("db-wal", &consumer());
+    assert_eq!(v.outcome, Outcome::Fail);
+    assert!(v.answer.contains("one flush in a hundred"), "{}", v.answer);
+    assert_eq!(verdict("general", &consumer()).outcome, Outcome::Pass);
+}
+
+#[test]
+fn its_protected_twin_passes_every_role() {
+    for role in roles() {
+        let v = judge(role, &protected());
+        assert_eq!(v.outcome, Outcome::Pass, "{}: {}", role.name, v.answer);
+        let met = |f: &Finding| f.outcome == Outcome::Pass;
+        assert!(
+            v.findings.iter().all(met),
+            "{}: {:?}",
+            role.name,
+            v.findings
+        );
+        assert!(v.mechanisms.is_empty(), "{:?}", v.mechanisms);
+    }
+    assert_eq!(
+        verdict("slog", &protected()).answer,
+        "Yes: a good choice as a ZFS log device: a durable 4 KiB write takes 40.0 us (24,000 a \
+         second) and the buffer is power-protected."
+    );
+}
+
+#[test]
+fn timing_never_proves_durability_on_a_virtual_disk() {
+    let e = virtio_file();
+    for name in ["slog", "s2d-cache", "ceph-wal", "db-wal"] {
+        let v = verdict(name, &e);
+        assert_eq!(v.outcome, Outcome::Unknown, "{name}: {}", v.answer);
+    }
+    let v = verdict("s2d-cache", &e);
+    let plp = finding(&v, "power_loss_protection");
+    assert_eq!(plp.value, "unknown");
+    assert_eq!(plp.grade, Grade::Behavioural);
+    assert!(plp.why.contains("virtual machine"), "{}", plp.why);
+    assert!(plp.why.contains("only power cuts"), "{}", plp.why);
+    // Not even when the virtual disk claims protection.
+    let mut claims = e;
+    claims.facts.power_loss_protection = Some(true);
+    let v = verdict("s2d-cache", &claims);
+    assert_eq!(v.outcome, Outcome::Unknown);
+}
+
+#[test]
+fn timing_condemns_a_virtual_disk_that_is_slow() {
+    let mut e = virtio_file();
+    e.probes[2] = fixtures::probe(names::WRITE_FLUSH, 1, 1_900.0, 519.0);
+    let v = verdict("slog", &e);
+    assert_eq!(v.outcome, Outcome::Fail);
+    let forced = "volatile_buffer_forced_to_media";
+    let m = v.mechanisms.iter().find(|m| m.id == forced).unwrap();
+    assert!(m.sentence.contains("hypervisor"), "{}", m.sentence);
+}
+
+#[test]
+fn a_flush_too_fast_to_be_true_is_called_suspicious() {
+    let v = verdict("slog", &liar());
+    assert_eq!(v.outcome, Outcome::Unknown);
+    assert!(v.answer.contains("suspiciously fast"), "{}", v.answer);
+    assert!(finding(&v, "durability").why.contains("suspiciously fast"));
+    assert_eq!(mechanism_ids(&liar()), ["implausibly_fast_flush"]);
+    // 10 us is not below 10 us.
+    let mut at_limit = liar();
+    at_limit.probes[1].p50_ns = 10_000;
+    at_limit.probes[2].p50_ns = 10_000;
+    assert!(mechanism_ids(&at_limit).is_empty());
+    // Without a flush on its way to the device there is nothing to lie about.
+    let mut through = liar();
+    through.facts.write_cache = Some("write through".into());
+    assert!(mechanism_ids(&through).is_empty());
+    let why = finding(&verdict("slog", &through), "durability")
+        .why
+        .clone();
+    assert!(why.contains("sends no flush at all"), "{why}");
+}
+
+#[test]
+fn a_cliff_is_named_in_verdict_and_mechanisms() {
+    let v = verdict("s2d-cache", &cliff());
+    assert_eq!(v.outcome, Outcome::Pass);
+    assert!(v.answer.starts_with("Yes: usable as"), "{}", v.answer);
+    assert_eq!(finding(&v, "write_cliff").value, "88 %");
+    assert_eq!(finding(&v, "write_cliff").outcome, Outcome::Fail);
+    assert_eq!(mechanism_ids(&cliff()), ["write_cliff", "no_steady_state"]);
+}
+
+#[test]
+fn law_no_evidence_gives_unknown_and_no_number() {
+    for kind in [
+        TargetKind::File,
+        TargetKind::BlockDevice,
+        TargetKind::Modelled,
+    ] {
+        let e = Evidence::none(facts(kind));
+        assert!(explain(&e).is_empty());
+        for role in roles() {
+            let v = judge(role, &e);
+            assert_eq!(v.outcome, Outcome::Unknown, "{}", role.name);
+            for f in &v.findings {
+                assert_eq!(f.outcome, Outcome::Unknown, "{} {}", role.name, f.id);
+                assert_eq!((f.value.as_str(), f.grade), ("unknown", Grade::None));
+                assert!(!f.why.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn law_every_measure_is_read_off_full_evidence() {
+    for method in [DurableMethod::Fua, DurableMethod::WriteFlush] {
+        for measure in Measure::ALL {
+            let reading = read(measure, method, &protected());
+            let (why, said) = match &reading {
+                Reading::Number { why, value, .. } => (why, value.is_finite()),
+                Reading::Fact { why, .. } => (why, true),
+                Reading::Unknown { why, .. } => (why, false),
+            };
+            assert!(said, "{measure:?}: {reading:?}");
+            assert!(why.ends_with('.') && why.len() > 10, "{measure:?}: {why}");
+        }
+    }
+}
+
+#[test]
+fn law_findings_have_sources_and_answers_end() {
+    for e in [consumer(), protected(), virtio_file(), liar(), cliff()] {
+        for role in roles() {
+            let v = judge(role, &e);
+            assert!(v.answer.ends_with('.') && v.answer.contains(&role.as_a));
+            assert_eq!(v.findings.len(), role.requirements.len());
+            for f in &v.findings {
+                assert!(!f.source.is_empty() && !f.limit.is_empty() && !f.why.is_empty());
+                assert!(!f.why.contains("NaN") && !f.value.contains("inf"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_percentile_needs_enough_measurements() {
+    let mut e = protected();
+    for p in &mut e.probes {
+        p.count = 99;
+    }
+    let p99 = |e: &Evidence| read(Measure::DurableWriteP99, DurableMethod::Fua, e);
+    assert!(matches!(p99(&e), Reading::Unknown { .. }));
+    for p in &mut e.probes {
+        p.count = 100;
+    }
+    assert!(matches!(p99(&e), Reading::Number { .. }));
+}
+
+#[test]
+fn a_files_size_is_not_the_drives_capacity() {
+    let mut e = protected();
+    e.facts.kind = TargetKind::File;
+    let dwpd = read(Measure::EnduranceDwpd, DurableMethod::Fua, &e);
+    assert!(matches!(dwpd, Reading::Unknown { .. }));
+    // The alternative, TB per day, still decides.
+    let v = verdict("s2d-cache", &e);
+    assert_eq!(finding(&v, "endurance").outcome, Outcome::Pass);
+}

@@ -1,0 +1,76 @@
+//! Checkpoints: a life can be stopped and gone on with, and goes on as it would have.
+//!
+//! The form is that of saved drives (see [`ssdlab_drives::keep::saved`]) with another magic number: whole or not
+//! at all, with a checksum.
+
+use super::result::Row;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::LabError;
+use ssdlab_drives::keep::manner::Manner;
+use ssdlab_drives::keep::saved::{Kind, Over, Place, get};
+use ssdlab_drives::media::Media;
+use ssdlab_load::synthetic::CommandsState;
+use ssdlab_ssd::{CountingDrive, DriveConfig};
+use std::path::Path;
+
+pub(super) const MAGIC: [u8; 8] = *b"ssdlabCK";
+
+/// How far a life is, besides the drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Standing {
+    /// How it lives.
+    pub manner: Manner,
+    /// What the drive's media is taken to be.
+    pub media: Media,
+    /// `sata`, `nvme`, `pcie`.
+    pub interface: String,
+    /// Where its commands stand.
+    pub commands: CommandsState,
+    /// Patrols so far, each after a week.
+    pub patrols: u64,
+    /// Bytes written since the last patrol.
+    pub since_patrol: u64,
+    /// Samples so far.
+    pub rows: Vec<Row>,
+    /// Bytes extrapolated, of those written.
+    pub leapt_bytes: u64,
+    /// Largest change of WAF over a leap.
+    pub leap_error: f64,
+}
+
+impl Standing {
+    /// Virtual days since the drive was filled: what was written since, at the daily rate. Worked
+    /// out from the bytes, so that it does not depend on the steps in which they were written.
+    pub fn days(&self, config: &DriveConfig, host_bytes: u64) -> f64 {
+        days(&self.manner, config, host_bytes)
+    }
+}
+
+/// See [`Standing::days`].
+pub(super) fn days(manner: &Manner, config: &DriveConfig, host_bytes: u64) -> f64 {
+    host_bytes.saturating_sub(config.user_bytes) as f64 / manner.per_day as f64
+}
+
+/// Saves a life at `path`, over an older checkpoint.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn save(path: &Path, drive: &CountingDrive, standing: &Standing) -> Result<u64, LabError> {
+    Place::reserve(path, Over::Replace)?.put(MAGIC, standing, &|out| drive.save(out))
+}
+
+/// Loads one.
+///
+/// # Errors
+/// When it cannot be read, is no checkpoint, is one of another version, or is damaged.
+pub fn load(path: &Path) -> Result<(CountingDrive, Standing), LabError> {
+    let kind = Kind {
+        name: "checkpoint of a life",
+        hint: "go on from another checkpoint, or live the life again: `ssdlab age DRIVE ... \
+               --checkpoint FILE`",
+    };
+    get(path, MAGIC, &kind, |file, length| {
+        CountingDrive::load(file, length)
+    })
+}

@@ -1,0 +1,107 @@
+//! The drive that a life leaves behind, however it was kept: in the results of `age`, in a
+//! checkpoint, or saved by `simulate`. All of them can be measured, simulated and asked for SMART.
+
+use super::checkpoint;
+use super::result::Life;
+use ssdlab_base::LabError;
+use ssdlab_drives::catalogue;
+use ssdlab_drives::keep::manner::Manner;
+use ssdlab_drives::keep::saved;
+use ssdlab_drives::keep::saved::About;
+use ssdlab_ssd::Drive;
+use ssdlab_view::units;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The drive's file in the results of `age`.
+pub const DRIVE_FILE: &str = "drive.ssd";
+
+/// What a life says of the drive that it leaves behind.
+pub fn about(manner: &Manner, interface: &str, host_bytes: u64, days: f64) -> About {
+    About {
+        name: manner.name.clone(),
+        title: manner.title.clone(),
+        settings: manner.settings.clone(),
+        rests_on: manner.rests_on.clone(),
+        history: vec![format!(
+            "aged by {} {} B, {} written, {}, seed {}",
+            manner.pattern,
+            manner.block,
+            units::decimal_bytes(host_bytes as f64),
+            if manner.fast { "fast" } else { "exact" },
+            manner.seed
+        )],
+        powered_minutes: (days * 1440.0) as u64,
+        celsius: Some(manner.temperature_c.clamp(0.0, 99.0) as u8),
+        interface: Some(interface.to_owned()),
+        lived: Some(manner.clone()),
+    }
+}
+
+impl Life {
+    /// What it says of the drive that it leaves behind.
+    pub fn about(&self, interface: &str) -> About {
+        about(&self.manner, interface, self.end.host_bytes, self.end.days)
+    }
+}
+
+/// Where a kept drive lies, when `name` leads to one: a file, or the results of `age`. Names of the
+/// catalogue and drive files (`.toml`) come first.
+pub fn kept(name: &str) -> Option<PathBuf> {
+    if name.ends_with(".toml") || catalogue::drive(name).is_ok() {
+        return None;
+    }
+    let path = file(Path::new(name));
+    path.is_file().then_some(path)
+}
+
+fn file(path: &Path) -> PathBuf {
+    if path.is_dir() {
+        path.join(DRIVE_FILE)
+    } else {
+        path.to_owned()
+    }
+}
+
+/// Loads a kept drive, in virtual time: a saved one, the results of `age`, or a checkpoint.
+///
+/// # Errors
+/// When it cannot be read, is none of these, or is damaged.
+pub fn open(path: &Path) -> Result<(Drive, About), LabError> {
+    let directory = path;
+    let path = file(directory);
+    if directory.is_dir() && !path.exists() {
+        return Err(is_none(directory));
+    }
+    if !is_checkpoint(&path)? {
+        return saved::load(&path);
+    }
+    let (drive, standing) = checkpoint::load(&path)?;
+    let days = standing.days(drive.config(), drive.counters().host_bytes_written);
+    let about = about(
+        &standing.manner,
+        &standing.interface,
+        drive.counters().host_bytes_written,
+        days,
+    );
+    let drive = drive
+        .into_timed()
+        .map_err(|error| LabError::refused(error.to_string(), ""))?;
+    Ok((drive, about))
+}
+
+/// A directory without a drive in it: one of other results, or of a served drive.
+fn is_none(directory: &Path) -> LabError {
+    LabError::refused(
+        format!("no saved drive in {}", directory.display()),
+        "`ssdlab age` and `ssdlab simulate --save FILE` leave one",
+    )
+}
+
+fn is_checkpoint(path: &Path) -> Result<bool, LabError> {
+    let mut head = Vec::new();
+    std::fs::File::open(path)
+        .and_then(|file| file.take(8).read_to_end(&mut head))
+        .map_err(|error| LabError::file("reading", path, error))?;
+    Ok(head == checkpoint::MAGIC)
+}

@@ -1,0 +1,259 @@
+//! What came out of a life: `result.json` and `series.csv`.
+
+use super::Plan;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::LabError;
+use ssdlab_drives::cycles::Cycles;
+use ssdlab_drives::keep::manner::Manner;
+use ssdlab_drives::media::{Rating, Stress};
+use ssdlab_ssd::CountingDrive;
+use ssdlab_ssd::nand::EndOfLife;
+use ssdlab_ssd::nand::reliability::{RBER_UNITY, rber_class_top};
+
+/// A sample.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// Bytes written by the host.
+    pub host_bytes: u64,
+    /// Virtual days.
+    pub days: f64,
+    /// NAND bytes programmed / host bytes written, so far.
+    pub waf: f64,
+    /// Mean cycles of the blocks in use.
+    pub cycles_average: f64,
+    /// The least worn.
+    pub cycles_min: u32,
+    /// The most worn.
+    pub cycles_max: u32,
+    /// Per cent of the rated cycles left on average.
+    pub life_left_pct: f64,
+    /// Blocks retired.
+    pub blocks_retired: u64,
+    /// Reserve blocks left.
+    pub reserve_left: u32,
+    /// Superblocks given up.
+    pub superblocks_retired: u64,
+    /// Share of NAND writes made by wear levelling.
+    pub levelled_share: f64,
+    /// Share of NAND writes made by refresh.
+    pub refreshed_share: f64,
+}
+
+impl Row {
+    /// How the drive stands.
+    pub fn of(drive: &CountingDrive, days: f64) -> Row {
+        let c = drive.counters();
+        let slot = f64::from(drive.config().geometry().slot_bytes);
+        let nand = c.slots_programmed() as f64;
+        let share = |slots: u64| slots as f64 / nand.max(1.0);
+        let mut row = Row {
+            host_bytes: c.host_bytes_written,
+            days,
+            waf: nand * slot / (c.host_bytes_written as f64).max(1.0),
+            cycles_average: 0.0,
+            cycles_min: 0,
+            cycles_max: 0,
+            life_left_pct: 100.0,
+            blocks_retired: 0,
+            reserve_left: 0,
+            superblocks_retired: 0,
+            levelled_share: share(c.slots_levelled),
+            refreshed_share: share(c.slots_refreshed),
+        };
+        if let Some(wear) = drive.reliability() {
+            let cycles = Cycles::of(wear);
+            row.cycles_average = cycles.average;
+            (row.cycles_min, row.cycles_max) = (cycles.min, cycles.max);
+            row.life_left_pct = cycles.left_pct(wear.config().cycles_rated).max(0.0);
+            row.blocks_retired = wear.counters().blocks_retired;
+            row.superblocks_retired = wear.counters().superblocks_retired;
+            row.reserve_left = wear.reserve_left();
+        }
+        row
+    }
+}
+
+/// First line of the samples as CSV.
+const CSV_HEAD: &str = "host_bytes,days,waf,cycles_average,cycles_min,cycles_max,life_left_pct,\
+                        blocks_retired,reserve_left,superblocks_retired,levelled_share,\
+                        refreshed_share\n";
+
+/// The samples as CSV.
+pub fn csv(rows: &[Row]) -> String {
+    let lines = rows.iter().map(csv_line);
+    std::iter::once(CSV_HEAD.to_owned()).chain(lines).collect()
+}
+
+/// One sample as a line of it.
+pub fn csv_line(r: &Row) -> String {
+    format!(
+        "{},{:.3},{:.5},{:.2},{},{},{:.3},{},{},{},{:.6},{:.6}\n",
+        r.host_bytes,
+        r.days,
+        r.waf,
+        r.cycles_average,
+        r.cycles_min,
+        r.cycles_max,
+        r.life_left_pct,
+        r.blocks_retired,
+        r.reserve_left,
+        r.superblocks_retired,
+        r.levelled_share,
+        r.refreshed_share
+    )
+}
+
+/// A life in the end.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Life {
+    /// How it was lived.
+    pub manner: Manner,
+    /// As asked for.
+    pub until: String,
+    /// The last sample.
+    pub end: Row,
+    /// What the drive does now that its reserve is used up; nothing: it is not.
+    pub ended: Option<&'static str>,
+    /// It was interrupted.
+    pub stopped: bool,
+    /// Rated cycles.
+    pub cycles_rated: u32,
+    /// Programs that failed.
+    pub program_failures: u64,
+    /// Erases that failed.
+    pub erase_failures: u64,
+    /// Blocks retired because their margin was gone.
+    pub margin_failures: u64,
+    /// Unit reads of patrols.
+    pub nand_reads_patrol: u64,
+    /// Tries of reads beyond the first.
+    pub read_retries: u64,
+    /// Reads beyond the last try.
+    pub reads_uncorrectable: u64,
+    /// Lost code words per bit, as expected of the unit reads that were made; nothing: none was.
+    pub uber_of_reads: Option<f64>,
+    /// The same of data written now and kept as JESD218 asks.
+    pub uber_kept: f64,
+    /// What JESD218 allows.
+    pub uber_max: f64,
+    /// Host bytes at which the mean block has its rated cycles, at the WAF of this life.
+    pub rated_bytes: f64,
+    /// The same per day of the warranty as a share of the capacity, over five years.
+    pub dwpd_5_years: f64,
+    /// Of the bytes written, those extrapolated.
+    pub leapt_bytes: u64,
+    /// Largest change of WAF found after a leap: the error stated for `--fast`.
+    pub leap_error: f64,
+    /// The self-check: nothing, or the first contradiction.
+    pub contradiction: Option<String>,
+}
+
+impl Life {
+    pub(super) fn of(
+        plan: &Plan,
+        drive: &CountingDrive,
+        end: Row,
+        leapt: (u64, f64),
+        stopped: bool,
+    ) -> Result<Life, LabError> {
+        let wear = drive.reliability().map(|wear| wear.counters().clone());
+        let wear = wear.unwrap_or_default();
+        let rated = f64::from(plan.media.cycles_rated);
+        let capacity = plan.config.user_bytes as f64;
+        let rated_bytes = end.host_bytes as f64 * rated / end.cycles_average.max(1e-9);
+        Ok(Life {
+            manner: plan.manner.clone(),
+            until: plan.until.to_string(),
+            ended: drive.ended().map(EndOfLife::name),
+            stopped,
+            cycles_rated: plan.media.cycles_rated,
+            program_failures: wear.program_failures,
+            erase_failures: wear.erase_failures,
+            margin_failures: wear.margin_failures,
+            nand_reads_patrol: drive.counters().nand_reads_patrol,
+            read_retries: wear.read_retries,
+            reads_uncorrectable: wear.reads_uncorrectable,
+            uber_of_reads: uber_of_reads(plan, &wear.reads_by_rber)?,
+            uber_kept: plan.media.uber(Stress {
+                cycles: end.cycles_average,
+                ..plan.media.at_rating()?
+            })?,
+            uber_max: plan.media.class.limits().uber_max,
+            rated_bytes,
+            dwpd_5_years: Rating::new(rated_bytes.max(1.0), capacity, 5.0)?.dwpd(),
+            leapt_bytes: leapt.0,
+            leap_error: leapt.1,
+            contradiction: drive.check().err(),
+            end,
+        })
+    }
+}
+
+fn uber_of_reads(plan: &Plan, by_rber: &[u64]) -> Result<Option<f64>, LabError> {
+    let (mut sum, mut count) = (0.0, 0_u64);
+    for (class, &reads) in by_rber.iter().enumerate().filter(|(_, reads)| **reads > 0) {
+        let rber = (rber_class_top(class) as f64 / RBER_UNITY as f64).min(0.5);
+        sum += reads as f64 * plan.media.uber_of_rber(rber)?;
+        count += reads;
+    }
+    Ok((count > 0).then(|| sum / count as f64))
+}
+
+/// A life for people.
+pub fn summary(life: &Life) -> String {
+    use ssdlab_view::units::decimal_bytes;
+    let (m, e) = (&life.manner, &life.end);
+    let ended = life.ended.unwrap_or("no");
+    let exact = if life.leapt_bytes == 0 {
+        "every page write was played".to_owned()
+    } else {
+        format!(
+            "{} extrapolated; WAF changed by at most {:.2} % over a leap",
+            decimal_bytes(life.leapt_bytes as f64),
+            100.0 * life.leap_error
+        )
+    };
+    let lines = [
+        format!("{}: {} {} B, seed {}", m.title, m.pattern, m.block, m.seed),
+        format!(
+            "written     {} in {:.0} days at {} a day, {:.0} C ({exact})",
+            decimal_bytes(e.host_bytes as f64),
+            e.days,
+            decimal_bytes(m.per_day as f64),
+            m.temperature_c
+        ),
+        format!(
+            "WAF         {:.3}; of NAND writes {:.2} % wear levelling, {:.2} % refresh",
+            e.waf,
+            100.0 * e.levelled_share,
+            100.0 * e.refreshed_share
+        ),
+        format!(
+            "cycles      {:.0} on average, {} to {}, rated {}: {:.1} % left",
+            e.cycles_average, e.cycles_min, e.cycles_max, life.cycles_rated, e.life_left_pct
+        ),
+        format!(
+            "blocks      {} retired ({} programs, {} erases, {} margins failed), {} in reserve; {} \
+             superblocks given up",
+            e.blocks_retired,
+            life.program_failures,
+            life.erase_failures,
+            life.margin_failures,
+            e.reserve_left,
+            e.superblocks_retired
+        ),
+        format!("patrols     {} unit reads", life.nand_reads_patrol),
+        format!(
+            "UBER        {:.1e} kept as JESD218 asks, {:.0e} allowed",
+            life.uber_kept, life.uber_max
+        ),
+        format!(
+            "rated life  {} at this WAF, {:.2} drive writes a day for 5 years",
+            decimal_bytes(life.rated_bytes),
+            life.dwpd_5_years
+        ),
+        format!("at its end  {ended}"),
+    ];
+    lines.join("\n")
+}

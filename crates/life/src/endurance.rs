@@ -1,0 +1,568 @@
+//! What a drive's cells last for, in host bytes: cycles over the write amplification that the
+//! modelled drive has under JESD219's streams or your own work, against its maker's rating.
+//!
+//! TBW by JESD218 is the most host data after which everything that the standard asks still holds.
+//! Here the cycles end with the first of: the rating of the cells; the cycles at which data kept as
+//! the class asks is beyond the last try of a read (UBER); the cycles at which as many blocks have
+//! failed as are in reserve (capacity). Failures of other parts (FFR) are not modelled.
+
+pub mod money;
+pub mod work;
+
+use serde::Serialize;
+use ssdlab_base::LabError;
+use ssdlab_base::memory::refuse_if_too_big;
+use ssdlab_base::stop::go_on;
+use ssdlab_drives::catalogue::CatalogueDrive;
+use ssdlab_drives::media::{Class, Media, Rating};
+use ssdlab_drives::scaling::scaled;
+use ssdlab_ssd::geometry::Geometry;
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, CountingDrive, DriveConfig};
+use std::sync::atomic::AtomicBool;
+use work::Work;
+
+/// Sizes of JESD219's enterprise commands in 512-byte blocks, with their shares of 100 (as fio's
+/// `examples/jesd219.fio` has them).
+pub const SIZES: [(u32, u32); 12] = [
+    (1, 4),
+    (2, 1),
+    (3, 1),
+    (4, 1),
+    (5, 1),
+    (6, 1),
+    (7, 1),
+    (8, 67),
+    (16, 10),
+    (32, 7),
+    (64, 3),
+    (128, 3),
+];
+/// Shares of 100 commands, and of 100 addresses, in the order of addresses.
+pub const ZONES: [(u32, u64); 3] = [(50, 5), (30, 15), (20, 80)];
+/// Years that drive writes per day are counted over when a drive's papers name none.
+const YEARS_USUAL: f64 = 5.0;
+
+/// The writes of JESD219's enterprise stream on a drive of so many bytes.
+pub struct Jesd219 {
+    rng: Rng,
+    blocks: u64,
+}
+
+impl Jesd219 {
+    /// The stream of `seed`.
+    ///
+    /// # Errors
+    /// When the drive is smaller than 16 MiB: its zones would be a few commands wide.
+    pub fn new(capacity: u64, seed: u64) -> Result<Jesd219, LabError> {
+        if capacity < 16 << 20 {
+            return Err(LabError::refused(
+                format!("a drive of {capacity} bytes is too small for JESD219's zones"),
+                "16 MiB or more",
+            ));
+        }
+        Ok(Jesd219 {
+            rng: Rng::named(seed, "jesd219"),
+            blocks: capacity / 512,
+        })
+    }
+
+    /// Index of an entry drawn by its share of 100.
+    fn draw<const N: usize>(&mut self, shares: [u32; N]) -> usize {
+        let mut at = self.rng.below(100) as u32;
+        for (index, share) in shares.into_iter().enumerate() {
+            if at < share {
+                return index;
+            }
+            at -= share;
+        }
+        N - 1
+    }
+}
+
+impl Iterator for Jesd219 {
+    type Item = Command;
+
+    fn next(&mut self) -> Option<Command> {
+        let size = u64::from(SIZES[self.draw(SIZES.map(|(_, share)| share))].0);
+        let zone = self.draw(ZONES.map(|(share, _)| share));
+        let before: u64 = ZONES[..zone].iter().map(|(_, wide)| wide).sum();
+        let (first, wide) = (
+            self.blocks * before / 100,
+            self.blocks * ZONES[zone].1 / 100,
+        );
+        // Starts at multiples of 4 KiB, as in fio's example.
+        let place = self.rng.below((wide - size) / 8 + 1) * 8;
+        let offset = (first.next_multiple_of(8) + place).min(self.blocks - size);
+        Some(Command::write(offset * 512, (size * 512) as u32))
+    }
+}
+
+/// A drive's endurance.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Endurance {
+    /// Name.
+    pub name: String,
+    /// What it is worn by.
+    pub work: String,
+    /// How much of it was played.
+    pub scaled: String,
+    /// Nominal over-provisioning, (raw - user) / user.
+    pub op: f64,
+    /// WAF under the work, in the last drive write.
+    pub waf: f64,
+    /// It ran away (see [`Steady`]): the true one is higher, and every life is shorter than given.
+    pub ran_away: bool,
+    /// Class that JESD218's limits are taken of.
+    pub class: Class,
+    /// Rated cycles.
+    pub cycles_rated: u32,
+    /// Cycles after which data kept as JESD218 asks is beyond the last try of a read.
+    pub cycles_to_uber: f64,
+    /// Cycles after which as many blocks have failed as are in reserve.
+    pub cycles_to_reserve: f64,
+    /// Host bytes until the mean block has its rated cycles.
+    pub bytes: f64,
+    /// The same until the first of the three, by JESD218.
+    pub tbw: f64,
+    /// Which of the three.
+    pub limited_by: &'static str,
+    /// What the papers rate it for, bytes.
+    pub rated_bytes: Option<f64>,
+    /// `tbw` as drive writes per day of the warranty.
+    pub dwpd: f64,
+    /// UBER at the rated cycles, kept as JESD218 asks.
+    pub uber: f64,
+    /// Its limit.
+    pub uber_max: f64,
+    /// Cycles of the mean block when the host has written what the papers rate it for.
+    pub cycles_at_rated_bytes: Option<f64>,
+    /// UBER then, kept as JESD218 asks.
+    pub uber_at_rated_bytes: Option<f64>,
+    /// What this rests on.
+    pub rests_on: Vec<String>,
+}
+
+impl Endurance {
+    /// Whether UBER is within JESD218's limit when the host has written what the papers rate the
+    /// drive for; `None`: there is no such rating.
+    pub fn is_within(&self) -> Option<bool> {
+        let uber = self.uber_at_rated_bytes?;
+        // The limit itself is met where the law is scaled to meet it.
+        Some(uber <= self.uber_max * (1.0 + 1e-6))
+    }
+}
+
+/// Drives are played with about so many bytes when nothing else is asked.
+pub const CAPACITY_USUAL: u64 = 8 << 30;
+/// Drive writes before the one that is measured, then.
+pub const WARM_USUAL: u32 = 2;
+
+/// What is asked of a drive.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// Play a drive of about so many bytes for the host, with the effective over-provisioning of
+    /// the whole; `None`: the whole drive.
+    pub capacity: Option<u64>,
+    /// Drive writes before the one that is measured.
+    pub warm: u32,
+    /// Of the random numbers.
+    pub seed: u64,
+}
+
+/// Writes the drive once in order and then so many times over by the work, the last measured.
+///
+/// # Errors
+/// When the drive is too large for memory, or too small for the work, or `stop` is set.
+pub fn worn_by(
+    drive: &CatalogueDrive,
+    work: &Work,
+    asked: &Asked,
+    stop: &AtomicBool,
+) -> Result<Endurance, LabError> {
+    let played = played(drive, asked.capacity)?;
+    let media = Media::of(drive)?;
+    let rounds = Rounds {
+        bytes: played.config.user_bytes,
+        warm: asked.warm,
+        seed: asked.seed,
+    };
+    let Steady { waf, ran_away } = steady_waf(&played.config, work, &rounds, stop)?;
+    let raw = Geometry::new(drive.config.shape).raw_bytes() as f64;
+    let after = |cycles: f64| cycles * raw / waf;
+    let rated = f64::from(media.cycles_rated);
+    let (to_uber, to_reserve) = (media.cycles_to_uber()?, media.cycles_to_reserve());
+    let (cycles, limited_by) = [
+        (rated, "rated cycles"),
+        (to_uber, "UBER"),
+        (to_reserve, "reserve"),
+    ]
+    .into_iter()
+    .fold((f64::INFINITY, ""), |least, next| {
+        if next.0 < least.0 { next } else { least }
+    });
+    let rated_bytes = drive.rated_bytes_written().map(|bytes| bytes as f64);
+    let cycles_at_rated_bytes = rated_bytes.map(|bytes| bytes * waf / raw);
+    let kept = |cycles: f64| media.uber(media.kept_after(cycles)?);
+    Ok(Endurance {
+        name: drive.file.name.clone(),
+        work: work.name(),
+        scaled: played.said,
+        op: drive.config.nominal_op(),
+        waf,
+        ran_away,
+        class: media.class,
+        cycles_rated: media.cycles_rated,
+        cycles_to_uber: to_uber,
+        cycles_to_reserve: to_reserve,
+        bytes: after(rated),
+        tbw: after(cycles),
+        limited_by,
+        rated_bytes,
+        dwpd: dwpd(drive, after(cycles))?,
+        uber: kept(rated)?,
+        uber_max: media.class.limits().uber_max,
+        uber_at_rated_bytes: cycles_at_rated_bytes.map(kept).transpose()?,
+        cycles_at_rated_bytes,
+        rests_on: {
+            let client = matches!(work, Work::Client).then(|| CLIENT.to_owned());
+            media.rests_on.into_iter().chain(client).collect()
+        },
+    })
+}
+
+/// The drive that is played in place of the whole.
+///
+/// # Errors
+/// When it does not fit into memory, or cannot be made so small.
+pub fn played(
+    drive: &CatalogueDrive,
+    capacity: Option<u64>,
+) -> Result<ssdlab_drives::scaling::Scaled, LabError> {
+    let capacity = capacity.unwrap_or(u64::MAX);
+    let played = scaled(&drive.config, capacity)?;
+    refuse_if_too_big(&drive.file.name, played.config.memory_bytes(), 1)?;
+    Ok(played)
+}
+
+/// Infinite for a drive that no write of the host wears.
+fn dwpd(drive: &CatalogueDrive, bytes: f64) -> Result<f64, LabError> {
+    if bytes.is_infinite() {
+        return Ok(bytes);
+    }
+    let years = drive.file.documented.warranty_years.as_ref();
+    let years = years.map_or(YEARS_USUAL, |years| f64::from(years.value));
+    let capacity = drive.config.user_bytes as f64;
+    Ok(Rating::new(bytes, capacity, years)?.dwpd())
+}
+
+/// Writes a drive once from front to back.
+fn fill(drive: &mut CountingDrive, bytes: u64) {
+    let (run, slot) = (64 << 20, drive.config().shape.slot_bytes);
+    for at in (0..bytes).step_by(run) {
+        drive.write_run(at, (run as u64).min(bytes - at), slot);
+    }
+}
+
+/// How a work is played until its write amplification is steady.
+#[derive(Clone, Copy, Debug)]
+pub struct Rounds {
+    /// The work is done on so many bytes from the front, and a round writes as many.
+    pub bytes: u64,
+    /// Rounds before the one that is measured.
+    pub warm: u32,
+    /// Of the random numbers.
+    pub seed: u64,
+}
+
+/// A write amplification factor in steady state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steady {
+    /// NAND bytes programmed / host bytes written, in the last round.
+    pub waf: f64,
+    /// A round programmed more than [`RUNAWAY`] times what it is to write, and was stopped: `waf`
+    /// is that so far, and the steady one is higher.
+    pub ran_away: bool,
+}
+
+/// NAND writes of a round, as a multiple of what it is to write, from which it is not played on.
+/// A map of extents that does not fit into DRAM programs pages of its own for every slot that is
+/// relocated; with little spare area that feeds on itself, and a round takes hours.
+pub const RUNAWAY: u64 = 50;
+
+/// Write amplification factor of a work in steady state: what it uses is written once in order, and
+/// then in rounds by the work; that of the last round counts.
+///
+/// # Errors
+/// When the drive is not possible or too small for the work, or `stop` is set.
+pub fn steady_waf(
+    config: &DriveConfig,
+    work: &Work,
+    rounds: &Rounds,
+    stop: &AtomicBool,
+) -> Result<Steady, LabError> {
+    let refused = |error: ssdlab_ssd::ConfigError| LabError::refused(error.to_string(), "");
+    let mut drive = CountingDrive::new(config.clone()).map_err(refused)?;
+    let slot = u64::from(config.shape.slot_bytes);
+    let capacity = rounds.bytes / slot * slot;
+    let mut stream = work.stream(capacity, rounds.seed)?;
+    let used = match &stream {
+        work::Stream::Client(client) => client.used() / slot * slot,
+        _ => capacity,
+    };
+    fill(&mut drive, used);
+    let mut then = drive.counters().clone();
+    let mut batch = Vec::with_capacity(4096);
+    let most = RUNAWAY.saturating_mul(capacity / slot);
+    let mut ran_away = false;
+    for _ in 0..=rounds.warm {
+        if ran_away {
+            break;
+        }
+        then = drive.counters().clone();
+        while drive.counters().host_bytes_written - then.host_bytes_written < capacity {
+            go_on(stop)?;
+            stream.batch(&mut batch, 4096)?;
+            drive.apply_all(&batch);
+            ran_away = drive.counters().slots_programmed() - then.slots_programmed() > most;
+            if ran_away {
+                break;
+            }
+        }
+    }
+    drive
+        .check()
+        .map_err(|error| LabError::refused(format!("self-check failed: {error}"), ""))?;
+    let slot = config.geometry().slot_bytes;
+    let waf = drive.counters().waf_since(&then, slot);
+    let waf = waf.ok_or_else(|| LabError::refused("nothing was written", ""))?;
+    Ok(Steady { waf, ran_away })
+}
+
+/// A table for people.
+pub fn table(rows: &[Endurance]) -> String {
+    use ssdlab_view::units::decimal_bytes;
+    let or_not = |bytes: f64| match bytes.is_finite() {
+        true => decimal_bytes(bytes),
+        false => "endless".into(),
+    };
+    let mut lines = vec![format!(
+        "{:22} {:14} {:>6} {:>5} {:>8} {:>8} {:>5} {:>8}",
+        "drive", "work", "OP %", "WAF", "TBW", "rated", "DWPD", "UBER"
+    )];
+    for r in rows {
+        let uber = r.uber_at_rated_bytes.unwrap_or(r.uber);
+        let mark = if r.is_within() == Some(false) {
+            "!"
+        } else {
+            ""
+        };
+        lines.push(format!(
+            "{:22} {:14} {:>6.1} {:>5} {:>8} {:>8} {:>5} {:>8}",
+            r.name,
+            r.work,
+            100.0 * r.op,
+            if r.ran_away {
+                format!(">{:.0}", r.waf.floor())
+            } else {
+                format!("{:.2}", r.waf)
+            },
+            or_not(r.tbw),
+            r.rated_bytes.map_or("-".into(), decimal_bytes),
+            if r.dwpd.is_finite() {
+                format!("{:.2}", r.dwpd)
+            } else {
+                "-".into()
+            },
+            format!("{uber:.0e}{mark}"),
+        ));
+    }
+    lines.join("\n")
+}
+
+/// Said wherever a client's work is shown.
+const CLIENT: &str =
+    "client: a stand-in for JESD219A's trace, which is not free; all of it assumed";
+
+/// What the table does not say: what limits each drive, and which are beyond JESD218's UBER.
+pub fn remarks(rows: &[Endurance]) -> Vec<String> {
+    let mut found = Vec::new();
+    for r in rows {
+        if r.work == "client" {
+            found.push(CLIENT.to_owned());
+        }
+        if r.ran_away {
+            found.push(format!(
+                "{}, {}: write amplification ran away and was stopped above {RUNAWAY} x: the true \
+                 one is higher, TBW and UBER are at best those shown",
+                r.name, r.work
+            ));
+        }
+        if r.limited_by != "rated cycles" {
+            found.push(format!(
+                "{}: {} ends it before its {} rated cycles",
+                r.name, r.limited_by, r.cycles_rated
+            ));
+        }
+        if r.is_within() == Some(false) {
+            found.push(format!(
+                "{}, {}: at its rated {:.0} TB written UBER is {:.0e}, beyond {:.0e}",
+                r.name,
+                r.work,
+                r.rated_bytes.unwrap_or(0.0) / 1e12,
+                r.uber_at_rated_bytes.unwrap_or(0.0),
+                r.uber_max
+            ));
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Chi-square over sizes and zones of a million commands; 99.9 % points of 11 and 2 degrees of
+    /// freedom.
+    #[test]
+    fn the_stream_has_the_sizes_and_the_skew_of_the_standard() {
+        let count = 1_000_000;
+        let capacity = 1_u64 << 34;
+        let (mut sizes, mut zones) = ([0_u32; 12], [0_u32; 3]);
+        for command in Jesd219::new(capacity, 7).unwrap().take(count) {
+            let size = SIZES.iter().position(|(s, _)| s * 512 == command.len);
+            sizes[size.unwrap()] += 1;
+            let percent = command.offset as f64 * 100.0 / capacity as f64;
+            zones[usize::from(percent >= 5.0) + usize::from(percent >= 20.0)] += 1;
+        }
+        let chi = |found: &[u32], shares: &[u32]| -> f64 {
+            let each = found.iter().zip(shares).map(|(&found, &share)| {
+                let expected = count as f64 * f64::from(share) / 100.0;
+                (f64::from(found) - expected).powi(2) / expected
+            });
+            each.sum()
+        };
+        let size_chi = chi(&sizes, &SIZES.map(|(_, share)| share));
+        let zone_chi = chi(&zones, &ZONES.map(|(share, _)| share));
+        assert!(size_chi < 31.3, "{size_chi} {sizes:?}");
+        assert!(zone_chi < 13.8, "{zone_chi} {zones:?}");
+    }
+
+    #[test]
+    fn more_spare_area_is_more_life() {
+        let of = |blocks: u32| {
+            let mut config = DriveConfig::tiny();
+            config.shape.blocks_per_plane = blocks;
+            config.shape.pages_per_block = 96;
+            config.shape.planes_per_die = 1;
+            config.user_bytes = 32 << 20;
+            config.ftl.slc.superblocks = 0;
+            config.ftl.journal.entry_bytes = 0;
+            let rounds = Rounds {
+                bytes: config.user_bytes,
+                warm: 2,
+                seed: 1,
+            };
+            let found = steady_waf(&config, &Work::Enterprise, &rounds, &AtomicBool::new(false));
+            found.unwrap().waf
+        };
+        let (little, much) = (of(30), of(45));
+        assert!(little > 1.1 * much, "{little} {much}");
+    }
+
+    /// The tree map of the Intel 320, written over and over at random, programs a thousand times
+    /// what the host does: that took minutes, and is now stopped and said.
+    #[test]
+    fn write_amplification_that_runs_away_is_stopped_and_said() {
+        let drive = ssdlab_drives::catalogue::drive("intel-320-120gb").unwrap();
+        let asked = Asked {
+            capacity: Some(1 << 30),
+            warm: 2,
+            seed: 0,
+        };
+        let row = worn_by(&drive, &Work::Enterprise, &asked, &AtomicBool::new(false)).unwrap();
+        assert!(row.ran_away && row.waf > 50.0, "{row:?}");
+        let text = table(std::slice::from_ref(&row));
+        assert!(text.contains('>'), "{text}");
+        let said = remarks(&[row]);
+        assert!(said.iter().any(|s| s.contains("ran away")), "{said:?}");
+    }
+
+    #[test]
+    fn a_work_that_is_stopped_gives_no_number() {
+        let drive = ssdlab_drives::catalogue::drive("intel-320-40gb").unwrap();
+        let stop = AtomicBool::new(true);
+        let error = worn_by(&drive, &Work::Enterprise, &asked(), &stop).unwrap_err();
+        assert!(error.to_string().contains("stopped"), "{error}");
+    }
+
+    #[test]
+    fn a_drive_too_small_for_zones_is_refused() {
+        assert!(Jesd219::new(1 << 20, 0).is_err());
+    }
+
+    fn asked() -> Asked {
+        Asked {
+            capacity: Some(2 << 30),
+            warm: 1,
+            seed: 1,
+        }
+    }
+
+    /// TBW = cycles x raw / WAF, and the rating of a drive that stays within JESD218 is said so.
+    #[test]
+    fn tbw_is_cycles_over_write_amplification() {
+        let drive = ssdlab_drives::catalogue::drive("intel-dc-s3700-200gb").unwrap();
+        let row = worn_by(&drive, &Work::Enterprise, &asked(), &AtomicBool::new(false)).unwrap();
+        let raw = 283_467_841_536.0;
+        assert!(
+            (row.tbw / (27_532.0 * raw / row.waf) - 1.0).abs() < 1e-9,
+            "{row:?}"
+        );
+        assert_eq!(row.limited_by, "rated cycles");
+        assert_eq!(row.is_within(), Some(true));
+        assert!(
+            (row.tbw / 3.65e15 - 1.0).abs() < 0.1,
+            "near its rating: {row:?}"
+        );
+        let text = table(&[row]);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 90),
+            "{text}"
+        );
+    }
+
+    /// Cells whose errors outgrow the last retry within the rating, or that fail before it.
+    #[test]
+    fn uber_and_reserve_end_a_life_before_its_cycles() {
+        use ssdlab_drives::settings::{Setting, apply};
+        let drive = |set: &[&str]| {
+            let set: Vec<Setting> = set.iter().map(|s| Setting::parse(s).unwrap()).collect();
+            apply(
+                &ssdlab_drives::catalogue::drive("tlc-client-nvme-1tb").unwrap(),
+                &set,
+            )
+            .unwrap()
+        };
+        let weak = drive(&["wear.retries=0", "wear.cycles=20000"]);
+        let row = worn_by(&weak, &Work::Client, &asked(), &AtomicBool::new(false)).unwrap();
+        assert_eq!(row.limited_by, "UBER", "{row:?}");
+        assert!(row.tbw < row.bytes && row.uber > row.uber_max);
+        let said = remarks(&[row]);
+        assert!(said.iter().any(|s| s.contains("UBER ends it")), "{said:?}");
+        let fragile = drive(&["wear.failure_median=0.5"]);
+        let row = worn_by(&fragile, &Work::Client, &asked(), &AtomicBool::new(false)).unwrap();
+        assert_eq!(row.limited_by, "reserve", "{row:?}");
+    }
+
+    #[test]
+    fn a_drive_that_no_write_wears_has_no_end() {
+        let drive = ssdlab_drives::catalogue::drive("ddrdrive-x1").unwrap();
+        let row = worn_by(&drive, &Work::Enterprise, &asked(), &AtomicBool::new(false)).unwrap();
+        assert_eq!(row.waf, 0.0);
+        assert!(row.tbw.is_infinite() && row.dwpd.is_infinite());
+        assert!(table(&[row]).contains("endless"));
+    }
+}

@@ -1,0 +1,257 @@
+//! What a dollar buys: random writes a second, durable ones, and bytes written over the life.
+
+use super::Endurance;
+use serde::Serialize;
+use ssdlab_base::LabError;
+use ssdlab_drives::catalogue::CatalogueDrive;
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, Nanos};
+
+/// Bytes of each write.
+const BLOCK: u64 = 4096;
+/// Commands outstanding.
+const DEPTH: u32 = 32;
+/// Writes before, and within, each measurement.
+const WARM: u32 = 20_000;
+const COUNTED: u32 = 60_000;
+
+/// Writes a second in steady state, modelled.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Speeds {
+    /// 4 KiB random, 32 outstanding; `None`: the drive did not complete them.
+    pub sustained_iops: Option<f64>,
+    /// The same, each durable (FUA) before it is acknowledged.
+    pub durable_iops: Option<f64>,
+}
+
+/// A drive against its price.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Money {
+    /// Name.
+    pub name: String,
+    /// US dollars.
+    pub price_usd: f64,
+    /// Whose price.
+    pub price_source: String,
+    /// Modelled.
+    #[serde(flatten)]
+    pub speeds: Speeds,
+    /// What article zil measured after 80 minutes.
+    pub published_iops: Option<u32>,
+    /// Terabytes that the host may write, by each work.
+    pub terabytes: Vec<(String, f64)>,
+}
+
+impl Money {
+    /// Of `drive`, with its own price or `price`; `None` when neither is known.
+    ///
+    /// # Errors
+    /// When the drive cannot be modelled.
+    pub fn of(
+        drive: &CatalogueDrive,
+        config: &DriveConfig,
+        price: Option<f64>,
+        rows: &[&Endurance],
+        seed: u64,
+    ) -> Result<Option<Money>, LabError> {
+        let documented = &drive.file.documented;
+        let listed = documented.price_usd.as_ref();
+        let (price_usd, price_source) = match (price, listed) {
+            (Some(price), _) => (price, "--price".to_owned()),
+            (None, Some(listed)) => (f64::from(listed.value), listed.source.clone()),
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(Money {
+            name: drive.file.name.clone(),
+            price_usd,
+            price_source,
+            speeds: speeds(config, seed)?,
+            published_iops: documented.rw80_iops.as_ref().map(|iops| iops.value),
+            terabytes: rows
+                .iter()
+                .map(|row| (row.work.clone(), row.tbw / 1e12))
+                .collect(),
+        }))
+    }
+}
+
+/// Fills the drive, writes it twice over at random without time, and then times it. A block-mapped
+/// drive is filled in virtual time, as it has no other; each write of it merges blocks, so it is
+/// steady once it is full.
+///
+/// # Errors
+/// When the drive cannot be modelled.
+pub fn speeds(config: &DriveConfig, seed: u64) -> Result<Speeds, LabError> {
+    let refused = |error: String| LabError::refused(error, "see `ssdlab drives show`");
+    let blocks = config.user_bytes / BLOCK;
+    let mut rng = Rng::named(seed, "endurance: speeds");
+    let mut drive = match config.ftl.mapping.kind.is_block_mapped() {
+        true => {
+            let drive = Drive::new(config.clone());
+            let mut drive = drive.map_err(|e| refused(e.to_string()))?;
+            fill_in_time(&mut drive, config.user_bytes)?;
+            drive
+        }
+        false => {
+            let drive = CountingDrive::new(config.clone());
+            let mut drive = drive.map_err(|e| refused(e.to_string()))?;
+            super::fill(&mut drive, config.user_bytes);
+            let mut batch = Vec::with_capacity(4096);
+            for _ in 0..(2 * blocks).div_ceil(4096) {
+                batch.clear();
+                batch.extend((0..4096).map(|_| write(&mut rng, blocks, false)));
+                drive.apply_all(&batch);
+            }
+            drive.into_timed().map_err(|e| refused(e.to_string()))?
+        }
+    };
+    let sustained_iops = rate(&mut drive, &mut rng, blocks, false);
+    let durable_iops = rate(&mut drive, &mut rng, blocks, true);
+    drive.check().map_err(LabError::SelfCheck)?;
+    Ok(Speeds {
+        sustained_iops,
+        durable_iops,
+    })
+}
+
+fn write(rng: &mut Rng, blocks: u64, fua: bool) -> Command {
+    Command {
+        fua,
+        ..Command::write(rng.below(blocks) * BLOCK, BLOCK as u32)
+    }
+}
+
+/// Writes a drive once from front to back, a command at a time.
+fn fill_in_time(drive: &mut Drive, bytes: u64) -> Result<(), LabError> {
+    const RUN: u64 = 1 << 20;
+    for at in (0..bytes).step_by(RUN as usize) {
+        let command = Command::write(at, RUN.min(bytes - at) as u32);
+        drive.submit(0, &command, drive.now());
+        if drive.pop_completion(Nanos::MAX).is_none() {
+            return Err(LabError::refused(
+                format!(
+                    "{} cannot be filled: it stops answering",
+                    drive.config().name
+                ),
+                "see `ssdlab drives check`",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Writes a second with [`DEPTH`] outstanding, once those before have settled; `None` when the
+/// drive stops answering: that is no rate of 0.
+fn rate(drive: &mut Drive, rng: &mut Rng, blocks: u64, fua: bool) -> Option<f64> {
+    let mut now = drive.now();
+    for tag in 0..DEPTH {
+        drive.submit(tag, &write(rng, blocks, fua), now);
+    }
+    // Durable writes of an unprotected drive take milliseconds each: fewer tell as much.
+    let (warm, counted) = if fua { (2_000, 6_000) } else { (WARM, COUNTED) };
+    let mut begin = now;
+    for n in 0..warm + counted {
+        let completion = drive.pop_completion(Nanos::MAX)?;
+        now = completion.done;
+        if n + 1 == warm {
+            begin = now;
+        }
+        drive.submit(completion.tag, &write(rng, blocks, fua), now);
+    }
+    for _ in 0..DEPTH {
+        // What is outstanding is waited for, so that the next measurement starts with nothing.
+        drive.pop_completion(Nanos::MAX)?;
+    }
+    let seconds = (now.0 - begin.0) as f64 / 1e9;
+    (seconds > 0.0).then(|| f64::from(counted) / seconds)
+}
+
+/// A table for people.
+pub fn table(rows: &[Money]) -> String {
+    use ssdlab_view::units::rate;
+    let mut lines = vec![format!(
+        "{:22} {:>7} {:>8} {:>7} {:>8} {:>7} {:>8} {:>7}",
+        "drive", "price", "IOPS", "IOPS/$", "durable", "/$", "zil", "IOPS/$"
+    )];
+    for r in rows {
+        let per = |iops: Option<f64>| iops.map(|iops| format!("{:.2}", iops / r.price_usd));
+        let known = |text: Option<String>| text.unwrap_or_else(|| "unknown".into());
+        let (s, published) = (&r.speeds, r.published_iops.map(f64::from));
+        lines.push(format!(
+            "{:22} {:>7} {:>8} {:>7} {:>8} {:>7} {:>8} {:>7}",
+            r.name,
+            format!("${:.0}", r.price_usd),
+            known(s.sustained_iops.map(rate)),
+            known(per(s.sustained_iops)),
+            known(s.durable_iops.map(rate)),
+            known(per(s.durable_iops)),
+            published.map_or("-".into(), rate),
+            per(published).unwrap_or_else(|| "-".into()),
+        ));
+        for (work, terabytes) in &r.terabytes {
+            let per_dollar = match terabytes.is_finite() {
+                true => format!("{:.2} TB written per dollar", terabytes / r.price_usd),
+                false => "writes do not wear it".into(),
+            };
+            lines.push(format!("  {work}: {per_dollar}"));
+        }
+        lines.push(format!("  price: {}", r.price_source));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An unprotected drive programs for each durable write; a protected one does not.
+    #[test]
+    fn durable_writes_cost_where_the_buffer_is_volatile() {
+        let mut config = DriveConfig::tiny();
+        config.shape.blocks_per_plane = 96;
+        config.user_bytes = 8 << 20;
+        let durable = |config: &DriveConfig| {
+            let found = speeds(config, 1).unwrap();
+            found.durable_iops.unwrap() / found.sustained_iops.unwrap()
+        };
+        assert!(durable(&config) < 0.5);
+        config.buffer.protected = true;
+        assert!((durable(&config) - 1.0).abs() < 0.15);
+    }
+
+    /// An empty block-mapped drive has nothing to merge: it was timed so.
+    #[test]
+    fn a_block_mapped_drive_is_timed_full() {
+        let mut config = DriveConfig::tiny();
+        config.shape.blocks_per_plane = 96;
+        config.user_bytes = 4 << 20;
+        config.ftl.slc.superblocks = 0;
+        config.ftl.journal = Default::default();
+        config.ftl.mapping.kind = ssdlab_ssd::config::MappingKind::Block;
+        let mut drive = Drive::new(config.clone()).unwrap();
+        fill_in_time(&mut drive, config.user_bytes).unwrap();
+        assert_eq!(drive.counters().host_bytes_written, config.user_bytes);
+        let found = speeds(&config, 1).unwrap();
+        assert!(
+            found.sustained_iops.is_some_and(|iops| iops > 0.0),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_said_so() {
+        let row = Money {
+            name: "a".into(),
+            price_usd: 100.0,
+            price_source: "list".into(),
+            speeds: Speeds {
+                sustained_iops: Some(1000.0),
+                durable_iops: None,
+            },
+            published_iops: None,
+            terabytes: Vec::new(),
+        };
+        let text = table(&[row]);
+        assert_eq!(text.matches("unknown").count(), 2, "{text}");
+    }
+}

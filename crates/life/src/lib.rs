@@ -1,0 +1,6 @@
+//! Whole lives of modelled drives: simulation, ageing, endurance, theory.
+
+pub mod age;
+pub mod endurance;
+pub mod simulate;
+pub mod theory;

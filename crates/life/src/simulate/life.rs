@@ -1,0 +1,340 @@
+//! The life itself: fill, then load, with samples on the way.
+
+use super::machine::Machine;
+use super::result::{Check, Latency, Part, Simulation};
+use super::sample::{Sample, Sampler};
+use super::{Fill, Gear, Plan, Until};
+use ssdlab_base::LabError;
+use ssdlab_load::synthetic::{Commands, Load};
+use ssdlab_ssd::{Command, CountingDrive, Drive, DriveCounters, Nanos, Op};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Commands between two looks at the clock, the progress and the stop flag.
+const BATCH: usize = 4096;
+/// Samples of a life.
+const SAMPLES: u64 = 400;
+
+/// How far a life is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// `fill` or `load`.
+    pub phase: Phase,
+    /// Share of the phase that is done, 0 to 1.
+    pub done: f64,
+    /// Bytes written by the host in this life.
+    pub host_bytes: u64,
+    /// WAF of the phase so far.
+    pub waf: Option<f64>,
+    /// Virtual time; zero in the counting gear.
+    pub now: Nanos,
+    /// Commands of this life.
+    pub commands: u64,
+}
+
+/// Part of a life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Everything is written once.
+    Fill,
+    /// The load.
+    Load,
+}
+
+impl Phase {
+    /// Name for people and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Fill => "fill",
+            Phase::Load => "load",
+        }
+    }
+}
+
+/// Sees how a life goes.
+pub trait Watch {
+    /// Called every few thousand commands.
+    fn progress(&mut self, progress: &Progress);
+}
+
+/// Nobody looks.
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn progress(&mut self, _: &Progress) {}
+}
+
+/// Where a phase ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// So many bytes written by the host in the phase.
+    Bytes(u64),
+    /// So much virtual time in the phase.
+    Time(Nanos),
+}
+
+/// What ran, and the drive afterwards.
+pub struct Lived {
+    /// What came out.
+    pub simulation: Simulation,
+    /// Its samples.
+    pub samples: Vec<Sample>,
+    /// The drive, where it can be saved: in the timed gear.
+    pub drive: Option<Drive>,
+}
+
+/// Lives `plan`. Begins with `from`, or with a drive fresh from the factory.
+///
+/// # Errors
+/// When the plan is not possible.
+pub fn live(
+    plan: &Plan,
+    from: Option<Drive>,
+    watch: &mut dyn Watch,
+    stop: &AtomicBool,
+) -> Result<Lived, LabError> {
+    plan.validate()?;
+    let refused = |error: ssdlab_ssd::ConfigError| {
+        LabError::refused(error.to_string(), "see `ssdlab drives show`")
+    };
+    match plan.gear {
+        Gear::Counting => {
+            let drive = CountingDrive::new(plan.config.clone()).map_err(refused)?;
+            let (life, _) = Life::run(plan, drive, watch, stop)?;
+            Ok(life)
+        }
+        Gear::Timed => {
+            let drive = match from {
+                Some(drive) => drive,
+                None => Drive::new(plan.config.clone()).map_err(refused)?,
+            };
+            let timed = super::machine::Timed::new(drive, plan.depth);
+            let (mut life, timed) = Life::run(plan, timed, watch, stop)?;
+            life.drive = Some(timed.into_drive());
+            Ok(life)
+        }
+    }
+}
+
+struct Life<'a, M> {
+    plan: &'a Plan,
+    machine: M,
+    watch: &'a mut dyn Watch,
+    stop: &'a AtomicBool,
+    sampler: Sampler,
+    commands: u64,
+    slot_bytes: u32,
+    /// Counters when the life began.
+    first: DriveCounters,
+}
+
+impl<M: Machine> Life<'_, M> {
+    fn run(
+        plan: &Plan,
+        machine: M,
+        watch: &mut dyn Watch,
+        stop: &AtomicBool,
+    ) -> Result<(Lived, M), LabError> {
+        let mut life = Life {
+            plan,
+            first: machine.counters().clone(),
+            slot_bytes: plan.config.geometry().slot_bytes,
+            sampler: Sampler::new(plan, &machine),
+            machine,
+            watch,
+            stop,
+            commands: 0,
+        };
+        life.fill()?;
+        let at_load = life.machine.counters().clone();
+        let load_began = life.machine.now();
+        let busy = life.machine.busy_by_purpose();
+        let energy = life.machine.energy_nj();
+        let mut commands = Commands::new(&plan.load, plan.config.user_bytes)?;
+        let capacity = plan.config.user_bytes;
+        let end = match plan.until {
+            Until::Drives(writes) => End::Bytes((writes * capacity as f64) as u64),
+            Until::Bytes(bytes) => End::Bytes(bytes),
+            Until::Time(time) => End::Time(time),
+        };
+        let before = life.commands;
+        life.phase(Phase::Load, &mut commands, end)?;
+        let count = life.commands - before;
+        let Life {
+            machine,
+            mut sampler,
+            first,
+            commands,
+            ..
+        } = life;
+        sampler.flush(Phase::Load, &machine);
+        let part = Part {
+            counters: at_load,
+            began: load_began,
+            busy,
+            energy_nj: energy,
+            commands: count,
+        };
+        let mut simulation = Simulation::new(plan, &machine, &part, &sampler.samples);
+        simulation.latency = Latency::of(&sampler.load_latencies);
+        simulation.stopped = stop.load(Ordering::Relaxed);
+        simulation.checks = checks(&machine, &first, commands);
+        let lived = Lived {
+            simulation,
+            samples: sampler.samples,
+            drive: None,
+        };
+        Ok((lived, machine))
+    }
+
+    fn fill(&mut self) -> Result<(), LabError> {
+        let (pattern, block) = match self.plan.fill {
+            Fill::None => return Ok(()),
+            Fill::Sequential => (
+                ssdlab_load::synthetic::Pattern::Sequential,
+                self.plan.fill_block(),
+            ),
+            Fill::Random => return self.fill_at_random(),
+        };
+        let load = Load {
+            pattern,
+            block,
+            read_pct: 0,
+            trim_pct: 0,
+            seed: 0,
+        };
+        let capacity = self.plan.config.user_bytes;
+        let mut commands = Commands::new(&load, capacity)?;
+        let whole = capacity / u64::from(block) * u64::from(block);
+        self.phase(Phase::Fill, &mut commands, End::Bytes(whole))?;
+        // What is left over at the end of the drive.
+        if whole < capacity && !self.stopped() {
+            let rest = Command::write(whole, (capacity - whole) as u32);
+            self.give(Phase::Fill, &[rest]);
+        }
+        self.machine.settle(&mut self.sampler.latencies);
+        self.sampler.flush(Phase::Fill, &self.machine);
+        Ok(())
+    }
+
+    /// Every mapping unit once, in random order.
+    fn fill_at_random(&mut self) -> Result<(), LabError> {
+        let slot = u64::from(self.plan.config.shape.slot_bytes);
+        let slots = self.plan.config.user_slots();
+        let mut rng = ssdlab_ssd::rng::Rng::named(self.plan.load.seed, "simulate: fill");
+        let order = ssdlab_load::permutation::Permutation::new(slots, &mut rng);
+        let end = (false, self.plan.config.user_bytes);
+        self.sampler.begin(&self.machine, end, slot as u32, 40);
+        let mut batch = Vec::with_capacity(BATCH);
+        for first in (0..slots).step_by(BATCH) {
+            if self.stopped() {
+                break;
+            }
+            batch.clear();
+            let part = first..(first + BATCH as u64).min(slots);
+            batch.extend(part.map(|n| Command::write(order.at(n) * slot, slot as u32)));
+            self.give(Phase::Fill, &batch);
+            self.report(Phase::Fill, first as f64 / slots as f64);
+        }
+        self.machine.settle(&mut self.sampler.latencies);
+        self.sampler.flush(Phase::Fill, &self.machine);
+        Ok(())
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn give(&mut self, phase: Phase, batch: &[Command]) {
+        self.machine.run(batch, &mut self.sampler.latencies);
+        self.commands += batch.len() as u64;
+        self.sampler.look(phase, &self.machine, batch.len());
+    }
+
+    fn phase(&mut self, phase: Phase, commands: &mut Commands, end: End) -> Result<(), LabError> {
+        let began = self.machine.now();
+        let (block, samples) = (
+            commands.block(),
+            if phase == Phase::Load { SAMPLES } else { 40 },
+        );
+        self.sampler
+            .begin(&self.machine, end_of(end), block, samples);
+        let mut batch = Vec::with_capacity(BATCH);
+        // Counters of the host run behind in the timed gear: what has been asked for counts.
+        let mut asked = 0;
+        while !self.stopped() {
+            let now = self.machine.now();
+            let (share, left) = match end {
+                End::Bytes(bytes) => (asked as f64 / bytes.max(1) as f64, bytes - asked),
+                End::Time(time) => {
+                    let passed = Nanos(now.0 - began.0);
+                    (
+                        passed.0 as f64 / time.0.max(1) as f64,
+                        time.0.saturating_sub(passed.0),
+                    )
+                }
+            };
+            self.report(phase, share);
+            if left == 0 {
+                break;
+            }
+            batch.clear();
+            let most = self.sampler.batch(BATCH);
+            while batch.len() < most {
+                let command = commands.command();
+                if let End::Bytes(bytes) = end {
+                    if asked >= bytes {
+                        break;
+                    }
+                    let writes = command.op == Op::Write;
+                    asked += if writes { u64::from(command.len) } else { 0 };
+                    asked = asked.min(bytes);
+                }
+                batch.push(command);
+            }
+            self.give(phase, &batch);
+        }
+        self.machine.settle(&mut self.sampler.latencies);
+        Ok(())
+    }
+
+    fn report(&mut self, phase: Phase, done: f64) {
+        let counters = self.machine.counters();
+        self.watch.progress(&Progress {
+            phase,
+            done: done.min(1.0),
+            host_bytes: counters.host_bytes_written - self.first.host_bytes_written,
+            waf: counters.waf_since(self.sampler.phase_began(), self.slot_bytes),
+            now: self.machine.now(),
+            commands: self.commands,
+        });
+    }
+}
+
+fn end_of(end: End) -> (bool, u64) {
+    match end {
+        End::Bytes(bytes) => (false, bytes),
+        End::Time(time) => (true, time.0),
+    }
+}
+
+/// The self-checks of a life.
+fn checks<M: Machine>(machine: &M, first: &DriveCounters, commands: u64) -> Vec<Check> {
+    let now = machine.counters();
+    let sum = |c: &DriveCounters| c.host_reads + c.host_writes + c.host_trims + c.host_flushes;
+    let served = sum(now) - sum(first);
+    let mut all = vec![
+        Check::new("drive", machine.check()),
+        Check::new(
+            "every command served",
+            if served == commands {
+                Ok(())
+            } else {
+                Err(format!("{commands} given, {served} served"))
+            },
+        ),
+    ];
+    if let Some(little) = machine.littles_law() {
+        all.push(Check::new("Little's law", little));
+    }
+    all
+}

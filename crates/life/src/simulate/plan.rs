@@ -1,0 +1,221 @@
+//! Plan of a simulated life: drive, load, gear, fill and end.
+
+use ssdlab_base::LabError;
+use ssdlab_base::error::Place;
+use ssdlab_base::memory::refuse_if_too_big;
+use ssdlab_base::quantity::{parse_duration, parse_size};
+use ssdlab_drives::catalogue::CatalogueDrive;
+use ssdlab_load::synthetic::{Commands, Load};
+use ssdlab_ssd::{Bytes, DriveConfig, Nanos};
+
+/// Which of the drive's gears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gear {
+    /// Map and media only: write amplification and wear.
+    Counting,
+    /// In virtual time.
+    Timed,
+}
+
+impl Gear {
+    /// Reads its name.
+    ///
+    /// # Errors
+    /// When there is no such gear.
+    pub fn parse(text: &str) -> Result<Gear, LabError> {
+        let all = [Gear::Counting, Gear::Timed];
+        all.into_iter()
+            .find(|gear| gear.name() == text)
+            .ok_or_else(|| {
+                LabError::bad_option(
+                    "--gear",
+                    text,
+                    "counting or timed is allowed",
+                    "counting is faster, timed also gives IOPS and latency",
+                )
+            })
+    }
+
+    /// Name for the command line and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Gear::Counting => "counting",
+            Gear::Timed => "timed",
+        }
+    }
+}
+
+/// What is written before the load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// Nothing.
+    None,
+    /// The whole drive, front to back.
+    Sequential,
+    /// Every mapping unit once, in random order.
+    Random,
+}
+
+impl Fill {
+    /// Reads its name.
+    ///
+    /// # Errors
+    /// When there is no such fill.
+    pub fn parse(text: &str) -> Result<Fill, LabError> {
+        let all = [Fill::None, Fill::Sequential, Fill::Random];
+        all.into_iter()
+            .find(|fill| fill.name() == text)
+            .ok_or_else(|| {
+                LabError::bad_option(
+                    "--fill",
+                    text,
+                    "none, sequential or random is allowed",
+                    "the drive is filled front to back unless told otherwise",
+                )
+            })
+    }
+
+    /// Name for the command line and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fill::None => "none",
+            Fill::Sequential => "sequential",
+            Fill::Random => "random",
+        }
+    }
+}
+
+/// When a load ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Until {
+    /// The host has written so many user capacities.
+    Drives(f64),
+    /// The host has written so many bytes.
+    Bytes(u64),
+    /// So much virtual time has passed.
+    Time(Nanos),
+}
+
+impl Until {
+    /// Reads `10x`, `100GB` or `30m`.
+    ///
+    /// # Errors
+    /// When it is none of these.
+    pub fn parse(text: &str) -> Result<Until, LabError> {
+        let drives = text
+            .strip_suffix('x')
+            .and_then(|n| n.trim().parse::<f64>().ok());
+        let ending = |unit: &str| text.trim().ends_with(unit);
+        let found = match drives {
+            Some(drives) if drives > 0.0 && drives <= 1e6 => Some(Until::Drives(drives)),
+            Some(_) => None,
+            // `30m` is half an hour here; sizes need their B.
+            None if ending("B") => parse_size(text).ok().filter(|b| *b > 0).map(Until::Bytes),
+            None => parse_duration(text)
+                .ok()
+                .filter(|t| t.0 > 0)
+                .map(Until::Time),
+        };
+        found.ok_or_else(|| LabError::BadValue {
+            option: "--until".into(),
+            given: text.into(),
+            allowed: "user capacities written (10x), bytes written (100GB) or virtual time (30m) \
+                      is allowed"
+                .into(),
+            place: Place::command_line(),
+            hint: "more than zero; sizes end in B, times in ns, us, ms, s, m, h or d".into(),
+        })
+    }
+}
+
+impl std::fmt::Display for Until {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Until::Drives(drives) => write!(f, "{drives}x"),
+            Until::Bytes(bytes) => write!(f, "{}", Bytes(*bytes)),
+            Until::Time(time) => write!(f, "{time}"),
+        }
+    }
+}
+
+/// Everything that determines a life.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Name of the drive.
+    pub name: String,
+    /// What a person calls it.
+    pub title: String,
+    /// The drive.
+    pub config: DriveConfig,
+    /// Parameters changed from the drive's file, `key=value`.
+    pub settings: Vec<String>,
+    /// Calibrated and assumed values of the drive.
+    pub rests_on: Vec<String>,
+    /// What a saved drive has lived through.
+    pub history: Vec<String>,
+    /// Gear.
+    pub gear: Gear,
+    /// Commands.
+    pub load: Load,
+    /// Commands outstanding, in the timed gear.
+    pub depth: u32,
+    /// Before the load.
+    pub fill: Fill,
+    /// End of the load.
+    pub until: Until,
+}
+
+/// Most commands outstanding.
+pub const DEPTH_MAX: u32 = 65_536;
+
+impl Plan {
+    /// The plan for another drive.
+    #[must_use]
+    pub fn on(self, drive: &CatalogueDrive) -> Plan {
+        Plan {
+            name: drive.file.name.clone(),
+            title: drive.file.title.clone(),
+            rests_on: drive.rests_on(),
+            config: drive.config.clone(),
+            ..self
+        }
+    }
+
+    /// Whether it can be lived at all, and how many at once fit in memory.
+    ///
+    /// # Errors
+    /// What is impossible.
+    pub fn validate(&self) -> Result<(), LabError> {
+        if self.gear == Gear::Counting && matches!(self.until, Until::Time(_)) {
+            return Err(LabError::refused(
+                "the counting gear has no time, so --until cannot be one",
+                "give what the host writes, such as --until 10x, or choose --gear timed",
+            ));
+        }
+        Commands::new(&self.load, self.config.user_bytes)?;
+        let writes = 100 - self.load.read_pct - self.load.trim_pct;
+        if writes == 0 && !matches!(self.until, Until::Time(_)) {
+            return Err(LabError::refused(
+                "a load without writes never gets to --until, which counts what is written",
+                "give a time, such as --until 30s --gear timed",
+            ));
+        }
+        if !(1..=DEPTH_MAX).contains(&self.depth) {
+            return Err(LabError::BadValue {
+                option: "--iodepth".into(),
+                given: self.depth.to_string(),
+                allowed: format!("1 to {DEPTH_MAX} is allowed"),
+                place: Place::command_line(),
+                hint: "the drive itself works on host.queue_depth of them at once".into(),
+            });
+        }
+        refuse_if_too_big(&self.name, self.config.memory_bytes(), 1)
+    }
+
+    /// Bytes of the commands of a sequential fill: whole mapping units, about 1 MiB.
+    pub(super) fn fill_block(&self) -> u32 {
+        let slot = self.config.shape.slot_bytes;
+        let most = (self.config.user_bytes / 2).min(1 << 20) as u32;
+        (most / slot).max(1) * slot
+    }
+}

@@ -1,0 +1,381 @@
+//! Many lives: a full grid of parameters, over all cores. A point's result depends on its plan
+//! alone, and results come in the grid's order, so that the number of threads does not show.
+
+use super::life::{Unwatched, live};
+use super::result::{Latency, Simulation};
+use super::{Fill, Plan, Until};
+use comfy_table::{ContentArrangement, Table, presets};
+use serde::Serialize;
+use ssdlab_base::LabError;
+use ssdlab_base::error::Place;
+use ssdlab_base::memory::refuse_if_too_big;
+use ssdlab_drives::catalogue::CatalogueDrive;
+use ssdlab_drives::settings;
+use ssdlab_drives::settings::Setting;
+use ssdlab_load::synthetic::Pattern;
+use ssdlab_view::units;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+/// Most points of a grid.
+pub const POINTS_MAX: usize = 1_000_000;
+
+/// A parameter and the values it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dimension {
+    key: String,
+    values: Vec<String>,
+}
+
+/// Parameters of the load that can be swept beside those of the drive.
+const OF_THE_LOAD: [&str; 8] = [
+    "load", "block", "read_pct", "trim_pct", "iodepth", "seed", "fill", "until",
+];
+
+impl Dimension {
+    /// Reads `key=value,value`.
+    ///
+    /// # Errors
+    /// When there is no such parameter, or a value is of another form.
+    pub fn parse(text: &str) -> Result<Dimension, LabError> {
+        let bad = |allowed: &str| LabError::BadValue {
+            option: "--sweep".into(),
+            given: text.into(),
+            allowed: allowed.into(),
+            place: Place::command_line(),
+            hint: format!(
+                "such as --sweep op=7%,28%; besides the drive's parameters: {}",
+                OF_THE_LOAD.join(", ")
+            ),
+        };
+        let (key, values) = text
+            .split_once('=')
+            .ok_or_else(|| bad("key=value,value,... is allowed"))?;
+        let key = key.trim();
+        let values: Vec<String> = values.split(',').map(|v| v.trim().to_owned()).collect();
+        if values.iter().any(String::is_empty) {
+            return Err(bad("values that are not empty are allowed"));
+        }
+        if OF_THE_LOAD.contains(&key) {
+            return Ok(Dimension {
+                key: key.into(),
+                values,
+            });
+        }
+        let settings = values.iter().map(|value| Setting::new(key, value));
+        let settings = settings.collect::<Result<Vec<_>, _>>()?;
+        Ok(Dimension {
+            key: settings[0].key().into(),
+            values,
+        })
+    }
+}
+
+/// One point of the grid.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Value of each dimension, in their order.
+    pub values: Vec<String>,
+    /// What is lived there.
+    pub plan: Plan,
+}
+
+/// A grid of lives.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// Names of the dimensions.
+    pub keys: Vec<String>,
+    /// Points; the last dimension changes fastest.
+    pub points: Vec<Point>,
+}
+
+/// What a point's life came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Value of each dimension.
+    pub values: Vec<String>,
+    /// Its result; `None` when it was not lived to its end.
+    pub simulation: Option<Simulation>,
+}
+
+fn on_load(plan: &mut Plan, key: &str, value: &str) -> Result<(), LabError> {
+    let bad =
+        |allowed: &str| LabError::bad_option(key, value, allowed, "see `ssdlab simulate --help`");
+    let number = |allowed: &str| value.parse::<u32>().map_err(|_| bad(allowed));
+    let percent = || number("0 to 100 is allowed");
+    match key {
+        "load" => plan.load.pattern = Pattern::parse(value)?,
+        "block" => {
+            let bytes = ssdlab_base::quantity::parse_size(value)?;
+            plan.load.block = u32::try_from(bytes).map_err(|_| bad("up to 16 MiB is allowed"))?;
+        }
+        "read_pct" => plan.load.read_pct = percent()?,
+        "trim_pct" => plan.load.trim_pct = percent()?,
+        "iodepth" => plan.depth = number("1 to 65536 is allowed")?,
+        "seed" => {
+            plan.load.seed = value
+                .parse()
+                .map_err(|_| bad("a whole number is allowed"))?;
+        }
+        "fill" => plan.fill = Fill::parse(value)?,
+        "until" => plan.until = Until::parse(value)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+impl Sweep {
+    /// Every combination of `dimensions`, on `drive` with `base` settings under it.
+    ///
+    /// # Errors
+    /// When a point is impossible, with its values; nothing has run then.
+    pub fn new(
+        drive: &CatalogueDrive,
+        base: &[Setting],
+        plan: &Plan,
+        dimensions: &[Dimension],
+    ) -> Result<Sweep, LabError> {
+        let product = |n: usize, d: &Dimension| n.saturating_mul(d.values.len());
+        let count = dimensions.iter().fold(1, product);
+        if count > POINTS_MAX {
+            return Err(LabError::refused(
+                format!("a grid of {count} points: up to {POINTS_MAX} are allowed"),
+                "sweep fewer values",
+            ));
+        }
+        let mut points = Vec::with_capacity(count);
+        for index in 0..count {
+            let mut rest = index;
+            let mut values = Vec::with_capacity(dimensions.len());
+            for dimension in dimensions.iter().rev() {
+                values.push(dimension.values[rest % dimension.values.len()].clone());
+                rest /= dimension.values.len();
+            }
+            values.reverse();
+            points.push(point(drive, base, plan, dimensions, values)?);
+        }
+        Ok(Sweep {
+            keys: dimensions.iter().map(|d| d.key.clone()).collect(),
+            points,
+        })
+    }
+
+    /// Lives all points on `jobs` threads; `done` hears of each that has ended. Rows come in the
+    /// grid's order.
+    ///
+    /// # Errors
+    /// When `jobs` lives at once do not fit in memory, or a point cannot be lived.
+    pub fn run(
+        &self,
+        jobs: usize,
+        stop: &AtomicBool,
+        mut done: impl FnMut(&Row),
+    ) -> Result<Vec<Row>, LabError> {
+        let jobs = jobs.clamp(1, self.points.len().max(1));
+        let needs = |p: &&Point| p.plan.config.memory_bytes();
+        if let Some(largest) = self.points.iter().max_by_key(needs) {
+            let needed = needs(&largest);
+            refuse_if_too_big(&largest.plan.name, needed, jobs as u64)?;
+        }
+        let next = AtomicUsize::new(0);
+        let (send, receive) = mpsc::channel();
+        let mut rows: Vec<Option<Row>> = self.points.iter().map(|_| None).collect();
+        let mut failed = None;
+        std::thread::scope(|scope| {
+            for _ in 0..jobs {
+                let (next, send) = (&next, send.clone());
+                scope.spawn(move || {
+                    while let Some((index, outcome)) = self.one(next, stop) {
+                        if send.send((index, outcome)).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(send);
+            for (index, outcome) in receive {
+                match outcome {
+                    Ok(simulation) => {
+                        let row = Row {
+                            values: self.points[index].values.clone(),
+                            simulation: simulation.map(|s| *s),
+                        };
+                        done(&row);
+                        rows[index] = Some(row);
+                    }
+                    Err(error) => {
+                        failed = Some(error);
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let not_lived = |(point, row): (&Point, Option<Row>)| {
+            row.unwrap_or_else(|| Row {
+                values: point.values.clone(),
+                simulation: None,
+            })
+        };
+        Ok(self.points.iter().zip(rows).map(not_lived).collect())
+    }
+
+    /// Takes the next point and lives it; `None` when there is none or all is to stop.
+    #[allow(clippy::type_complexity)]
+    fn one(
+        &self,
+        next: &AtomicUsize,
+        stop: &AtomicBool,
+    ) -> Option<(usize, Result<Option<Box<Simulation>>, LabError>)> {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let point = self.points.get(index)?;
+        let lived = live(&point.plan, None, &mut Unwatched, stop);
+        let whole = |s: Simulation| (!s.stopped).then(|| Box::new(s));
+        Some((index, lived.map(|lived| whole(lived.simulation))))
+    }
+}
+
+fn point(
+    drive: &CatalogueDrive,
+    base: &[Setting],
+    plan: &Plan,
+    dimensions: &[Dimension],
+    values: Vec<String>,
+) -> Result<Point, LabError> {
+    let mut all = base.to_vec();
+    let mut plan = plan.clone();
+    for (dimension, value) in dimensions.iter().zip(&values) {
+        if OF_THE_LOAD.contains(&dimension.key.as_str()) {
+            on_load(&mut plan, &dimension.key, value)?;
+        } else {
+            all.push(Setting::new(&dimension.key, value)?);
+        }
+    }
+    let changed = settings::apply(drive, &all)?;
+    plan.settings = all.iter().map(Setting::to_string).collect();
+    let plan = plan.on(&changed);
+    plan.validate()?;
+    Ok(Point { values, plan })
+}
+
+/// Columns of the CSV after the dimensions.
+const COLUMNS: &str = "waf,waf_last_quarter,iops,iops_last_quarter,read_p50_ns,read_p99_ns,\
+                       read_p999_ns,write_p50_ns,write_p99_ns,write_p999_ns,n,np,r,k,op_nominal,\
+                       op_effective,spare_factor,erases_min,erases_mean,erases_max,host_bytes,\
+                       virtual_s,self_check";
+
+/// The rows as CSV, one line each; what was not measured is empty.
+pub fn csv(keys: &[String], rows: &[Row]) -> String {
+    let mut text = format!("{},{COLUMNS}\n", keys.join(","));
+    for row in rows {
+        let mut cells = row.values.clone();
+        match &row.simulation {
+            Some(simulation) => cells.extend(columns(simulation)),
+            None => cells.push(",".repeat(COLUMNS.matches(',').count())),
+        }
+        text += &cells.join(",");
+        text.push('\n');
+    }
+    text
+}
+
+fn of<'a>(s: &'a Simulation, op: &str) -> Option<&'a Latency> {
+    s.latency.iter().find(|l| l.op == op)
+}
+
+fn columns(s: &Simulation) -> Vec<String> {
+    let number = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
+    let three = |op: &str| {
+        let l = of(s, op);
+        let each = [
+            l.map(|l| l.p50_ns),
+            l.map(|l| l.p99_ns),
+            l.map(|l| l.p999_ns),
+        ];
+        each.map(|ns| ns.map_or(String::new(), |ns| ns.to_string()))
+    };
+    let mut cells = vec![
+        number(s.waf),
+        number(s.waf_last_quarter),
+        number(s.iops),
+        number(s.iops_last_quarter),
+    ];
+    cells.extend(three("read"));
+    cells.extend(three("write"));
+    let d = &s.drive;
+    let drive = [
+        d.superblocks,
+        d.slots_per_superblock,
+        d.free_superblocks_low,
+        d.open_superblocks,
+    ];
+    cells.extend(drive.map(|n| n.to_string()));
+    cells.extend([d.op_nominal, d.op_effective, d.spare_factor].map(|x| x.to_string()));
+    cells.push(s.erases.min.to_string());
+    cells.push(s.erases.mean.to_string());
+    cells.push(s.erases.max.to_string());
+    cells.push(s.host_bytes.to_string());
+    cells.push(number(s.virtual_s));
+    let failures = s.failures();
+    cells.push(
+        if failures.is_empty() {
+            "passed"
+        } else {
+            "failed"
+        }
+        .into(),
+    );
+    cells
+}
+
+/// The rows as a table of at most 80 columns. WAF and IOPS are of the load's last quarter.
+pub fn table(keys: &[String], rows: &[Row]) -> String {
+    let timed = rows
+        .iter()
+        .filter_map(|row| row.simulation.as_ref())
+        .any(|s| s.iops.is_some());
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(80);
+    let short = |key: &String| key.rsplit('.').next().unwrap_or(key).to_owned();
+    let mut head: Vec<String> = keys.iter().map(short).collect();
+    head.extend(["WAF", "OP eff."].map(String::from));
+    if timed {
+        head.extend(["IOPS", "write p50", "p99.9"].map(String::from));
+    }
+    table.set_header(head);
+    for row in rows {
+        let mut cells = row.values.clone();
+        let Some(s) = &row.simulation else {
+            cells.push("not run".into());
+            table.add_row(cells);
+            continue;
+        };
+        let failed = if s.failures().is_empty() {
+            ""
+        } else {
+            " FAILED"
+        };
+        let waf = s.waf_last_quarter.or(s.waf);
+        cells.push(super::summary::waf(waf) + failed);
+        cells.push(format!("{:.1} %", s.drive.op_effective * 100.0));
+        if timed {
+            let iops = s.iops_last_quarter.or(s.iops);
+            let write = |ns: fn(&Latency) -> u64| {
+                of(s, "write").map_or(units::NOTHING.into(), |l| units::time(ns(l)))
+            };
+            cells.push(iops.map_or(units::NOTHING.into(), units::rate));
+            cells.push(write(|l| l.p50_ns));
+            cells.push(write(|l| l.p999_ns));
+        }
+        table.add_row(cells);
+    }
+    table.to_string()
+}

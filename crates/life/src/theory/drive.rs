@@ -1,0 +1,119 @@
+//! The modelled drive as the suite of theory sees it: pages are slots, blocks are superblocks, and
+//! there is no time. Every page is written through, so that none is overwritten in the buffer: in
+//! the theory every write of the host reaches the media.
+
+use super::protocol::Subject;
+use super::reference::{Policy, Setup};
+use ssdlab_base::LabError;
+use ssdlab_ssd::config::{FtlConfig, Pace, ReclaimConfig};
+use ssdlab_ssd::ftl::policies::{Separation, VictimChoice};
+use ssdlab_ssd::{Command, CountingDrive, DriveConfig};
+
+const SLOT: u64 = 4096;
+
+/// A drive without time, whose pages are written one by one.
+pub struct DriveSubject {
+    drive: CountingDrive,
+    /// Stream of each page.
+    stream: Vec<u8>,
+    in_use: Vec<bool>,
+    in_use_count: u64,
+}
+
+/// A drive of one die whose superblocks are blocks of `np` single-slot pages.
+fn config(setup: &Setup) -> DriveConfig {
+    let mut c = DriveConfig::tiny();
+    c.name = "theory".into();
+    c.shape.channel_count = 1;
+    c.shape.dies_per_channel = 1;
+    c.shape.planes_per_die = 1;
+    c.shape.blocks_per_plane = setup.blocks as u32;
+    c.shape.pages_per_block = setup.np as u32;
+    c.shape.page_bytes = SLOT as u32;
+    c.shape.slot_bytes = SLOT as u32;
+    c.shape.bits_per_cell = 1;
+    c.nand.timing.read.truncate(1);
+    c.nand.timing.program.truncate(1);
+    c.user_bytes = setup.logical_pages as u64 * SLOT;
+    let (name, parameter) = match setup.policy {
+        Policy::Greedy => ("greedy", 0),
+        Policy::Fifo => ("fifo", 0),
+        Policy::Random => ("random", 0),
+        Policy::DChoices(d) => ("d-choices", d.into()),
+        Policy::CostBenefit => ("cost-benefit", 0),
+        Policy::Windowed(w) => ("windowed", w.into()),
+    };
+    c.ftl = FtlConfig {
+        reclaim: ReclaimConfig {
+            victim: VictimChoice {
+                name: name.into(),
+                parameter,
+            },
+            pace: Pace::Whole,
+            free_superblocks_low: setup.reserve as u32,
+            shared_frontier: !setup.separate,
+            streams: setup.streams as u32,
+            separation: Separation::Hint,
+            ..ReclaimConfig::default()
+        },
+        seed: setup.seed,
+        ..FtlConfig::default()
+    };
+    c
+}
+
+impl DriveSubject {
+    /// An empty drive. `stream(page)` tells the stream that the host names with each write.
+    ///
+    /// # Errors
+    /// When the drive model refuses the setup.
+    pub fn new(setup: &Setup, stream: impl Fn(usize) -> usize) -> Result<DriveSubject, LabError> {
+        let drive = CountingDrive::new(config(setup)).map_err(|error| {
+            LabError::refused(error.to_string(), "choose other sizes for the experiment")
+        })?;
+        Ok(DriveSubject {
+            drive,
+            stream: (0..setup.logical_pages)
+                .map(|page| stream(page) as u8)
+                .collect(),
+            in_use: vec![false; setup.logical_pages],
+            in_use_count: 0,
+        })
+    }
+
+    /// The drive itself.
+    pub fn drive(&self) -> &CountingDrive {
+        &self.drive
+    }
+}
+
+impl Subject for DriveSubject {
+    fn write(&mut self, lpn: usize) {
+        let command = Command {
+            stream: self.stream[lpn],
+            ..Command::write_fua(lpn as u64 * SLOT, SLOT as u32)
+        };
+        self.drive.apply(&command);
+        self.in_use_count += u64::from(!self.in_use[lpn]);
+        self.in_use[lpn] = true;
+    }
+
+    fn trim(&mut self, lpn: usize) {
+        self.drive
+            .apply(&Command::trim(lpn as u64 * SLOT, SLOT as u32));
+        self.in_use_count -= u64::from(self.in_use[lpn]);
+        self.in_use[lpn] = false;
+    }
+
+    fn host(&self) -> u64 {
+        self.drive.counters().slots_host
+    }
+
+    fn programmed(&self) -> u64 {
+        self.drive.counters().slots_programmed()
+    }
+
+    fn in_use(&self) -> u64 {
+        self.in_use_count
+    }
+}

@@ -1,0 +1,33 @@
+//! Does the modelled drive amplify writes as theory says: against closed forms where there are
+//! any, against the reference simulator where there are none?
+//!
+//! The short suite; `SSDLAB_THEORY=full` runs all of it, as `ssdlab theory --full` does.
+
+use ssdlab_life::theory::report::Row;
+use ssdlab_life::theory::suite;
+use std::sync::atomic::AtomicBool;
+
+#[test]
+fn the_drive_agrees_with_theory() {
+    let full = std::env::var("SSDLAB_THEORY").is_ok_and(|value| value == "full");
+    let cases = suite::cases(full);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let measure = |case: &suite::Case| case.drive().map(|mut drive| case.measure(&mut drive));
+    let rows = suite::run(&cases, threads, &AtomicBool::new(false), measure, |_| ());
+    assert_eq!(rows.len(), cases.len(), "every case was measured");
+    let misses: Vec<&Row> = rows.iter().filter(|row| !row.agrees()).collect();
+    assert!(misses.is_empty(), "{misses:#?}");
+}
+
+/// Canary: the tolerance can tell one superblock of a thousand.
+#[test]
+fn a_drive_with_other_spare_area_is_noticed() {
+    let case = &suite::cases(false)[0];
+    let mut other = case.clone();
+    other.setup.logical_pages += 2 * other.setup.np;
+    let measured = match other.drive() {
+        Ok(mut drive) => other.measure(&mut drive),
+        Err(error) => panic!("{error}"),
+    };
+    assert!(!case.row(measured).agrees(), "{:?}", case.row(measured));
+}

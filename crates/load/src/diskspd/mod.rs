@@ -1,0 +1,136 @@
+//! DISKSPD command lines.
+//!
+//! Options come first, then targets, as in DISKSPD; each option is one word (`-b4K`, `/b4K`).
+//! On systems where paths begin with a slash, a word such as `/dev/sda` that is no option is a
+//! target. What is not in [`supported_options`] is refused by name.
+//!
+//! * Sizes take K, M, G, T (powers of 1024) or `b` (blocks of `-b`).
+//! * Without `-Su`, `-Sh` or `-S` the page cache is used, as in DISKSPD.
+//! * Without `-Z` DISKSPD writes bytes 0, 1, ... 255 over and over: a drive or layer that
+//!   compresses sees almost nothing. It is modelled as [`pattern_compress_pct`].
+//! * `-si` makes the threads of a target share one sequential position. What a target sees of it
+//!   is one stream with `-t` times `-o` commands outstanding, and so it is planned.
+//! * `-g` limits the sum of a thread's reads and writes; here each has its share of the limit.
+//! * Random addresses repeat freely; every run repeats for the same `-z`.
+//!
+//! Source: DISKSPD 2.x, CmdLineParser.cpp and IORequestGenerator.cpp (GetNextFileOffset).
+
+mod draft;
+mod switches;
+mod words;
+
+pub use draft::pattern_compress_pct;
+pub use switches::{SwitchHelp, supported_options};
+
+use crate::plan::{Language, Phase, Plan};
+use draft::Draft;
+use ssdlab_base::LabError;
+use words::Word;
+
+/// The plan of a command line; a leading `diskspd` is dropped.
+///
+/// # Errors
+/// When an option or value is not supported, options contradict each other, or no target is
+/// named. The place is the word's number in `args`.
+pub fn parse(args: &[String]) -> Result<Plan, LabError> {
+    let skip = usize::from(args.first().is_some_and(|word| is_program(word)));
+    let words = || {
+        args.iter()
+            .enumerate()
+            .skip(skip)
+            .map(|(at, text)| word(text, at + 1))
+    };
+    let mut draft = Draft::default();
+    // The block size first: other sizes may be counted in blocks.
+    for word in words()
+        .take_while(|w| option(w).is_some())
+        .filter(|w| letter(w) == Some('b'))
+    {
+        switches::block(&mut draft, &word)?;
+    }
+    let mut options = Vec::new();
+    let mut targets = Vec::new();
+    for word in words() {
+        let Some(option) = option(&word) else {
+            targets.push(target(&word)?);
+            continue;
+        };
+        if !targets.is_empty() {
+            return Err(word.bad("it stands after a target", "options come before targets"));
+        }
+        (option.set)(&mut draft, &word)?;
+        options.push((format!("-{}", option.letter), word.rest.to_owned()));
+    }
+    draft.check()?;
+    if targets.is_empty() {
+        return Err(LabError::refused(
+            "DISKSPD command line: no target is named",
+            "end the line with a file or a device such as /dev/nvme0n1",
+        ));
+    }
+    let job = |(index, target)| draft.job(target, index, &options);
+    let jobs = targets.into_iter().enumerate().map(job).collect();
+    Ok(Plan {
+        language: Language::Diskspd {
+            args: args[skip..].to_vec(),
+            output: draft.output,
+        },
+        phases: vec![Phase { jobs }],
+    })
+}
+
+fn is_program(word: &str) -> bool {
+    let name = word
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or(word)
+        .to_ascii_lowercase();
+    matches!(name.as_str(), "diskspd" | "diskspd.exe")
+}
+
+fn word(text: &str, number: usize) -> Word<'_> {
+    let mut rest = text.chars();
+    rest.next();
+    rest.next();
+    Word {
+        text,
+        rest: rest.as_str(),
+        number,
+    }
+}
+
+fn letter(word: &Word) -> Option<char> {
+    word.text.chars().nth(1)
+}
+
+/// The option a word is, or `None` for a target. An unknown letter after a dash is an option,
+/// one that refuses itself; after a slash a word is an option only if it is a correct one.
+fn option(word: &Word) -> Option<&'static SwitchHelp> {
+    static UNKNOWN: SwitchHelp =
+        switches::switch('?', "", "", "", |_, word| Err(word.unsupported()));
+    let found = supported_options()
+        .iter()
+        .find(|s| Some(s.letter) == letter(word));
+    match word.text.chars().next() {
+        Some('-') => Some(found.unwrap_or(&UNKNOWN)),
+        Some('/') => found.filter(|s| (s.set)(&mut Draft::default(), word).is_ok()),
+        _ => None,
+    }
+}
+
+fn target(word: &Word) -> Result<String, LabError> {
+    let drive_letter = word.text.len() == 2 && word.text.ends_with(':');
+    if word.text.is_empty() || word.text.starts_with('#') || drive_letter {
+        return Err(LabError::BadValue {
+            option: "target".to_owned(),
+            given: word.text.to_owned(),
+            allowed: "a target is the path of a file or a block device".to_owned(),
+            place: word.place(),
+            hint: "drives have names such as /dev/nvme0n1 or /dev/sda here".to_owned(),
+        });
+    }
+    Ok(word.text.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

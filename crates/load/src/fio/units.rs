@@ -1,0 +1,241 @@
+//! Numbers as fio spells them (parse.c: `__get_mult_bytes`, `get_mult_time`).
+
+use super::ini::Setting;
+use crate::plan::BlockSize;
+use ssdlab_base::LabError;
+use ssdlab_ssd::Nanos;
+
+/// A size, or a share of something that is known later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Size {
+    Bytes(u64),
+    Percent(u8),
+}
+
+/// The unit of a plain number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TimeUnit {
+    Seconds,
+    Micros,
+}
+
+const SIZE: &str = "a size is a number with k, m, g, t or p, such as 4k or 10g";
+
+/// A whole number with a size's suffix. `kib` and its like have the base that `k` has not:
+/// fio's default `kb_base=1024` makes `k` 1024 and `kib` 1000.
+pub(super) fn number(text: &str, kb_base: u64) -> Option<u64> {
+    let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(hex) => (hex, 16),
+        None => (text, 10),
+    };
+    let end = digits
+        .find(|c: char| !c.is_digit(radix))
+        .unwrap_or(digits.len());
+    let (digits, suffix) = digits.split_at(end);
+    // Rust's parser takes a sign; fio's numbers have none here.
+    let number = u64::from_str_radix(digits, radix).ok()?;
+    let suffix = suffix.to_ascii_lowercase();
+    let mut letters = suffix.chars();
+    let power = match letters.next() {
+        None => return Some(number),
+        Some('b') if suffix == "b" => return Some(number),
+        Some('k') => 1,
+        Some('m') => 2,
+        Some('g') => 3,
+        Some('t') => 4,
+        Some('p') => 5,
+        Some(_) => return None,
+    };
+    let base = match letters.as_str() {
+        "" | "b" | "i" => kb_base,
+        "ib" if kb_base == 1000 => 1024,
+        "ib" => 1000,
+        _ => return None,
+    };
+    number.checked_mul(base.checked_pow(power)?)
+}
+
+impl Setting {
+    /// A size in bytes.
+    pub fn size(&self, kb_base: u64) -> Result<u64, LabError> {
+        number(self.text(), kb_base).ok_or_else(|| self.bad(SIZE, ""))
+    }
+
+    /// A size in bytes or in per cent.
+    pub fn size_or_percent(&self, kb_base: u64) -> Result<Size, LabError> {
+        match self.text().strip_suffix('%') {
+            Some(percent) => match percent.parse() {
+                Ok(percent @ 0..=100) => Ok(Size::Percent(percent)),
+                _ => Err(self.bad("a share is 0% to 100%", "")),
+            },
+            None => self.size(kb_base).map(Size::Bytes),
+        }
+    }
+
+    /// A block size: a size that drives can address.
+    pub fn block(&self, text: &str, kb_base: u64) -> Result<u32, LabError> {
+        let bytes = number(text, kb_base).ok_or_else(|| self.bad(SIZE, ""))?;
+        if bytes == 0 || !bytes.is_multiple_of(512) || bytes > u64::from(u32::MAX) {
+            let lower = text.to_ascii_lowercase();
+            let hint = if kb_base == 1024 && lower.ends_with("ib") {
+                format!(
+                    "fio reads {text} as {bytes} bytes; write {}",
+                    &text[..text.len() - 2]
+                )
+            } else {
+                "drives are addressed in blocks of 512 bytes".to_owned()
+            };
+            let allowed = "a block is a multiple of 512 bytes and less than 4 GiB";
+            return Err(self.bad(allowed, hint));
+        }
+        Ok(u32::try_from(bytes).unwrap_or(u32::MAX))
+    }
+
+    /// A whole number in a range.
+    pub fn count(
+        &self,
+        kb_base: u64,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Result<u64, LabError> {
+        match number(self.text(), kb_base) {
+            Some(n) if range.contains(&n) => Ok(n),
+            _ => {
+                let (low, high) = (range.start(), range.end());
+                Err(self.bad(&format!("it is a whole number from {low} to {high}"), ""))
+            }
+        }
+    }
+
+    /// 0 or 1; an option without a value is 1.
+    pub fn flag(&self) -> Result<bool, LabError> {
+        match self.text() {
+            "0" => Ok(false),
+            "1" => Ok(true),
+            _ => Err(self.bad("it is 0 or 1", "")),
+        }
+    }
+
+    /// 0 to 100, without a per cent sign.
+    pub fn percent(&self) -> Result<u8, LabError> {
+        match self.text().parse() {
+            Ok(percent @ 0..=100) => Ok(percent),
+            _ => Err(self.bad("it is a whole number from 0 to 100", "")),
+        }
+    }
+
+    /// A time; plain numbers are in `unit`.
+    pub fn time(&self, unit: TimeUnit) -> Result<Nanos, LabError> {
+        let text = self.text();
+        let end = text
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(text.len());
+        let (digits, suffix) = text.split_at(end);
+        let micros: u64 = match (suffix.to_ascii_lowercase().as_str(), unit) {
+            ("us" | "usec", _) | ("", TimeUnit::Micros) => 1,
+            ("ms" | "msec", _) => 1_000,
+            ("s", _) | ("", TimeUnit::Seconds) => 1_000_000,
+            ("m", _) => 60_000_000,
+            ("h", _) => 3_600_000_000,
+            ("d", _) => 86_400_000_000,
+            _ => return Err(self.bad_time(unit)),
+        };
+        let number: u64 = digits.parse().map_err(|_| self.bad_time(unit))?;
+        let nanos = number
+            .checked_mul(micros)
+            .and_then(|us| us.checked_mul(1_000));
+        nanos
+            .map(Nanos)
+            .ok_or_else(|| self.bad("it is at most 584 years", ""))
+    }
+
+    fn bad_time(&self, unit: TimeUnit) -> LabError {
+        let plain = match unit {
+            TimeUnit::Seconds => "seconds",
+            TimeUnit::Micros => "microseconds",
+        };
+        self.bad(
+            &format!("a time is a whole number of {plain}, or one with d, h, m, s, ms or us"),
+            "",
+        )
+    }
+
+    /// The comma form: `all`, `read,write` (trims follow writes) or `read,write,trim`; a part
+    /// that is empty, or missing after a final comma, takes its default.
+    pub fn per_kind<T: Copy>(
+        &self,
+        default: T,
+        parse: impl Fn(&str) -> Result<T, LabError>,
+    ) -> Result<[T; 3], LabError> {
+        let part = |text: &str| {
+            if text.is_empty() {
+                Ok(default)
+            } else {
+                parse(text)
+            }
+        };
+        let parts: Vec<&str> = self.text().split(',').map(str::trim).collect();
+        match parts[..] {
+            [all] => Ok([parse(all)?; 3]),
+            [read, rest] => {
+                let rest = part(rest)?;
+                Ok([part(read)?, rest, rest])
+            }
+            [read, write, trim] => Ok([part(read)?, part(write)?, part(trim)?]),
+            _ => Err(self.bad("at most three values: read,write,trim", "")),
+        }
+    }
+
+    /// The lists of `bssplit`.
+    pub fn splits(&self, kb_base: u64) -> Result<[Vec<BlockSize>; 3], LabError> {
+        let lists: Result<Vec<_>, _> = self
+            .text()
+            .split(',')
+            .map(|list| self.split_list(list, kb_base))
+            .collect();
+        match &lists?[..] {
+            [all] => Ok([all.clone(), all.clone(), all.clone()]),
+            [read, rest] => Ok([read.clone(), rest.clone(), rest.clone()]),
+            [read, write, trim] => Ok([read.clone(), write.clone(), trim.clone()]),
+            _ => Err(self.bad("at most three lists: read,write,trim", "")),
+        }
+    }
+
+    fn split_list(&self, list: &str, kb_base: u64) -> Result<Vec<BlockSize>, LabError> {
+        let mut entries: Vec<(u32, Option<u8>)> = Vec::new();
+        for entry in list.split(':') {
+            let (size, percent) = entry.split_once('/').unwrap_or((entry, ""));
+            let percent =
+                match percent.strip_suffix('%').unwrap_or(percent) {
+                    "" => None,
+                    number => {
+                        Some(number.parse().ok().filter(|p| *p <= 100).ok_or_else(|| {
+                            self.bad("a share is a whole number from 0 to 100", "")
+                        })?)
+                    }
+                };
+            entries.push((self.block(size.trim(), kb_base)?, percent));
+        }
+        let given: u32 = entries.iter().filter_map(|e| e.1).map(u32::from).sum();
+        let open = entries.iter().filter(|e| e.1.is_none()).count() as u32;
+        if given > 100 || (given < 100 && open == 0) {
+            let hint = "leave one share empty to give it the rest: 4k/60:64k/";
+            return Err(self.bad(&format!("its shares add up to {given} %, not 100"), hint));
+        }
+        // What does not divide evenly goes to the last of the open ones, as fio's lookup has it.
+        let mut opened = 0;
+        let shares = entries.into_iter().map(|(bytes, percent)| {
+            let percent = percent.unwrap_or_else(|| {
+                opened += 1;
+                let each = (100 - given) / open;
+                let last = if opened == open {
+                    (100 - given) % open
+                } else {
+                    0
+                };
+                (each + last) as u8
+            });
+            BlockSize { bytes, percent }
+        });
+        Ok(shares.filter(|b| b.percent > 0).collect())
+    }
+}

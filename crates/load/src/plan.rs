@@ -1,0 +1,332 @@
+//! What to run: a plan of phases, each a set of jobs, each a seeded stream of commands.
+//!
+//! A plan comes from a fio job file ([`fio`]) or a DISKSPD command line ([`diskspd`]); both say
+//! the same few things, and this is where they say them alike. A [`stream::Stream`] turns one
+//! copy of one job into commands: the same job, seed and target size give the same commands on
+//! every target, whenever they are asked for.
+
+// Errors are made once per run, before it starts: their size costs nothing.
+#![allow(clippy::result_large_err)]
+
+use serde::Serialize;
+use ssdlab_ssd::Nanos;
+
+/// A whole run: phases one after another (`stonewall`), the jobs of a phase together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Plan {
+    /// The language the user wrote, with what its own output format needs back.
+    pub language: Language,
+    /// In order; never empty, nor is any phase.
+    pub phases: Vec<Phase>,
+}
+
+impl Plan {
+    /// So many bytes, front to back and around again, 1 MiB at a time with two outstanding.
+    pub fn fill(bytes: u64) -> Plan {
+        let block = BlockSize {
+            bytes: 1 << 20,
+            percent: 100,
+        };
+        let job = JobSpec {
+            name: "fill".into(),
+            mix: Mix::Write,
+            order: Order::Sequential {
+                stride: None,
+                start_step: 0,
+                split_positions: false,
+            },
+            block_sizes: [vec![block], vec![block], vec![block]],
+            io_limit: Some(bytes),
+            depth: 2,
+            ..JobSpec::default()
+        };
+        Plan {
+            language: Language::Ssdlab,
+            phases: vec![Phase { jobs: vec![job] }],
+        }
+    }
+}
+
+/// Jobs that run at the same time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Phase {
+    /// Never empty.
+    pub jobs: Vec<JobSpec>,
+}
+
+/// The language a plan was written in.
+#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+pub enum Language {
+    /// A fio job file: `[global]` options as written, for fio's JSON.
+    Fio {
+        /// Name and value as the user wrote them; an option without a value has "1".
+        globals: Vec<(String, String)>,
+    },
+    /// A DISKSPD command line, for DISKSPD's XML.
+    Diskspd {
+        /// The words of the command line, the program's name left out.
+        args: Vec<String>,
+        /// What the user wants to be told, and how.
+        output: DiskspdOutput,
+    },
+    /// One of our own procedures.
+    Ssdlab,
+}
+
+/// What a DISKSPD command line asks of the report.
+#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+pub struct DiskspdOutput {
+    /// `-D`: report IOPS per so many milliseconds; `None` when not asked for.
+    pub bucket_ms: Option<u32>,
+    /// `-L`: report latencies.
+    pub latency: bool,
+    /// `-Rxml` rather than `-Rtext`.
+    pub xml: bool,
+    /// `-Rp...`: print the profile in that format and do not run.
+    pub profile_only: bool,
+}
+
+/// One job: `copies` streams of commands with the same description.
+#[derive(Clone, Debug, Serialize)]
+pub struct JobSpec {
+    /// The section's name, or DISKSPD's target.
+    pub name: String,
+    /// The file or device that the user's language names (fio `filename`, a DISKSPD target).
+    pub target: Option<String>,
+    /// Options as written for this job, globals included: fio's JSON wants them back.
+    pub options: Vec<(String, String)>,
+    /// Reads, writes, trims, or a mix.
+    pub mix: Mix,
+    /// Where the next command goes.
+    pub order: Order,
+    /// Of a random order: so many per cent of the commands go to a random address, the others
+    /// follow the last command of their kind (fio `percentage_random`). 0 to 100.
+    pub random_pct: u8,
+    /// Command sizes for reads, writes and trims, in this order. Each list is never empty.
+    pub block_sizes: [Vec<BlockSize>; 3],
+    /// First byte of the region used.
+    pub offset: u64,
+    /// Bytes of the region; `None`: to the end of the target.
+    pub region: Option<u64>,
+    /// Sizes that were given in per cent; they take the place of the fields they name.
+    pub shares: Shares,
+    /// Bytes to transfer per copy before the stream ends, unless `time.time_based`.
+    /// `None`: the region's size.
+    pub io_limit: Option<u64>,
+    /// Commands outstanding per copy, at least 1.
+    pub depth: u32,
+    /// Streams of this job (fio `numjobs`, DISKSPD `-t`), at least 1.
+    pub copies: u32,
+    /// When to start counting and when to stop.
+    pub time: Time,
+    /// What makes writes durable.
+    pub durability: Durability,
+    /// Rate limits and pauses.
+    pub pace: Pace,
+    /// What is written.
+    pub data: Data,
+    /// Bypass the page cache (`direct=1`, `-Su`/`-Sh`). False is an error on real targets
+    /// unless the language says buffered I/O is wanted and the target allows it.
+    pub direct: bool,
+    /// Seed of the job's random streams; copies fork it by number.
+    pub seed: u64,
+    /// The commands come from a trace: of the fields above, the name, the depth and what the
+    /// target needs to know hold then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Box<crate::trace::replay::Replay>>,
+}
+
+/// Sizes in per cent, which only a target's capacity turns into bytes.
+#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+pub struct Shares {
+    /// [`JobSpec::offset`] in per cent of the capacity.
+    pub offset: Option<u8>,
+    /// [`JobSpec::region`] in per cent of the capacity, at most what lies after the offset.
+    pub region: Option<u8>,
+    /// [`JobSpec::io_limit`] in per cent of the region.
+    pub io_limit: Option<u8>,
+}
+
+impl Default for JobSpec {
+    /// Sequential 4 KiB reads of the whole target, one at a time, past the page cache.
+    fn default() -> JobSpec {
+        let block = vec![BlockSize {
+            bytes: 4096,
+            percent: 100,
+        }];
+        JobSpec {
+            name: String::new(),
+            target: None,
+            options: Vec::new(),
+            mix: Mix::Read,
+            order: Order::Sequential {
+                stride: None,
+                start_step: 0,
+                split_positions: false,
+            },
+            random_pct: 100,
+            block_sizes: [block.clone(), block.clone(), block],
+            offset: 0,
+            region: None,
+            shares: Shares::default(),
+            io_limit: None,
+            depth: 1,
+            copies: 1,
+            time: Time::default(),
+            durability: Durability::default(),
+            pace: Pace::default(),
+            data: Data {
+                compress_pct: 0,
+                refill: false,
+            },
+            direct: true,
+            seed: 0,
+            replay: None,
+        }
+    }
+}
+
+/// Which operations, in what share.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+pub enum Mix {
+    /// Reads only.
+    Read,
+    /// Writes only.
+    Write,
+    /// Trims only.
+    Trim,
+    /// Reads with this probability in per cent, writes otherwise.
+    ReadWrite {
+        /// 0 to 100.
+        read_pct: u8,
+    },
+}
+
+/// Where the next command goes.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub enum Order {
+    /// One after another, wrapping at the region's end.
+    Sequential {
+        /// Distance between starts; `None`: the command's own length.
+        stride: Option<u64>,
+        /// Bytes by which each copy starts further on than the one before (DISKSPD `-T`;
+        /// fio's `offset_increment` is another thing). 0: all start at the region's first byte.
+        start_step: u64,
+        /// The reads and the writes of a mix keep a position each, as in fio; otherwise they
+        /// share one, as in DISKSPD.
+        split_positions: bool,
+    },
+    /// Anywhere on a multiple of `align`.
+    Random {
+        /// In bytes; the smallest block size unless the user said otherwise.
+        align: u64,
+        /// Which addresses are likelier.
+        distribution: Distribution,
+        /// fio's default: visit each block once before any is visited again.
+        each_once: bool,
+    },
+}
+
+/// Which addresses are likelier.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub enum Distribution {
+    /// All alike.
+    Uniform,
+    /// Zipf with exponent theta > 0, != 1 as fio takes it; ranks are scattered over the region.
+    Zipf {
+        /// The exponent.
+        theta: f64,
+    },
+    /// Pareto with h in (0, 1); ranks are scattered over the region.
+    Pareto {
+        /// The power.
+        h: f64,
+    },
+    /// Zones in order of address: share of accesses, share of the region, both in per cent.
+    Zoned {
+        /// Sums of both columns are at most 100; the rest goes to the last zone. Not empty.
+        zones: Vec<(u8, u8)>,
+    },
+}
+
+/// One command size with its weight.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+pub struct BlockSize {
+    /// A multiple of 512.
+    pub bytes: u32,
+    /// Share in per cent; weights of a list sum to 100.
+    pub percent: u8,
+}
+
+/// When to start counting and when to stop.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Time {
+    /// Run but do not count (fio `ramp_time`, DISKSPD `-W`).
+    #[serde(serialize_with = "nanos")]
+    pub ramp: Nanos,
+    /// Count for so long (fio `runtime`, DISKSPD `-d`); `None`: until `io_limit`.
+    #[serde(serialize_with = "optional_nanos")]
+    pub run: Option<Nanos>,
+    /// Go on for all of `run`, ignoring `io_limit`.
+    pub time_based: bool,
+    /// Keep the load up after counting (DISKSPD `-C`).
+    #[serde(serialize_with = "nanos")]
+    pub cool_down: Nanos,
+}
+
+/// What makes writes durable.
+#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+pub struct Durability {
+    /// Every write is durable when it completes (fio `sync`/`dsync`, DISKSPD `-Sw`).
+    pub fua: bool,
+    /// A FLUSH after every so many writes (fio `fsync`/`fdatasync`); 0 = never.
+    pub flush_every: u32,
+    /// With `flush_every`: fdatasync rather than fsync on a file.
+    pub data_only: bool,
+}
+
+/// Rate limits and pauses, per copy.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+pub struct Pace {
+    /// Bytes per second for reads, writes, trims; 0 = unlimited.
+    pub rate_bytes: [u64; 3],
+    /// Commands per second for reads, writes, trims; 0 = unlimited.
+    pub rate_iops: [u64; 3],
+    /// Pause after every `think_blocks` commands.
+    #[serde(serialize_with = "nanos")]
+    pub think: Nanos,
+    /// Commands between pauses, at least 1 when `think` is not zero.
+    pub think_blocks: u32,
+    /// Time at work between pauses, instead of a number of commands; zero: by commands.
+    #[serde(serialize_with = "nanos")]
+    pub think_after: Nanos,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+pub struct Data {
+    /// Per cent of each block that a compressor removes; 0 = random data.
+    pub compress_pct: u8,
+    /// Fresh contents for every write rather than a rotating pool.
+    pub refill: bool,
+}
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace {
+            rate_bytes: [0; 3],
+            rate_iops: [0; 3],
+            think: Nanos::ZERO,
+            think_blocks: 1,
+            think_after: Nanos::ZERO,
+        }
+    }
+}
+
+fn nanos<S: serde::Serializer>(value: &Nanos, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_u64(value.0)
+}
+
+fn optional_nanos<S: serde::Serializer>(value: &Option<Nanos>, s: S) -> Result<S::Ok, S::Error> {
+    value.map(|n| n.0).serialize(s)
+}

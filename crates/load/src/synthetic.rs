@@ -1,0 +1,387 @@
+//! What the host asks of a simulated drive: independent commands of one size, without end.
+
+use crate::distribution::Zipf;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::LabError;
+use ssdlab_base::error::Place;
+use ssdlab_ssd::Command;
+use ssdlab_ssd::rng::Rng;
+
+/// Which blocks are written, read and trimmed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pattern {
+    /// All alike.
+    Uniform,
+    /// One after another, round and round.
+    Sequential,
+    /// So many per cent of the commands go to the first so many per cent of the blocks.
+    HotCold {
+        /// Of the commands.
+        commands_pct: u32,
+        /// Of the blocks.
+        blocks_pct: u32,
+    },
+    /// The k-th likeliest block in proportion to k^-theta; blocks are ranked at random.
+    Zipf(f64),
+}
+
+const ALLOWED: &str = "uniform, sequential, hotcold:80/20 (per cent of commands / of blocks) or \
+                       zipf:0.99 is allowed";
+
+impl Pattern {
+    /// Reads a name with its parameters.
+    ///
+    /// # Errors
+    /// When there is no such load, or its parameters are out of range.
+    pub fn parse(text: &str) -> Result<Pattern, LabError> {
+        let (name, given) = text.split_once(':').unwrap_or((text, ""));
+        let found = match name {
+            "uniform" if given.is_empty() => Some(Pattern::Uniform),
+            "sequential" if given.is_empty() => Some(Pattern::Sequential),
+            "hotcold" => hot_cold(given),
+            "zipf" => match given.parse::<f64>() {
+                Ok(theta) if theta > 0.0 && theta <= 10.0 => Some(Pattern::Zipf(theta)),
+                _ => None,
+            },
+            _ => None,
+        };
+        found.ok_or_else(|| LabError::BadValue {
+            option: "--load".into(),
+            given: text.into(),
+            allowed: ALLOWED.into(),
+            place: Place::command_line(),
+            hint: "the shares of hotcold are from 1 to 99; zipf's exponent is above 0, up to 10"
+                .into(),
+        })
+    }
+}
+
+fn hot_cold(given: &str) -> Option<Pattern> {
+    let (commands, blocks) = given.split_once('/')?;
+    let percent = |text: &str| text.parse().ok().filter(|p| (1..100).contains(p));
+    Some(Pattern::HotCold {
+        commands_pct: percent(commands)?,
+        blocks_pct: percent(blocks)?,
+    })
+}
+
+impl std::fmt::Display for Pattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Pattern::Uniform => f.write_str("uniform"),
+            Pattern::Sequential => f.write_str("sequential"),
+            Pattern::HotCold {
+                commands_pct,
+                blocks_pct,
+            } => write!(f, "hotcold:{commands_pct}/{blocks_pct}"),
+            Pattern::Zipf(theta) => write!(f, "zipf:{theta}"),
+        }
+    }
+}
+
+/// A load in full.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// Where.
+    pub pattern: Pattern,
+    /// Bytes of each command.
+    pub block: u32,
+    /// Of 100 commands, so many are reads.
+    pub read_pct: u32,
+    /// Of 100 commands, so many are trims; the rest are writes.
+    pub trim_pct: u32,
+    /// Of its random numbers.
+    pub seed: u64,
+}
+
+enum Where {
+    Uniform,
+    Sequential(u64),
+    HotCold { commands_pct: u32, hot: u64 },
+    Zipf(Box<Zipf>),
+}
+
+/// Where a load's commands stand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandsState {
+    kind: [u64; 4],
+    address: [u64; 4],
+    next: u64,
+}
+
+/// A load's commands, one after another.
+pub struct Commands {
+    place: Where,
+    blocks: u64,
+    block: u32,
+    read_pct: u32,
+    trim_pct: u32,
+    kind: Rng,
+    address: Rng,
+}
+
+impl Commands {
+    /// The commands of `load` on a drive of `capacity` bytes.
+    ///
+    /// # Errors
+    /// When the load does not fit the drive.
+    pub fn new(load: &Load, capacity: u64) -> Result<Commands, LabError> {
+        let blocks = capacity / u64::from(load.block.max(1));
+        let refused = |what: String| Err(LabError::refused(what, "choose another --block"));
+        if load.block == 0 || !load.block.is_multiple_of(512) {
+            return refused(format!(
+                "a block of {} bytes: whole 512-byte blocks are allowed",
+                load.block
+            ));
+        }
+        if load.block > 1 << 24 || blocks < 2 {
+            return refused(format!(
+                "a block of {} bytes: up to 16 MiB and half of the drive is allowed",
+                load.block
+            ));
+        }
+        if load.read_pct.saturating_add(load.trim_pct) > 100 {
+            return Err(LabError::refused(
+                format!(
+                    "{} % reads and {} % trims are more than 100 %",
+                    load.read_pct, load.trim_pct
+                ),
+                "what is left of 100 are writes",
+            ));
+        }
+        let place = match load.pattern {
+            Pattern::Uniform => Where::Uniform,
+            Pattern::Sequential => Where::Sequential(0),
+            Pattern::HotCold {
+                commands_pct,
+                blocks_pct,
+            } => Where::HotCold {
+                commands_pct,
+                hot: (blocks * u64::from(blocks_pct) / 100).clamp(1, blocks - 1),
+            },
+            Pattern::Zipf(theta) => {
+                let mut scatter = Rng::named(load.seed, "simulate: ranks");
+                Where::Zipf(Box::new(Zipf::new(blocks, theta, &mut scatter)))
+            }
+        };
+        Ok(Commands {
+            place,
+            blocks,
+            block: load.block,
+            read_pct: load.read_pct,
+            trim_pct: load.trim_pct,
+            kind: Rng::named(load.seed, "simulate: kinds"),
+            address: Rng::named(load.seed, "simulate: addresses"),
+        })
+    }
+
+    /// Where it stands, to go on from later.
+    pub fn state(&self) -> CommandsState {
+        CommandsState {
+            kind: self.kind.state(),
+            address: self.address.state(),
+            next: match self.place {
+                Where::Sequential(next) => next,
+                _ => 0,
+            },
+        }
+    }
+
+    /// Goes on from where the same load stood.
+    ///
+    /// # Errors
+    /// When it cannot have stood there.
+    pub fn resume(&mut self, state: &CommandsState) -> Result<(), LabError> {
+        if state.next >= self.blocks {
+            return Err(LabError::refused(
+                format!(
+                    "block {} of {} is not of this load",
+                    state.next, self.blocks
+                ),
+                "the checkpoint belongs to another drive or load",
+            ));
+        }
+        if let Where::Sequential(next) = &mut self.place {
+            *next = state.next;
+        }
+        self.kind = Rng::from_state(state.kind);
+        self.address = Rng::from_state(state.address);
+        Ok(())
+    }
+
+    /// The next commands as one run of writes in order, where they are that: offset and how many,
+    /// at most `most` of them.
+    pub fn run(&mut self, most: u64) -> Option<(u64, u64)> {
+        let mixed = self.read_pct + self.trim_pct > 0;
+        let Where::Sequential(next) = &mut self.place else {
+            return None;
+        };
+        if mixed {
+            return None;
+        }
+        let (at, count) = (*next, most.min(self.blocks - *next));
+        *next = if at + count == self.blocks {
+            0
+        } else {
+            at + count
+        };
+        Some((at * u64::from(self.block), count))
+    }
+
+    /// Whether [`Commands::run`] gives runs.
+    pub fn is_in_order(&self) -> bool {
+        matches!(self.place, Where::Sequential(_)) && self.read_pct + self.trim_pct == 0
+    }
+
+    /// Bytes of each command.
+    pub fn block(&self) -> u32 {
+        self.block
+    }
+
+    /// Block number, and the stream that the host names: 0 for hot data, 1 for cold.
+    #[inline]
+    fn draw(&mut self) -> (u64, u8) {
+        match &mut self.place {
+            Where::Uniform => (self.address.below(self.blocks), 0),
+            Where::Sequential(next) => {
+                let at = *next;
+                *next = if at + 1 == self.blocks { 0 } else { at + 1 };
+                (at, 0)
+            }
+            Where::HotCold { commands_pct, hot } => {
+                if self.address.percent(*commands_pct) {
+                    (self.address.below(*hot), 0)
+                } else {
+                    (*hot + self.address.below(self.blocks - *hot), 1)
+                }
+            }
+            Where::Zipf(zipf) => (zipf.slot(&mut self.address), 0),
+        }
+    }
+
+    /// The next command.
+    #[inline]
+    pub fn command(&mut self) -> Command {
+        let (block, stream) = self.draw();
+        let offset = block * u64::from(self.block);
+        let command = Command {
+            stream,
+            ..Command::write(offset, self.block)
+        };
+        if self.read_pct + self.trim_pct == 0 {
+            return command;
+        }
+        let drawn = self.kind.below(100) as u32;
+        if drawn < self.read_pct {
+            Command::read(offset, self.block)
+        } else if drawn < self.read_pct + self.trim_pct {
+            Command::trim(offset, self.block)
+        } else {
+            command
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdlab_ssd::Op;
+
+    fn load(pattern: Pattern) -> Load {
+        Load {
+            pattern,
+            block: 4096,
+            read_pct: 0,
+            trim_pct: 0,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn names_come_back_as_they_were_given() {
+        for name in [
+            "uniform",
+            "sequential",
+            "hotcold:90/10",
+            "zipf:0.99",
+            "zipf:1.2",
+        ] {
+            assert_eq!(Pattern::parse(name).unwrap().to_string(), name);
+        }
+        for name in [
+            "",
+            "random",
+            "uniform:1",
+            "hotcold",
+            "hotcold:80",
+            "hotcold:0/20",
+            "zipf:",
+            "hotcold:100/1",
+            "zipf:0",
+            "zipf:NaN",
+            "zipf:inf",
+        ] {
+            let error = Pattern::parse(name).unwrap_err().to_string();
+            assert!(error.contains("hotcold:80/20"), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn hot_blocks_get_their_share_and_their_stream() {
+        let mut commands =
+            Commands::new(&load(Pattern::parse("hotcold:80/20").unwrap()), 4096 * 1000).unwrap();
+        let hot = (0..100_000).filter(|_| {
+            let command = commands.command();
+            assert_eq!(command.stream == 0, command.offset < 4096 * 200);
+            command.stream == 0
+        });
+        let hot = hot.count();
+        assert!((79_000..81_000).contains(&hot), "{hot}");
+    }
+
+    #[test]
+    fn kinds_come_in_the_shares_asked_for() {
+        let mixed = Load {
+            read_pct: 70,
+            trim_pct: 10,
+            ..load(Pattern::Uniform)
+        };
+        let mut commands = Commands::new(&mixed, 4096 * 1000).unwrap();
+        let mut counts = [0_u32; Op::COUNT];
+        for _ in 0..100_000 {
+            counts[commands.command().op as usize] += 1;
+        }
+        assert!(
+            counts[Op::Read as usize].abs_diff(70_000) < 1_000,
+            "{counts:?}"
+        );
+        assert!(
+            counts[Op::Trim as usize].abs_diff(10_000) < 600,
+            "{counts:?}"
+        );
+    }
+
+    #[test]
+    fn sequential_goes_round() {
+        let mut commands = Commands::new(&load(Pattern::Sequential), 4096 * 3 + 512).unwrap();
+        let offsets: Vec<u64> = (0..5).map(|_| commands.command().offset / 4096).collect();
+        assert_eq!(offsets, [0, 1, 2, 0, 1]);
+    }
+
+    #[test]
+    fn impossible_loads_are_refused() {
+        let cases: [fn(&mut Load); 4] = [
+            |l| l.block = 1000,
+            |l| l.block = 0,
+            |l| l.block = 1 << 23,
+            |l| (l.read_pct, l.trim_pct) = (60, 50),
+        ];
+        for change in cases {
+            let mut load = load(Pattern::Uniform);
+            change(&mut load);
+            let error = Commands::new(&load, 1 << 23).err().expect("refused");
+            assert!(!error.hint().is_empty());
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Writes traces. What a format cannot hold is left out and counted.
+
+use super::order::CompletionOrder;
+use super::{Event, Format};
+use crate::trace::format::blktrace::{self, Step};
+use crate::trace::format::{CSV_HEADER, SECTOR};
+use ssdlab_base::LabError;
+use ssdlab_ssd::Op;
+use std::io::{self, Write};
+
+/// What was lost on the way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Commands of a kind that the format does not know, or longer than its lengths go.
+    pub commands: u64,
+    /// Commands whose completion time it does not hold.
+    pub completions: u64,
+    /// Writes whose FUA flag or flush before it does not hold.
+    pub flags: u64,
+    /// Commands that were rounded to whole sectors.
+    pub rounded: u64,
+    /// The format's unit of time, in ns.
+    pub unit_ns: u64,
+}
+
+/// Writes one trace; events are given in order of issue.
+pub struct Writer<W: Write> {
+    out: W,
+    format: Format,
+    lost: Lost,
+    order: CompletionOrder,
+    sequence: u64,
+    wait_ms: u64,
+    last_us: u64,
+}
+
+/// The header of biosnoop, by which its columns are found.
+const BIOSNOOP: [&str; 8] = [
+    "TIME(s)", "COMM", "PID", "DISK", "T", "SECTOR", "BYTES", "LAT(ms)",
+];
+
+/// The file that fio's logs name; `replay_redirect` of fio's replaces it.
+const FILE: &str = "trace";
+
+impl<W: Write> Writer<W> {
+    /// Begins a trace.
+    ///
+    /// # Errors
+    /// When `out` fails.
+    pub fn new(format: Format, mut out: W) -> Result<Writer<W>, LabError> {
+        let unit_ns = match format {
+            Format::Msr => 100,
+            Format::IologV3 => 1000,
+            Format::IologV2 => 1_000_000,
+            _ => 1,
+        };
+        let head = match format {
+            Format::Csv => format!("{CSV_HEADER}\n"),
+            Format::IologV2 => format!("fio version 2 iolog\n{FILE} add\n{FILE} open\n"),
+            Format::IologV3 => format!("fio version 3 iolog\n0 {FILE} add\n0 {FILE} open\n"),
+            Format::Biosnoop => format!("{}\n", BIOSNOOP.join(" ")),
+            _ => String::new(),
+        };
+        out.write_all(head.as_bytes()).map_err(failed)?;
+        Ok(Writer {
+            out,
+            format,
+            lost: Lost {
+                unit_ns,
+                ..Lost::default()
+            },
+            order: CompletionOrder::default(),
+            sequence: 0,
+            wait_ms: 0,
+            last_us: 0,
+        })
+    }
+
+    /// Writes the next event in order of issue.
+    ///
+    /// # Errors
+    /// When `out` fails.
+    pub fn event(&mut self, event: &Event) -> Result<(), LabError> {
+        match self.format {
+            Format::Csv => self.csv(event),
+            Format::Msr => self.msr(event),
+            Format::IologV2 | Format::IologV3 => self.iolog(event),
+            Format::Spc | Format::Disksim | Format::Mqsim => self.row(event),
+            Format::Blkparse | Format::Blktrace | Format::Biosnoop => self.in_order(event),
+        }
+        .map_err(failed)
+    }
+
+    /// Ends the trace and says what was lost.
+    ///
+    /// # Errors
+    /// When `out` fails.
+    pub fn finish(mut self) -> Result<Lost, LabError> {
+        let tail = match self.format {
+            Format::IologV2 => format!("{FILE} close\n"),
+            Format::IologV3 => format!("{} {FILE} close\n", self.last_us),
+            _ => String::new(),
+        };
+        let mut done = Vec::new();
+        self.order.finish(|event| done.push(*event));
+        self.completed(&done)
+            .and_then(|()| self.out.write_all(tail.as_bytes()))
+            .and_then(|()| self.out.flush())
+            .map_err(failed)?;
+        Ok(self.lost)
+    }
+
+    fn csv(&mut self, event: &Event) -> io::Result<()> {
+        let done = event.done_ns.map_or(String::new(), decimal_us);
+        writeln!(
+            self.out,
+            "{},{},{},{},{done},{},{}",
+            decimal_us(event.issued_ns),
+            event.op.name(),
+            event.offset,
+            event.len,
+            u8::from(event.fua),
+            u8::from(event.preflush)
+        )
+    }
+
+    fn iolog(&mut self, event: &Event) -> io::Result<()> {
+        let action = match event.op {
+            Op::Read => "read",
+            Op::Write => "write",
+            Op::Trim => "trim",
+            Op::Flush => "sync",
+            Op::WriteZeroes => {
+                self.lost.commands += 1;
+                return Ok(());
+            }
+        };
+        self.lost.completions += u64::from(event.done_ns.is_some());
+        self.lost.flags += u64::from(event.fua || event.preflush);
+        if self.format == Format::IologV3 {
+            self.last_us = event.issued_ns / 1000;
+            write!(self.out, "{} ", self.last_us)?;
+        } else if event.issued_ns / 1_000_000 > self.wait_ms {
+            self.wait_ms = event.issued_ns / 1_000_000;
+            writeln!(self.out, "{FILE} wait {} 0", self.wait_ms)?;
+        }
+        writeln!(self.out, "{FILE} {action} {} {}", event.offset, event.len)
+    }
+
+    fn msr(&mut self, event: &Event) -> io::Result<()> {
+        let kind = match event.op {
+            Op::Read => "Read",
+            Op::Write => "Write",
+            _ => {
+                self.lost.commands += 1;
+                return Ok(());
+            }
+        };
+        self.lost.flags += u64::from(event.fua || event.preflush);
+        // A command of which it is not known completes at once.
+        let response = event.done_or_issued_ns() - event.issued_ns;
+        self.lost.completions += u64::from(event.done_ns.is_none());
+        writeln!(
+            self.out,
+            "{},{FILE},0,{kind},{},{},{}",
+            event.issued_ns / 100,
+            event.offset,
+            event.len,
+            response / 100
+        )
+    }
+
+    /// The formats of one row a command that know reads and writes, and no completions.
+    fn row(&mut self, event: &Event) -> io::Result<()> {
+        let read = match event.op {
+            Op::Read => true,
+            Op::Write => false,
+            _ => {
+                self.lost.commands += 1;
+                return Ok(());
+            }
+        };
+        self.lost.flags += u64::from(event.fua || event.preflush);
+        self.lost.completions += u64::from(event.done_ns.is_some());
+        let event = self.whole_sectors(event);
+        let (at_ns, sector, len) = (event.issued_ns, event.offset / SECTOR, event.len);
+        if self.format == Format::Spc {
+            let letter = if read { 'R' } else { 'W' };
+            let at = fixed(at_ns, 1_000_000_000);
+            return writeln!(self.out, "0,{sector},{len},{letter},{at}");
+        }
+        // The point tells DiskSim's times from MQSim's.
+        let at = match self.format {
+            Format::Disksim => fixed(at_ns, 1_000_000),
+            _ => at_ns.to_string(),
+        };
+        let sectors = len / SECTOR;
+        writeln!(self.out, "{at} 0 {sector} {sectors} {}", u8::from(read))
+    }
+
+    /// The formats whose lines stand in order of time: completions go between later issues.
+    fn in_order(&mut self, event: &Event) -> io::Result<()> {
+        // blktrace's lengths have 32 bits; only a trim can be longer.
+        let too_long = self.format == Format::Blktrace && event.len > u64::from(u32::MAX);
+        if event.op == Op::WriteZeroes || too_long {
+            self.lost.commands += 1;
+            return Ok(());
+        }
+        let event = match self.format {
+            Format::Blktrace | Format::Blkparse => self.whole_sectors(event),
+            _ => self.whole_first_sector(event),
+        };
+        let mut done = Vec::new();
+        self.order.issued(&event, |event| done.push(*event));
+        self.completed(&done)?;
+        match self.format {
+            Format::Blkparse => self.line(event.issued_ns, 'D', &event),
+            Format::Blktrace => self.record(event.issued_ns, Step::Issue, &event),
+            _ => Ok(()),
+        }
+    }
+
+    fn completed(&mut self, done: &[Event]) -> io::Result<()> {
+        for event in done {
+            match (self.format, event.done_ns) {
+                (Format::Biosnoop, _) => self.biosnoop(event)?,
+                (Format::Blktrace, Some(at_ns)) => self.record(at_ns, Step::Complete, event)?,
+                (_, Some(at_ns)) => self.line(at_ns, 'C', event)?,
+                (_, None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A line when a command completes; one of which that is not known completes at once.
+    fn biosnoop(&mut self, event: &Event) -> io::Result<()> {
+        self.lost.completions += u64::from(event.done_ns.is_none());
+        let done_ns = event.done_or_issued_ns();
+        let sector = event.offset / SECTOR;
+        writeln!(
+            self.out,
+            "{} trace 0 sda {} {sector} {} {}",
+            fixed(done_ns, 1_000_000_000),
+            letters(event, "F"),
+            event.len,
+            fixed(done_ns - event.issued_ns, 1_000_000)
+        )
+    }
+
+    fn record(&mut self, at_ns: u64, step: Step, event: &Event) -> io::Result<()> {
+        self.sequence += 1;
+        // Its numbers have 32 bits and start again after the last.
+        let number = (self.sequence & u64::from(u32::MAX)) as u32;
+        self.out
+            .write_all(&blktrace::encoded(number, at_ns, step, event))
+    }
+
+    fn line(&mut self, at_ns: u64, action: char, event: &Event) -> io::Result<()> {
+        let kind = letters(event, "N");
+        let place = match event.op {
+            // As blkparse prints what is of no length: where it completes, its sector.
+            Op::Flush if action == 'C' => "0 ".to_owned(),
+            Op::Flush => String::new(),
+            _ => format!("{} + {} ", event.offset / SECTOR, event.len / SECTOR),
+        };
+        self.sequence += 1;
+        writeln!(
+            self.out,
+            "  8,0    0 {:>8} {:>5}.{:09}     0  {action} {kind} {place}[0]",
+            self.sequence,
+            at_ns / 1_000_000_000,
+            at_ns % 1_000_000_000
+        )
+    }
+
+    /// Where a format's lengths are bytes, only the start must be a sector's.
+    fn whole_first_sector(&mut self, event: &Event) -> Event {
+        match event.offset % SECTOR {
+            0 => *event,
+            _ => self.whole_sectors(event),
+        }
+    }
+
+    fn whole_sectors(&mut self, event: &Event) -> Event {
+        let offset = event.offset - event.offset % SECTOR;
+        let end = event.end().div_ceil(SECTOR).saturating_mul(SECTOR);
+        let len = if event.len == 0 { 0 } else { end - offset };
+        self.lost.rounded += u64::from((offset, len) != (event.offset, event.len));
+        Event {
+            offset,
+            len,
+            ..*event
+        }
+    }
+}
+
+fn failed(error: io::Error) -> LabError {
+    LabError::file("writing", "the trace", error)
+}
+
+/// The kind as block traces write it: an F before it is a flush, one after it FUA. A flush alone
+/// ends in `alone`.
+fn letters(event: &Event, alone: &str) -> String {
+    let kind = match event.op {
+        Op::Read => "R",
+        Op::Trim => "D",
+        Op::Flush => return format!("F{alone}"),
+        Op::Write | Op::WriteZeroes => "W",
+    };
+    let flag = |set: bool| if set { "F" } else { "" };
+    format!("{}{kind}{}", flag(event.preflush), flag(event.fua))
+}
+
+/// `ns` in units of `unit` ns, a power of ten, with every decimal.
+fn fixed(ns: u64, unit: u64) -> String {
+    let decimals = unit.ilog10() as usize;
+    format!("{}.{:0decimals$}", ns / unit, ns % unit)
+}
+
+/// Microseconds with as many decimals as it takes.
+fn decimal_us(ns: u64) -> String {
+    match ns % 1000 {
+        0 => format!("{}", ns / 1000),
+        rest => format!("{}.{rest:03}", ns / 1000),
+    }
+}

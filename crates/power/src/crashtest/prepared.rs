@@ -1,0 +1,355 @@
+//! A campaign and a stream together: every cut judged, failures looked into.
+
+use super::history::{History, Look, Piece, Reached};
+use super::minimise::{self, Missing};
+use super::player::{self, Aftermath, CutPoint, Player};
+use super::report::{Breach, CutResult, LostWrite, Minimal, Report, Verdict, place};
+use super::{Campaign, Check, Cuts, Recovered, Stream, Token, cuts};
+use ssdlab_base::LabError;
+use ssdlab_ssd::command::Op;
+use ssdlab_ssd::drive::power::{DataDrive, FaultKind, PowerDrive};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+
+/// Cuts that are blamed on single faults.
+const BLAMED_MAX: usize = 3;
+
+/// A campaign and a stream, ready to be cut.
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    pub(super) campaign: &'a Campaign,
+    pub(super) stream: &'a Stream,
+    pub(super) base: PowerDrive,
+    pub(super) honest: PowerDrive,
+    pub(super) history: History,
+    pub(super) digest: u32,
+}
+
+/// Where the next worker goes on.
+struct Feed<'a> {
+    player: Player<'a>,
+    next: usize,
+}
+
+impl<'a> Prepared<'a> {
+    /// The instants, in order.
+    pub fn points(&self, cuts: Cuts) -> Vec<CutPoint> {
+        let spans = player::timeline(self.stream, &self.base);
+        cuts::choose(cuts, self.campaign.from, self.stream, &self.base, &spans)
+    }
+
+    /// How a cut is named.
+    pub fn token(&self, point: CutPoint) -> Token {
+        Token {
+            point,
+            missing: None,
+            digest: self.digest,
+        }
+    }
+
+    /// Cuts at every point, which must be in order, on all threads; `each` is told of every result
+    /// as it comes, and no further point is taken once `stop` says so. Results are in the order of
+    /// points.
+    pub fn judge_all(
+        &self,
+        points: &[CutPoint],
+        check: &impl Check,
+        each: &(impl Fn(&CutResult) + Sync),
+        stop: &(impl Fn() -> bool + Sync),
+    ) -> Vec<CutResult> {
+        let feed = Mutex::new(Feed {
+            player: Player::new(self.stream, self.base.clone()),
+            next: 0,
+        });
+        let results: Vec<Mutex<Option<CutResult>>> =
+            points.iter().map(|_| Mutex::new(None)).collect();
+        let work = || {
+            while !stop()
+                && let Some((index, fork)) = take(&feed, points)
+            {
+                let result = self.judge(fork, points[index], check);
+                each(&result);
+                *lock(&results[index]) = Some(result);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.campaign.jobs.min(points.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let results = results.into_iter();
+        results
+            .filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect()
+    }
+
+    /// Cuts one fork, recovers it, and judges.
+    fn judge(&self, fork: Player<'_>, point: CutPoint, check: &impl Check) -> CutResult {
+        let after = fork.cut_at(point);
+        let look = self.look(&after);
+        let mut breach = self.breach(&after, &look);
+        let marks = self.stream.marks_after(after.reached.completed);
+        let mut message = None;
+        if !after.recovery.dead {
+            let mut recovered = Recovered {
+                drive: DataDrive::of(after.drive),
+                marks: marks.iter().map(|mark| mark.text.clone()).collect(),
+                token: self.token(point),
+            };
+            message = run_check(check, &mut recovered).err();
+        }
+        if let Some(breach) = &mut breach
+            && let [fault] = self.campaign.power.faults.as_slice()
+        {
+            breach.faults = vec![fault.kind];
+        }
+        let verdict = match (&breach, &message) {
+            (Some(_), _) => Verdict::Drive,
+            (None, Some(_)) => Verdict::Application,
+            (None, None) => Verdict::Passed,
+        };
+        CutResult {
+            point,
+            token: self.token(point),
+            verdict,
+            message,
+            breach,
+            marks: marks.len(),
+            lost: look.lost,
+        }
+    }
+
+    /// Looks at every sector after a cut.
+    pub fn look(&self, after: &Aftermath) -> Look {
+        if after.recovery.dead {
+            return Look::default();
+        }
+        let read = |unit| after.drive.content(unit);
+        self.history.look(after.reached, read)
+    }
+
+    fn breach(&self, after: &Aftermath, look: &Look) -> Option<Breach> {
+        let is_honest = self.campaign.power.faults.is_empty();
+        let self_check = if is_honest && !after.recovery.dead {
+            after.drive.check().err()
+        } else {
+            None
+        };
+        let broke = after.recovery.dead || look.broken_count > 0 || self_check.is_some();
+        broke.then(|| Breach {
+            dead: after.recovery.dead,
+            sectors: look.broken_count,
+            first: look.broken.clone(),
+            self_check,
+            faults: Vec::new(),
+        })
+    }
+
+    /// The faults without which a cut keeps every promise. With several at once.
+    fn blame(&self, point: CutPoint) -> Vec<FaultKind> {
+        let faults = &self.campaign.power.faults;
+        let mut blamed = Vec::new();
+        for without in 0..faults.len() {
+            let mut power = self.campaign.power.clone();
+            let fault = power.faults.remove(without);
+            let Ok(drive) = self.campaign.drive(&power) else {
+                continue;
+            };
+            let after = Player::new(self.stream, drive).cut_at(point);
+            if !after.recovery.dead && self.look(&after).broken_count == 0 {
+                blamed.push(fault.kind);
+            }
+        }
+        blamed
+    }
+
+    /// Looks into the failures of all results and puts the report together.
+    pub fn report(&self, mut cuts: Vec<CutResult>, check: &impl Check) -> Report {
+        if self.campaign.power.faults.len() > 1 {
+            let broken = cuts.iter_mut().filter(|cut| cut.breach.is_some());
+            for cut in broken.take(BLAMED_MAX) {
+                let faults = self.blame(cut.point);
+                cut.breach
+                    .iter_mut()
+                    .for_each(|b| b.faults.clone_from(&faults));
+            }
+        }
+        let failed = |cut: &&CutResult| cut.verdict == Verdict::Application;
+        let minimal = match cuts.iter().find(failed) {
+            Some(cut) if self.campaign.checks_max > 0 => self.minimise(cut, check),
+            _ => None,
+        };
+        let mut report = Report {
+            cuts,
+            minimal,
+            stream: summary(self.stream),
+            where_: String::new(),
+        };
+        if let Some(worst) = report.worst() {
+            report.where_ = place(self.stream, worst.point);
+        }
+        report
+    }
+
+    fn reached(&self, point: CutPoint) -> Reached {
+        let count = self.stream.commands.len();
+        let begun = usize::from(point.inside.is_some() && point.command < count);
+        Reached {
+            completed: point.command,
+            submitted: point.command + begun,
+        }
+    }
+
+    /// The smallest set of lost writes that still fails; `None` when lost writes alone do not.
+    pub fn minimise(&self, cut: &CutResult, check: &impl Check) -> Option<Minimal> {
+        let reached = self.reached(cut.point);
+        let missing = self.missing(&cut.lost, reached);
+        let marks = self.mark_texts(reached);
+        let found = minimise::smallest(
+            &cut.lost,
+            &missing.volatile(reached.completed),
+            self.campaign.checks_max,
+            |pieces| {
+                let mut recovered = Recovered {
+                    drive: missing.drive(pieces),
+                    marks: marks.clone(),
+                    token: Token {
+                        missing: Some(pieces.to_vec()),
+                        ..cut.token.clone()
+                    },
+                };
+                run_check(check, &mut recovered)
+            },
+        )?;
+        let token = Token {
+            missing: Some(found.pieces.clone()),
+            ..cut.token.clone()
+        };
+        Some(Minimal {
+            lost: self.lost_writes(&found.pieces, reached),
+            token,
+            message: found.message,
+            checks: found.checks,
+            is_smallest: found.is_smallest,
+        })
+    }
+
+    fn missing(&self, lost: &[Piece], reached: Reached) -> Missing<'_> {
+        let player = Player::new(self.stream, self.honest.clone());
+        Missing::new(self.stream, &self.history, player, lost, reached.submitted)
+    }
+
+    fn mark_texts(&self, reached: Reached) -> Vec<String> {
+        let marks = self.stream.marks_after(reached.completed).iter();
+        marks.map(|mark| mark.text.clone()).collect()
+    }
+
+    /// Pieces of one command that lie side by side are one.
+    fn lost_writes(&self, pieces: &[Piece], reached: Reached) -> Vec<LostWrite> {
+        let slot = u64::from(self.honest.config().shape.slot_bytes);
+        let mut found: Vec<LostWrite> = Vec::new();
+        for piece in pieces {
+            let command = &self.stream.commands[piece.command as usize].command;
+            let (begin, end) = (command.offset, command.offset + u64::from(command.len));
+            let unit = u64::from(piece.unit) * slot;
+            let (from, to) = (unit.max(begin), (unit + slot).min(end));
+            match found.last_mut() {
+                Some(last) if last.command == piece.command && last.offset + last.len == from => {
+                    last.len += to - from;
+                }
+                _ => {
+                    let (after, before) = self.history.flushes_around(piece.command);
+                    let before = before.filter(|&flush| (flush as usize) < reached.submitted);
+                    found.push(LostWrite {
+                        command: piece.command,
+                        offset: from,
+                        len: to - from,
+                        after_flush: after,
+                        before_flush: before,
+                    });
+                }
+            }
+        }
+        found
+    }
+
+    /// Runs one cut again, as its token says.
+    ///
+    /// # Errors
+    /// When the token is of another stream, drive or faults.
+    pub fn replay(&self, token: &Token, check: &impl Check) -> Result<CutResult, LabError> {
+        let commands = self.stream.commands.len();
+        if token.digest != self.digest || token.point.command > commands {
+            return Err(LabError::refused(
+                format!("{token} is of another stream, drive or faults"),
+                format!("tokens of this campaign end in -{:08x}", self.digest),
+            ));
+        }
+        let Some(pieces) = &token.missing else {
+            let player = Player::new(self.stream, self.base.clone());
+            return Ok(self.judge(player, token.point, check));
+        };
+        let reached = self.reached(token.point);
+        let mut recovered = Recovered {
+            drive: self.missing(pieces, reached).drive(pieces),
+            marks: self.mark_texts(reached),
+            token: token.clone(),
+        };
+        let marks = recovered.marks.len();
+        let message = run_check(check, &mut recovered).err();
+        Ok(CutResult {
+            point: token.point,
+            token: token.clone(),
+            verdict: match message {
+                Some(_) => Verdict::Application,
+                None => Verdict::Passed,
+            },
+            message,
+            breach: None,
+            marks,
+            lost: pieces.clone(),
+        })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The next point and the state before it.
+fn take<'a>(feed: &Mutex<Feed<'a>>, points: &[CutPoint]) -> Option<(usize, Player<'a>)> {
+    let mut feed = lock(feed);
+    let index = feed.next;
+    let point = points.get(index)?;
+    feed.next += 1;
+    feed.player.seek(point.command);
+    Some((index, feed.player.fork()))
+}
+
+/// A check that panics has failed.
+fn run_check(check: &impl Check, recovered: &mut Recovered) -> Result<(), String> {
+    match catch_unwind(AssertUnwindSafe(|| check(recovered))) {
+        Ok(result) => result,
+        Err(panic) => {
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_string());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            Err(text.unwrap_or_else(|| "it panicked".into()))
+        }
+    }
+}
+
+/// A stream in a line.
+pub(super) fn summary(stream: &Stream) -> String {
+    let count = |op| stream.count(op);
+    format!(
+        "{} commands: {} writes ({}), {} flushes, {} trims, {} write zeroes; {} marks",
+        stream.commands.len(),
+        count(Op::Write),
+        ssdlab_ssd::Bytes(stream.bytes_written()),
+        count(Op::Flush),
+        count(Op::Trim),
+        count(Op::WriteZeroes),
+        stream.marks.len()
+    )
+}

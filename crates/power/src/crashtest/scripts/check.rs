@@ -1,0 +1,113 @@
+//! The check script.
+
+use super::{Attached, Outcome, ScriptCampaign, file_error};
+use crate::crashtest::{Recovered, Token};
+use crate::served::ServedDrive;
+use ssdlab_base::LabError;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The check script, and the first reason why it could not be run.
+pub(super) struct ScriptCheck<'a> {
+    campaign: &'a ScriptCampaign,
+    stop: &'a Arc<AtomicBool>,
+    broken: Mutex<Option<LabError>>,
+    /// Tokens of the cuts whose check came to no end: they have no verdict.
+    open: Mutex<BTreeSet<String>>,
+}
+
+impl<'a> ScriptCheck<'a> {
+    /// Ends its scripts when `stop` is set.
+    pub fn new(campaign: &'a ScriptCampaign, stop: &'a Arc<AtomicBool>) -> ScriptCheck<'a> {
+        ScriptCheck {
+            campaign,
+            stop,
+            broken: Mutex::new(None),
+            open: Mutex::new(BTreeSet::new()),
+        }
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Whether a cut's check came to an end.
+    pub fn has_verdict(&self, token: &Token) -> bool {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        !open.contains(&token.to_string())
+    }
+
+    /// No verdict on this cut, and why.
+    fn leave_open(&self, recovered: &Recovered, why: &str) -> Result<(), String> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.insert(recovered.token().to_string());
+        Err(why.to_string())
+    }
+
+    fn first_error(&self) -> std::sync::MutexGuard<'_, Option<LabError>> {
+        self.broken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn is_broken(&self) -> bool {
+        self.first_error().is_some()
+    }
+
+    pub fn note(&self, result: Result<(), LabError>) {
+        if let Err(error) = result {
+            self.first_error().get_or_insert(error);
+        }
+    }
+
+    pub fn broken(&self) -> Result<(), LabError> {
+        self.first_error().take().map_or(Ok(()), Err)
+    }
+
+    pub fn run(&self, recovered: &mut Recovered) -> Result<(), String> {
+        if self.is_broken() || self.is_stopped() {
+            return self.leave_open(recovered, "an earlier check ended the campaign");
+        }
+        match self.try_run(recovered) {
+            Ok(outcome) if outcome.is_good => Ok(()),
+            Ok(outcome) if outcome.stopped => self.leave_open(recovered, "stopped"),
+            Ok(outcome) if outcome.could_not => {
+                let what = format!("the check could not do its work: {}", outcome.text);
+                self.note(Err(LabError::refused(what, "--resume goes on from here")));
+                self.leave_open(recovered, "the check could not do its work")
+            }
+            Ok(outcome) => Err(outcome.text),
+            Err(error) => {
+                self.note(Err(error));
+                self.leave_open(recovered, "the check could not be run")
+            }
+        }
+    }
+
+    fn try_run(&self, recovered: &Recovered) -> Result<Outcome, LabError> {
+        let settings = &self.campaign.settings;
+        let options = settings.options(self.stop);
+        let drive = ServedDrive::in_memory(recovered.drive().clone());
+        let attached = Attached::new(Arc::new(drive), &options)?;
+        let marks = attached.folder().join("marks");
+        let text: String = recovered
+            .marks()
+            .iter()
+            .map(|mark| format!("{mark}\n"))
+            .collect();
+        std::fs::write(&marks, text).map_err(file_error("writing", &marks))?;
+        // With many missing pieces a token is longer than a file's name may be.
+        let token = recovered.token().to_string();
+        let name: String = token.chars().take(120).collect();
+        let output = self.campaign.out.join("checks").join(format!("{name}.txt"));
+        let env = [
+            ("SSDLAB_MARKS", marks.display().to_string()),
+            ("SSDLAB_CUT", token),
+        ];
+        let outcome = attached.run(&settings.check, &env, &output, &options)?;
+        attached.finish();
+        if outcome.is_good || outcome.stopped {
+            let _ = std::fs::remove_file(&output);
+        }
+        Ok(outcome)
+    }
+}

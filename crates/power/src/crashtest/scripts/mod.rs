@@ -1,0 +1,403 @@
+//! Campaigns of scripts: any program's workload is recorded, any program checks what a cut left.
+//!
+//! ```text
+//! OUT/campaign.json   what was asked for         OUT/results.jsonl   a line for each cut
+//! OUT/stream.log      the recorded stream        OUT/checks/*.txt    output of failed checks
+//! OUT/workload.txt    output of the workload     OUT/summary.txt     what was found
+//! ```
+//! The stream is kept in the format of dm-log-writes with a flag of our own ([`log_writes`]). A
+//! line is appended to the results when its check is over, so a campaign that was killed goes on
+//! where it was.
+
+mod attach;
+mod check;
+mod record;
+mod results;
+mod run;
+mod settings;
+mod tidy;
+
+pub use attach::{Attached, ScriptOptions};
+pub use record::{Recording, RecordingStore, mark, record};
+pub use results::{Line, ScriptReport};
+pub use run::Outcome;
+pub use settings::Settings;
+pub use tidy::clear_dead;
+
+use super::log_writes::{self, Dialect};
+use super::{CutPoint, CutResult, Minimal, Prepared, Recovered, Stream, Token, Verdict, place};
+use check::ScriptCheck;
+use ssdlab_base::LabError;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A directory with a campaign in it.
+#[derive(Debug)]
+pub struct ScriptCampaign {
+    out: PathBuf,
+    settings: Settings,
+    stream: Stream,
+}
+
+fn file_error(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> LabError {
+    let path = path.to_owned();
+    move |error| LabError::file(action, path, error)
+}
+
+/// Writes a file whole or not at all.
+fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut std::io::BufWriter<File>) -> std::io::Result<()>,
+) -> Result<(), LabError> {
+    let part = path.with_extension("part");
+    let file = File::create(&part).map_err(file_error("creating", &part))?;
+    let mut out = std::io::BufWriter::new(file);
+    write(&mut out)
+        .and_then(|()| out.flush())
+        .and_then(|()| std::fs::rename(&part, path))
+        .map_err(file_error("writing", path))
+}
+
+/// What a workload that never came to its end leaves in the directory.
+const UNFINISHED: [&str; 5] = [
+    "checks",
+    "workload.txt",
+    "stream.log",
+    "stream.part",
+    "campaign.part",
+];
+
+/// Makes the directory of a new campaign, or takes one whose workload never came to its end: it
+/// has nothing that anybody could want.
+fn begin(out: &Path) -> Result<(), LabError> {
+    let names = std::fs::read_dir(out).into_iter().flatten().flatten();
+    let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
+    // The folder of checks goes only when it is empty.
+    let is_free = names
+        .iter()
+        .all(|name| UNFINISHED.iter().any(|own| name == own))
+        && (!out.join("checks").exists() || std::fs::remove_dir(out.join("checks")).is_ok());
+    if !is_free {
+        return Err(LabError::refused(
+            format!("{} already has something in it", out.display()),
+            "--resume goes on with it; choose another --out for a new campaign",
+        ));
+    }
+    for name in &UNFINISHED[1..] {
+        let _ = std::fs::remove_file(out.join(name));
+    }
+    std::fs::create_dir_all(out.join("checks")).map_err(file_error("creating", out))
+}
+
+impl ScriptCampaign {
+    /// Runs the workload once and keeps what it did in `out`, which must be new, empty, or of a
+    /// workload that failed. `stop` ends it early.
+    ///
+    /// # Errors
+    /// When `out` is in use, the drive is impossible, or the workload fails.
+    pub fn record(
+        out: &Path,
+        settings: Settings,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(ScriptCampaign, String), LabError> {
+        let config = settings.config()?;
+        settings.check_faults()?;
+        begin(out)?;
+        let output = out.join("workload.txt");
+        let recording = record(
+            &config,
+            &settings.workload,
+            &settings.options(stop),
+            &output,
+        )?;
+        if recording.outcome.stopped {
+            return Err(LabError::refused(
+                "stopped before the workload was done: nothing is recorded",
+                "the same command begins again",
+            ));
+        }
+        if !recording.outcome.is_good {
+            return Err(LabError::refused(
+                format!("the workload failed: {}", recording.outcome.text),
+                format!(
+                    "its output is in {}; the same --out may be used again",
+                    output.display()
+                ),
+            ));
+        }
+        let campaign = ScriptCampaign::keep(out, settings, recording.stream)?;
+        Ok((campaign, recording.lint))
+    }
+
+    /// Takes a log in the format of dm-log-writes in place of a workload.
+    ///
+    /// # Errors
+    /// When the drive is impossible or too small, or the file is no log.
+    pub fn from_log(
+        out: &Path,
+        settings: Settings,
+        log: &Path,
+    ) -> Result<ScriptCampaign, LabError> {
+        let capacity = settings.config()?.user_bytes;
+        settings.check_faults()?;
+        let bytes = std::fs::read(log).map_err(file_error("reading", log))?;
+        let stream = log_writes::read(&bytes, capacity)?;
+        settings.first_command(&stream)?;
+        begin(out)?;
+        ScriptCampaign::keep(out, settings, stream)
+    }
+
+    fn keep(out: &Path, settings: Settings, stream: Stream) -> Result<ScriptCampaign, LabError> {
+        write_whole(&out.join("stream.log"), |file| {
+            log_writes::write(&stream, Dialect::Own, file)
+        })?;
+        let campaign = ScriptCampaign {
+            out: out.to_owned(),
+            settings,
+            stream,
+        };
+        // Last: a directory that has it can be resumed.
+        campaign.keep_settings()?;
+        Ok(campaign)
+    }
+
+    fn keep_settings(&self) -> Result<(), LabError> {
+        write_whole(&self.out.join("campaign.json"), |file| {
+            serde_json::to_writer_pretty(&mut *file, &self.settings)?;
+            writeln!(file)
+        })
+    }
+
+    /// Opens what was recorded earlier.
+    ///
+    /// # Errors
+    /// When `out` has none.
+    pub fn open(out: &Path) -> Result<ScriptCampaign, LabError> {
+        let path = out.join("campaign.json");
+        let text = std::fs::read_to_string(&path).map_err(|source| LabError::File {
+            action: "reading",
+            path: path.clone(),
+            source,
+            hint: if out.join("workload.txt").exists() {
+                "its workload did not come to its end; the command that began it does it again"
+            } else {
+                "without a campaign in it, run one with --workload and --check first"
+            }
+            .into(),
+        })?;
+        let settings: Settings = serde_json::from_str(&text)
+            .map_err(|error| LabError::refused(format!("{}: {error}", path.display()), ""))?;
+        let path = out.join("stream.log");
+        let log = std::fs::read(&path).map_err(file_error("reading", &path))?;
+        let capacity = settings.config()?.user_bytes;
+        Ok(ScriptCampaign {
+            out: out.to_owned(),
+            settings,
+            stream: log_writes::read(&log, capacity)?,
+        })
+    }
+
+    /// What was recorded.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// With another check than the recorded one.
+    pub fn with_check(mut self, check: &str) -> ScriptCampaign {
+        self.settings.check = check.to_owned();
+        self
+    }
+
+    /// With cuts after another mark of the recorded workload only; kept.
+    ///
+    /// # Errors
+    /// When the workload made no such mark, or there are results already, of other cuts.
+    pub fn with_after_mark(mut self, mark: &str) -> Result<ScriptCampaign, LabError> {
+        let mark = Some(mark.to_owned());
+        if self.settings.after_mark == mark {
+            return Ok(self);
+        }
+        if !self.results()?.0.is_empty() {
+            return Err(LabError::refused(
+                format!("{} has results of other cuts", self.out.display()),
+                "without --after-mark it goes on with these",
+            ));
+        }
+        self.settings.after_mark = mark;
+        self.settings.first_command(&self.stream)?;
+        self.keep_settings()?;
+        Ok(self)
+    }
+
+    /// Refuses a campaign whose cuts cannot be chosen.
+    ///
+    /// # Errors
+    /// When the workload made no mark of the text that cuts are to come after.
+    pub fn check_mark(&self) -> Result<(), LabError> {
+        self.settings.first_command(&self.stream).map(drop)
+    }
+
+    /// Writes the stream for other programs.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn export(&self, path: &Path) -> Result<(), LabError> {
+        write_whole(path, |file| {
+            log_writes::write(&self.stream, Dialect::Standard, file)
+        })
+    }
+
+    /// Checks every cut that has no line yet; `progress` is told how many are done, of how many.
+    /// `stop` ends it early, with what there is.
+    ///
+    /// # Errors
+    /// When scripts cannot be run, or files not be written.
+    pub fn run(
+        &self,
+        jobs: usize,
+        stop: &Arc<AtomicBool>,
+        progress: impl Fn(usize, usize) + Sync,
+    ) -> Result<ScriptReport, LabError> {
+        let campaign = self.settings.campaign(&self.stream, jobs)?;
+        let prepared = campaign.prepare(&self.stream)?;
+        let points = prepared.points(campaign.chosen());
+        let (mut done, file) = self.results()?;
+        let left: Vec<CutPoint> = points
+            .iter()
+            .copied()
+            .filter(|&point| !done.contains_key(&prepared.token(point).to_string()))
+            .collect();
+        let check = ScriptCheck::new(self, stop);
+        let state = Mutex::new((file, points.len() - left.len()));
+        let call = |recovered: &mut Recovered| check.run(recovered);
+        let each = |result: &CutResult| {
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            if !check.has_verdict(&result.token) {
+                return;
+            }
+            let appended = self.append(&mut state.0, result);
+            check.note(appended);
+            state.1 += 1;
+            progress(state.1, points.len());
+        };
+        let is_over = || check.is_stopped() || check.is_broken();
+        prepared.judge_all(&left, &call, &each, &is_over);
+        check.broken()?;
+        done.extend(self.results()?.0);
+        let mut lines: Vec<Line> = Vec::new();
+        for &point in &points {
+            lines.extend(done.remove(&prepared.token(point).to_string()));
+        }
+        let minimal = self.minimal(&prepared, &lines, &check)?;
+        let report = ScriptReport {
+            lines,
+            chosen: points.len(),
+            stopped: check.is_stopped(),
+            minimal,
+            stream: super::prepared::summary(&self.stream),
+        };
+        write_whole(&self.out.join("summary.txt"), |file| {
+            file.write_all(report.render().as_bytes())
+        })?;
+        Ok(report)
+    }
+
+    /// A cut as a line of the results.
+    pub fn line(&self, result: &CutResult) -> Line {
+        let breach = result.breach.as_ref().map(ToString::to_string);
+        Line {
+            token: result.token.to_string(),
+            place: place(&self.stream, result.point),
+            verdict: result.verdict.name().into(),
+            why: breach
+                .or_else(|| result.message.clone())
+                .unwrap_or_default(),
+            marks: result.marks,
+            lost: result.lost.len(),
+        }
+    }
+
+    fn append(&self, file: &mut File, result: &CutResult) -> Result<(), LabError> {
+        let mut text = serde_json::to_string(&self.line(result))
+            .map_err(|error| LabError::refused(error.to_string(), ""))?;
+        text.push('\n');
+        file.write_all(text.as_bytes())
+            .map_err(file_error("writing", &self.out.join("results.jsonl")))
+    }
+
+    /// The lines that are there, by token, and the file to append to: a last line that was cut
+    /// short is cut off.
+    fn results(&self) -> Result<(BTreeMap<String, Line>, File), LabError> {
+        let path = self.out.join("results.jsonl");
+        let mut options = OpenOptions::new();
+        let file = options.create(true).append(true).open(&path);
+        let file = file.map_err(file_error("opening", &path))?;
+        let text = std::fs::read(&path).map_err(file_error("reading", &path))?;
+        let whole = text
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(0, |at| at + 1);
+        if whole < text.len() {
+            file.set_len(whole as u64)
+                .map_err(file_error("writing", &path))?;
+        }
+        let mut found = BTreeMap::new();
+        for line in text[..whole]
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
+            let line: Line = serde_json::from_slice(line)
+                .map_err(|error| LabError::refused(format!("{}: {error}", path.display()), ""))?;
+            found.insert(line.token.clone(), line);
+        }
+        Ok((found, file))
+    }
+
+    fn minimal(
+        &self,
+        prepared: &Prepared<'_>,
+        lines: &[Line],
+        check: &ScriptCheck<'_>,
+    ) -> Result<Option<Minimal>, LabError> {
+        let failed = |line: &&Line| line.verdict == Verdict::Application.name();
+        let Some(line) = lines.iter().find(failed) else {
+            return Ok(None);
+        };
+        if self.settings.checks_max == 0 || check.is_stopped() {
+            return Ok(None);
+        }
+        let token: Token = line.token.parse()?;
+        let call = |recovered: &mut Recovered| check.run(recovered);
+        // Once more, for which pieces it lost.
+        let cut = prepared.replay(&token, &call)?;
+        let minimal = prepared.minimise(&cut, &call);
+        check.broken()?;
+        // Checks that were ended tell nothing.
+        Ok(minimal.filter(|_| !check.is_stopped()))
+    }
+
+    /// Runs one cut again.
+    ///
+    /// # Errors
+    /// When the token is of another campaign, or the check cannot be run, or is ended by `stop`.
+    pub fn replay(
+        &self,
+        token: &Token,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(CutResult, String), LabError> {
+        let campaign = self.settings.campaign(&self.stream, 1)?;
+        let prepared = campaign.prepare(&self.stream)?;
+        let check = ScriptCheck::new(self, stop);
+        let call = |recovered: &mut Recovered| check.run(recovered);
+        let result = prepared.replay(token, &call)?;
+        check.broken()?;
+        if check.is_stopped() {
+            return Err(LabError::refused("stopped before the check was done", ""));
+        }
+        Ok((result, place(&self.stream, token.point)))
+    }
+}

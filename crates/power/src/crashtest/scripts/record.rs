@@ -1,0 +1,240 @@
+//! Recording what a script asks of its drive.
+
+use super::attach::{Attached, ScriptOptions};
+use super::run::Outcome;
+use crate::crashtest::log_writes::MARK_MAX;
+use crate::crashtest::{BlockDevice, Disk, Stream};
+use ssdlab_base::LabError;
+use ssdlab_serve::{Durability, Extent, Store, StoreError, ZeroFlags};
+use ssdlab_ssd::DriveConfig;
+use ssdlab_ssd::drive::power::DataError;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// A device that records, behind front ends. Commands of all connections are taken one after
+/// another, so the stream has one order; each is acknowledged when it is in it.
+#[derive(Debug)]
+pub struct RecordingStore {
+    size: u64,
+    slot: u64,
+    disk: Mutex<Disk>,
+}
+
+impl RecordingStore {
+    /// As large as the drive that it stands for.
+    pub fn new(config: &DriveConfig) -> RecordingStore {
+        RecordingStore {
+            size: config.user_bytes,
+            slot: config.shape.slot_bytes.into(),
+            disk: Mutex::new(Disk::new(config)),
+        }
+    }
+
+    fn disk(&self) -> MutexGuard<'_, Disk> {
+        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// See [`Disk::mark`].
+    pub fn mark(&self, text: &str) {
+        self.disk().mark(text);
+    }
+
+    /// What was recorded so far.
+    pub fn stream(&self) -> Stream {
+        self.disk().stream().clone()
+    }
+}
+
+fn refused(error: DataError) -> StoreError {
+    StoreError::Io(error.to_string())
+}
+
+impl Store for RecordingStore {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn sector_size(&self) -> u32 {
+        512
+    }
+
+    fn is_powered(&self) -> bool {
+        true
+    }
+
+    fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), StoreError> {
+        self.disk().read(offset, into).map_err(refused)
+    }
+
+    fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError> {
+        self.disk().write(offset, from, fua).map_err(refused)
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        self.disk().flush().map_err(refused)
+    }
+
+    fn trim(&self, offset: u64, length: u64, fua: bool) -> Result<(), StoreError> {
+        let mut disk = self.disk();
+        disk.trim(offset, length).map_err(refused)?;
+        if fua {
+            disk.flush().map_err(refused)?;
+        }
+        Ok(())
+    }
+
+    fn write_zeroes(&self, offset: u64, length: u64, flags: ZeroFlags) -> Result<(), StoreError> {
+        let mut disk = self.disk();
+        disk.write_zeroes(offset, length, flags.fua)
+            .map_err(refused)
+    }
+
+    fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
+        let disk = self.disk();
+        let mut found: Vec<Extent> = Vec::new();
+        let (mut at, end) = (offset, offset + length);
+        while at < end {
+            let next = ((at / self.slot + 1) * self.slot).min(end);
+            let is_allocated = disk.is_allocated(at);
+            let count = found.len();
+            match found.last_mut() {
+                Some(last) if last.is_allocated == is_allocated => last.length += next - at,
+                _ if count == max => break,
+                _ => found.push(Extent {
+                    length: next - at,
+                    is_allocated,
+                    is_zero: !is_allocated,
+                    durability: if is_allocated {
+                        Durability::Durable
+                    } else {
+                        Durability::NeverWritten
+                    },
+                }),
+            }
+            at = next;
+        }
+        Ok(found)
+    }
+}
+
+/// A socket that takes marks: one line each, answered when it is in the stream.
+struct MarkSocket {
+    path: PathBuf,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl MarkSocket {
+    fn start(path: PathBuf, store: Arc<RecordingStore>) -> io::Result<MarkSocket> {
+        let listener = UnixListener::bind(&path)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let thread = std::thread::spawn(move || {
+            for client in listener.incoming() {
+                if stopped.load(Ordering::SeqCst) {
+                    return;
+                }
+                let store = store.clone();
+                // A client that keeps its connection must not keep others from theirs.
+                std::thread::spawn(move || client.map(|client| take_marks(client, &store)));
+            }
+        });
+        Ok(MarkSocket {
+            path,
+            stop,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for MarkSocket {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+        // Wakes it up.
+        let _ = UnixStream::connect(&self.path);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn take_marks(client: UnixStream, store: &RecordingStore) -> io::Result<()> {
+    let mut answers = client.try_clone()?;
+    let mut reader = BufReader::new(client);
+    let mut line = String::new();
+    loop {
+        line.clear();
+        let most = MARK_MAX as u64 + 2;
+        if (&mut reader).take(most).read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        let text = line.trim_end_matches('\n');
+        if text.len() > MARK_MAX {
+            return answers.write_all(format!("no: at most {MARK_MAX} bytes\n").as_bytes());
+        }
+        store.mark(text);
+        answers.write_all(b"ok\n")?;
+    }
+}
+
+/// Makes a mark, from within a workload script: `socket` is its `SSDLAB_MARK`.
+///
+/// # Errors
+/// When nobody listens, or the text is too long.
+pub fn mark(socket: &Path, text: &str) -> Result<(), LabError> {
+    let failed = |error| LabError::file("writing to", socket, error);
+    let mut stream = UnixStream::connect(socket).map_err(failed)?;
+    let line = format!("{}\n", text.replace('\n', " "));
+    stream.write_all(line.as_bytes()).map_err(failed)?;
+    let mut answer = String::new();
+    let mut reader = BufReader::new(stream);
+    reader.read_line(&mut answer).map_err(failed)?;
+    match answer.trim() {
+        "ok" => Ok(()),
+        other => Err(LabError::refused(
+            format!("the mark was refused: {other}"),
+            "",
+        )),
+    }
+}
+
+/// What a workload script did.
+#[derive(Debug)]
+pub struct Recording {
+    /// What it asked of the drive.
+    pub stream: Stream,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What its clients promised themselves.
+    pub lint: String,
+}
+
+/// Runs a workload script on a device that records.
+///
+/// # Errors
+/// When the device cannot be offered, or the script not be started.
+pub fn record(
+    config: &DriveConfig,
+    script: &str,
+    options: &ScriptOptions,
+    output: &Path,
+) -> Result<Recording, LabError> {
+    let store = Arc::new(RecordingStore::new(config));
+    let attached = Attached::new(store.clone(), options)?;
+    let path = attached.folder().join("mark");
+    let marks = MarkSocket::start(path.clone(), store.clone());
+    let marks = marks.map_err(|error| LabError::file("creating", &path, error))?;
+    let env = [("SSDLAB_MARK", path.display().to_string())];
+    let outcome = attached.run(script, &env, output, options)?;
+    drop(marks);
+    let lint = attached.finish();
+    Ok(Recording {
+        stream: store.stream(),
+        outcome,
+        lint,
+    })
+}

@@ -1,0 +1,4 @@
+//! Drives that hold data under power cuts: the served drive, and campaigns that judge programs.
+
+pub mod crashtest;
+pub mod served;

@@ -1,0 +1,284 @@
+//! The front ends of a served drive, together: NBD server, FUSE file, power switch.
+
+use super::ServedDrive;
+use ssdlab_base::LabError;
+use ssdlab_serve::control::ControlServer;
+use ssdlab_serve::fuse::FuseFile;
+use ssdlab_serve::nbd::{NbdOptions, NbdServer};
+use ssdlab_serve::{Address, Lint, Power, PowerStatus, Sectors};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Name of the NBD export.
+const EXPORT: &str = "drive";
+
+/// Where a drive is to be found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// NBD sockets.
+    pub nbd: Vec<Address>,
+    /// A file to be: an empty folder, and a name in it.
+    pub fuse: Option<PathBuf>,
+    /// The socket of the power switch.
+    pub control: Option<PathBuf>,
+}
+
+/// `unix:PATH` or `tcp:HOST:PORT`.
+///
+/// # Errors
+/// When it is neither.
+pub fn parse_address(text: &str) -> Result<Address, LabError> {
+    let bad = |what: &str| {
+        LabError::refused(
+            format!("`{text}` is no address to listen at: {what}"),
+            "unix:/tmp/drive.sock, or tcp:127.0.0.1:10809",
+        )
+    };
+    match text.split_once(':') {
+        Some(("unix", "")) => Err(bad("the path is missing")),
+        Some(("unix", path)) => Ok(Address::Unix(PathBuf::from(path))),
+        Some(("tcp", rest)) => match rest.rsplit_once(':') {
+            Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => {
+                Ok(Address::Tcp(rest.to_owned()))
+            }
+            _ => Err(bad("tcp takes a host and a port")),
+        },
+        _ => Err(bad("it begins neither with unix: nor with tcp:")),
+    }
+}
+
+/// A drive that is served until it is stopped.
+pub struct Serving {
+    drive: Arc<ServedDrive>,
+    lint: Arc<Lint>,
+    nbd: Vec<NbdServer>,
+    fuse: Option<FuseFile>,
+    control: Option<ControlServer>,
+    control_path: Option<PathBuf>,
+}
+
+impl Serving {
+    /// Begins to serve. `description` is shown to NBD clients.
+    ///
+    /// # Errors
+    /// When a socket cannot be listened to, or the file not be mounted; nothing is left then.
+    pub fn start(
+        drive: ServedDrive,
+        places: &Places,
+        description: &str,
+    ) -> Result<Serving, LabError> {
+        let drive = Arc::new(drive);
+        let shared = Arc::new(Sectors::new(drive.clone()));
+        let lint = Arc::new(Lint::default());
+        let options = NbdOptions {
+            name: EXPORT.to_owned(),
+            description: description.to_owned(),
+            ..NbdOptions::default()
+        };
+        let mut serving = Serving {
+            drive: drive.clone(),
+            lint: lint.clone(),
+            nbd: Vec::new(),
+            fuse: None,
+            control: None,
+            control_path: places.control.clone(),
+        };
+        for address in &places.nbd {
+            let server = NbdServer::start(shared.clone(), lint.clone(), address, options.clone());
+            let server = server.map_err(|error| cannot_listen(&address.to_string(), error))?;
+            serving.nbd.push(server);
+        }
+        if let Some(file) = &places.fuse {
+            let (folder, name) = folder_and_name(file)?;
+            let mounted = FuseFile::mount(shared, lint, folder, name);
+            let mounted = mounted.map_err(|error| cannot_mount(folder, error))?;
+            serving.fuse = Some(mounted);
+        }
+        if let Some(path) = &places.control {
+            let server = ControlServer::start(drive, path);
+            let at = path.display().to_string();
+            let server = server.map_err(|error| cannot_listen(&at, error))?;
+            serving.control = Some(server);
+        }
+        Ok(serving)
+    }
+
+    /// The drive behind the front ends.
+    pub fn drive(&self) -> &ServedDrive {
+        &self.drive
+    }
+
+    /// What people type to use the drive, a line each.
+    pub fn how_to_attach(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for server in &self.nbd {
+            attach_nbd(server.address(), &mut lines);
+        }
+        if let Some(file) = &self.fuse {
+            let path = file.path().display();
+            lines.push(format!("file  {path}"));
+            lines.push(format!("  losetup -f --show --direct-io=on {path}"));
+        }
+        if let Some(path) = &self.control_path {
+            let path = path.display();
+            lines.push(format!("power {path}"));
+            lines.push(format!("  ssdlab power off --control {path}"));
+        }
+        lines
+    }
+
+    /// Hangs up on all clients, shuts the drive down in order, and returns the notes of all
+    /// sessions.
+    ///
+    /// # Errors
+    /// When a drive directory cannot be written.
+    pub fn stop(mut self) -> Result<String, LabError> {
+        for server in &mut self.nbd {
+            server.stop();
+        }
+        self.nbd.clear();
+        self.control = None;
+        // Nothing is asked of the drive any more, should the file be busy and stay a while.
+        let closed = self.drive.close();
+        self.fuse = None;
+        closed?;
+        let notes = self.lint.render();
+        Ok(format!("{notes}{}", verdict(&self.drive.status())))
+    }
+}
+
+impl Drop for Serving {
+    /// Not served to the end, as when a socket is taken: that is no power cut.
+    fn drop(&mut self) {
+        // Already shut down, or there is nobody left to tell.
+        let _ = self.drive.close();
+    }
+}
+
+/// Whether the drive kept what it had promised; nothing if its power was never cut.
+fn verdict(status: &PowerStatus) -> String {
+    let (cuts, broken) = (status.cuts, status.promises_broken);
+    match (cuts, broken) {
+        (0, _) => String::new(),
+        (_, 0) => format!("drive: {cuts} cuts, every promise kept\n"),
+        _ => format!(
+            "drive: {cuts} cuts, {broken} promises broken after {} of them; what was lost there \
+             is the drive's fault\n",
+            status.cuts_with_broken
+        ),
+    }
+}
+
+fn attach_nbd(address: &Address, lines: &mut Vec<String>) {
+    lines.push(format!("nbd   {address}"));
+    let (uri, client) = match address {
+        Address::Unix(path) => {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            let path = path.display();
+            let uri = format!("nbd+unix:///{EXPORT}?socket={path}");
+            (uri, format!("-unix {path}"))
+        }
+        Address::Tcp(at) => {
+            let (host, port) = at.rsplit_once(':').unwrap_or((at, ""));
+            (format!("nbd://{at}/{EXPORT}"), format!("{host} {port}"))
+        }
+    };
+    lines.push(format!("  nbdinfo '{uri}'"));
+    lines.push(format!("  nbd-client {client} -N {EXPORT} /dev/nbd0"));
+    lines.push(format!(
+        "  qemu-system-x86_64 -drive 'file={uri},format=raw,if=virtio' ..."
+    ));
+}
+
+fn folder_and_name(file: &Path) -> Result<(&Path, &str), LabError> {
+    let hint = "the name of a file to be, in an empty folder that exists: mnt/drive";
+    let name = file.file_name().and_then(|name| name.to_str());
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let (Some(name), Some(folder)) = (name, folder) else {
+        let what = format!("--fuse {}: a folder and a file are needed", file.display());
+        return Err(LabError::refused(what, hint));
+    };
+    let entries = std::fs::read_dir(folder);
+    let mut entries = entries.map_err(|error| LabError::File {
+        action: "mounting at",
+        path: folder.to_owned(),
+        hint: match error.kind() {
+            io::ErrorKind::NotConnected => {
+                format!(
+                    "a server that was killed left it mounted: umount {}",
+                    folder.display()
+                )
+            }
+            _ => hint.to_owned(),
+        },
+        source: error,
+    })?;
+    if entries.next().is_some() {
+        let what = format!(
+            "--fuse {}: {} is not empty",
+            file.display(),
+            folder.display()
+        );
+        return Err(LabError::refused(what, hint));
+    }
+    Ok((folder, name))
+}
+
+fn cannot_listen(at: &str, error: io::Error) -> LabError {
+    let hint = match error.kind() {
+        io::ErrorKind::AddrInUse => "somebody listens there already; choose another place",
+        io::ErrorKind::AlreadyExists => "choose a new name: it is not removed",
+        io::ErrorKind::NotFound => "the directory of the socket does not exist",
+        io::ErrorKind::InvalidInput => {
+            "a socket's path has at most 107 bytes: choose a shorter one"
+        }
+        _ => "choose another place",
+    };
+    LabError::refused(format!("cannot listen at {at}: {error}"), hint)
+}
+
+fn cannot_mount(folder: &Path, error: io::Error) -> LabError {
+    LabError::refused(
+        format!("cannot mount at {}: {error}", folder.display()),
+        "a FUSE file needs /dev/fuse, and root or fusermount3; use --nbd without",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_drive_is_blamed_for_broken_promises_and_only_for_those() {
+        let mut status = PowerStatus::default();
+        assert_eq!(verdict(&status), "", "never cut, never tried");
+        status.cuts = 5;
+        assert!(verdict(&status).contains("5 cuts, every promise kept"));
+        (status.promises_broken, status.cuts_with_broken) = (7, 2);
+        let text = verdict(&status);
+        assert!(text.contains("7 promises broken after 2") && text.contains("drive's fault"));
+    }
+
+    #[test]
+    fn addresses_are_read_or_refused_with_a_hint() {
+        let unix = parse_address("unix:/run/x:y").expect("good");
+        assert_eq!(unix, Address::Unix("/run/x:y".into()));
+        let tcp = parse_address("tcp:[::1]:10809").expect("good");
+        assert_eq!(tcp, Address::Tcp("[::1]:10809".into()));
+        for bad in [
+            "",
+            "/run/x",
+            "unix:",
+            "tcp:",
+            "tcp:host",
+            "tcp:host:port",
+            "tcp::1",
+        ] {
+            let error = parse_address(bad).expect_err(bad);
+            assert!(error.hint().contains("unix:"), "{bad}");
+        }
+    }
+}

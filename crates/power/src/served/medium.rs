@@ -1,0 +1,81 @@
+//! Where a served drive lives: in memory, or in a drive directory.
+
+use ssdlab_base::LabError;
+use ssdlab_drives::keep::directory::DriveDir;
+use ssdlab_ssd::drive::power::{DataDrive, PowerDrive, Recovery};
+
+/// A drive that holds data, and what must be done so that it survives the process.
+#[derive(Debug)]
+pub(super) enum Medium {
+    Memory(Box<DataDrive>),
+    Directory(Box<DriveDir>),
+}
+
+impl Medium {
+    pub fn drive(&self) -> &PowerDrive {
+        match self {
+            Medium::Memory(data) => data.drive(),
+            Medium::Directory(dir) => dir.drive(),
+        }
+    }
+
+    pub fn data(&mut self) -> &mut DataDrive {
+        match self {
+            Medium::Memory(data) => data,
+            Medium::Directory(dir) => dir.data(),
+        }
+    }
+
+    /// A command that changes nothing, or a FLUSH, was done.
+    pub fn keep(&mut self, durable: bool) -> Result<(), LabError> {
+        match self {
+            Medium::Memory(_) => Ok(()),
+            Medium::Directory(dir) => dir.keep(durable),
+        }
+    }
+
+    /// Bytes were changed.
+    pub fn keep_change(&mut self, offset: u64, len: u64, durable: bool) -> Result<(), LabError> {
+        match self {
+            Medium::Memory(_) => Ok(()),
+            Medium::Directory(dir) => dir.keep_change(offset, len, durable),
+        }
+    }
+
+    /// Before anybody is told of what was done.
+    pub fn settle(&mut self) -> Result<(), LabError> {
+        match self {
+            Medium::Memory(_) => Ok(()),
+            Medium::Directory(dir) => dir.settle(),
+        }
+    }
+
+    /// The power was cut.
+    pub fn keep_cut(&mut self) -> Result<(), LabError> {
+        match self {
+            Medium::Memory(_) => Ok(()),
+            Medium::Directory(dir) => dir.keep_cut(),
+        }
+    }
+
+    /// Shuts the drive down, if it has power.
+    pub fn close(&mut self) -> Result<(), LabError> {
+        match self {
+            Medium::Memory(data) => {
+                if data.drive().is_on() && data.flush().is_ok() {
+                    data.drive_mut().shut_down();
+                }
+                Ok(())
+            }
+            Medium::Directory(dir) => dir.shut_down(),
+        }
+    }
+
+    /// Switches power on; it may be off again, or the drive dead.
+    pub fn power_on(&mut self) -> Result<Recovery, LabError> {
+        match self {
+            Medium::Memory(data) => Ok(data.power_on()),
+            Medium::Directory(dir) => dir.power_on(),
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! A modelled drive behind front ends: [`Store`] and [`Power`] over a drive that holds data.
+//!
+//! ```
+//! use crate::served::ServedDrive;
+//! use ssdlab_serve::{CutAt, FlushSide, Power, Store};
+//! use ssdlab_ssd::DriveConfig;
+//! use ssdlab_ssd::drive::power::{DataDrive, Power as Supply};
+//!
+//! let data = DataDrive::new(DriveConfig::tiny(), Supply::default()).unwrap();
+//! let drive = ServedDrive::in_memory(data);
+//! let side = FlushSide::Inside;
+//! drive.cut_when(Some(CutAt::Flush { nth: 2, side })).unwrap();
+//! drive.write(0, &[1; 512], false).unwrap();
+//! drive.flush().unwrap();
+//! drive.write(0, &[2; 512], false).unwrap();
+//! assert!(drive.flush().is_err(), "never acknowledged");
+//! drive.on().unwrap();
+//! let mut sector = [0; 512];
+//! drive.read(0, &mut sector).unwrap();
+//! assert!(sector == [1; 512] || sector == [2; 512]);
+//! ```
+//! One lock holds the whole drive: commands of all connections are done one after another, in
+//! virtual time too. With [`Pace::Real`] each then takes its modelled time in real time, beside
+//! those of other connections; what they would have waited for each other is left out.
+//!
+//! A cut that is aimed falls where it was aimed in virtual time: inside a FLUSH somewhere on its
+//! way (drawn from a seed), inside a program or erase in its middle. Once that operation is
+//! booked, time passes until it is at work.
+
+mod fault;
+mod front;
+mod ledger;
+mod medium;
+mod state;
+pub mod switch;
+
+pub use fault::parse_fault;
+pub use front::{Places, Serving, parse_address};
+
+use medium::Medium;
+use ssdlab_base::LabError;
+use ssdlab_drives::keep::directory::DriveDir;
+use ssdlab_serve::{
+    CutAt, Extent, Piece, Power, PowerError, PowerStatus, Store, StoreError, ZeroFlags,
+};
+use ssdlab_ssd::Nanos;
+use ssdlab_ssd::drive::power::DataDrive;
+use ssdlab_ssd::nand::media::SECTOR_BYTES;
+use state::State;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long commands take in real time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// As long as computing them takes.
+    #[default]
+    Fast,
+    /// As long as they take in virtual time; idle time passes in the drive too.
+    Real,
+}
+
+/// See the module's text.
+#[derive(Debug)]
+pub struct ServedDrive {
+    size: u64,
+    pace: Pace,
+    /// When virtual time was what it is, in real pace.
+    began: (Instant, Nanos),
+    powered: AtomicBool,
+    state: Mutex<State>,
+    was_cut: Condvar,
+}
+
+impl ServedDrive {
+    /// A drive in memory. Its state can be forked, and taken out again.
+    pub fn in_memory(data: DataDrive) -> ServedDrive {
+        ServedDrive::of(Medium::Memory(Box::new(data)))
+    }
+
+    /// A drive directory, opened.
+    pub fn in_directory(dir: DriveDir) -> ServedDrive {
+        ServedDrive::of(Medium::Directory(Box::new(dir)))
+    }
+
+    fn of(medium: Medium) -> ServedDrive {
+        let state = State::new(medium, 1);
+        let drive = state.medium.drive();
+        ServedDrive {
+            size: drive.config().user_bytes,
+            pace: Pace::Fast,
+            began: (Instant::now(), drive.now().max(drive.ready())),
+            powered: AtomicBool::new(state.is_on()),
+            state: Mutex::new(state),
+            was_cut: Condvar::new(),
+        }
+    }
+
+    /// The same, at another pace.
+    pub fn at_pace(mut self, pace: Pace) -> ServedDrive {
+        self.pace = pace;
+        self.began.0 = Instant::now();
+        self
+    }
+
+    /// The same, with another seed of where inside a flush a cut falls.
+    pub fn with_seed(mut self, seed: u64) -> ServedDrive {
+        let state = self.state.get_mut();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        state.seed(seed);
+        self
+    }
+
+    /// A copy of the drive as it is now; bytes are shared until they change. Of a drive
+    /// directory it is a copy in memory, which the files know nothing of.
+    pub fn fork(&self) -> DataDrive {
+        self.lock().medium.data().clone()
+    }
+
+    /// Takes the drive out of a [`ServedDrive::in_memory`]; of a directory it is a copy.
+    pub fn into_data(self) -> DataDrive {
+        let state = self
+            .state
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        match state.medium {
+            Medium::Memory(data) => *data,
+            Medium::Directory(mut dir) => dir.data().clone(),
+        }
+    }
+
+    /// Looks at, or works on, the drive itself; commands wait meanwhile. Power must be left as it
+    /// is.
+    pub fn with_data<T>(&self, work: impl FnOnce(&mut DataDrive) -> T) -> T {
+        work(self.lock().medium.data())
+    }
+
+    /// Shuts the drive down in order; every command fails from then on. A drive without power
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// When a drive directory cannot be written.
+    pub fn close(&self) -> Result<(), LabError> {
+        let mut state = self.lock();
+        let closed = state.close();
+        self.power_is(&state);
+        closed
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn command(
+        &self,
+        run: impl FnOnce(&mut State) -> Result<Nanos, StoreError>,
+    ) -> Result<(), StoreError> {
+        let begun = Instant::now();
+        let mut state = self.lock();
+        state.ready()?;
+        let done = match self.pace {
+            Pace::Fast => run(&mut state),
+            Pace::Real => self.catch_up(&mut state).and_then(|()| run(&mut state)),
+        };
+        if !state.is_on() {
+            self.power_is(&state);
+        }
+        drop(state);
+        let took = done?;
+        if self.pace == Pace::Real {
+            let left = Duration::from_nanos(took.0).saturating_sub(begun.elapsed());
+            std::thread::sleep(left);
+        }
+        Ok(())
+    }
+
+    /// The drive was idle for as long as virtual time is behind real time.
+    fn catch_up(&self, state: &mut State) -> Result<(), StoreError> {
+        let (instant, virtual_time) = self.began;
+        let elapsed = instant.elapsed().as_nanos().min(u128::from(u64::MAX / 2));
+        let now = virtual_time.saturating_add(Nanos(elapsed as u64));
+        let behind = now.0.saturating_sub(state.medium.drive().now().0);
+        if behind > 0 {
+            state.rest(Nanos(behind))?;
+        }
+        Ok(())
+    }
+
+    fn power_is(&self, state: &State) {
+        self.powered.store(state.is_on(), Ordering::SeqCst);
+        self.was_cut.notify_all();
+    }
+}
+
+impl Store for ServedDrive {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn sector_size(&self) -> u32 {
+        SECTOR_BYTES as u32
+    }
+
+    fn is_powered(&self) -> bool {
+        self.powered.load(Ordering::SeqCst)
+    }
+
+    fn takes_time(&self) -> bool {
+        self.pace == Pace::Real
+    }
+
+    fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), StoreError> {
+        self.command(|state| state.read(offset, into))
+    }
+
+    fn read_onto(&self, offset: u64, length: usize, into: &mut Vec<u8>) -> Result<(), StoreError> {
+        self.command(|state| state.read_onto(offset, length, into))
+    }
+
+    fn read_pieces(
+        &self,
+        offset: u64,
+        length: usize,
+        take: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<(), StoreError> {
+        self.command(|state| state.read_pieces(offset, length, take))
+    }
+
+    fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError> {
+        self.command(|state| state.write(offset, from, fua))
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        self.command(State::flush)
+    }
+
+    fn trim(&self, offset: u64, length: u64, fua: bool) -> Result<(), StoreError> {
+        self.command(|state| state.trim(offset, length, fua))
+    }
+
+    fn write_zeroes(&self, offset: u64, length: u64, flags: ZeroFlags) -> Result<(), StoreError> {
+        self.command(|state| state.write_zeroes(offset, length, flags))
+    }
+
+    fn settle(&self) -> Result<(), StoreError> {
+        self.lock().settle()
+    }
+
+    fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
+        let state = self.lock();
+        state.ready()?;
+        Ok(state.extents(offset, length, max))
+    }
+}
+
+impl Power for ServedDrive {
+    fn off(&self) -> Result<PowerStatus, PowerError> {
+        let mut state = self.lock();
+        let cut = state.cut("switch");
+        self.power_is(&state);
+        cut.map_err(|error| PowerError::Broken(error.to_string()))?;
+        Ok(state.status())
+    }
+
+    fn on(&self) -> Result<PowerStatus, PowerError> {
+        let mut state = self.lock();
+        let done = state.on();
+        self.power_is(&state);
+        done?;
+        Ok(state.status())
+    }
+
+    fn status(&self) -> PowerStatus {
+        self.lock().status()
+    }
+
+    fn cut_when(&self, at: Option<CutAt>) -> Result<PowerStatus, PowerError> {
+        if let Some(at) = &at {
+            at.check()?;
+        }
+        let mut state = self.lock();
+        state.arm(at);
+        Ok(state.status())
+    }
+
+    fn wait_for_cut(&self, cuts: u64, at_most: Duration) -> bool {
+        let until = Instant::now() + at_most;
+        let mut state = self.lock();
+        while state.status().cuts <= cuts {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let waited = self.was_cut.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+}

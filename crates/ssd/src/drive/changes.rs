@@ -1,0 +1,232 @@
+//! Changes of the map on their way through the pipeline: writes, commits, TRIM.
+
+use super::engine::Engine;
+use super::pipeline::{Change, Kind};
+use super::span::{edges, slots_within};
+use crate::command::{Command, Op};
+use crate::ftl::{Hint, Translation};
+use crate::nand::Ticket;
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::ops::Range;
+
+impl<F: Translation> Engine<F> {
+    #[inline]
+    pub(super) fn start_write(&mut self, tag: u32, command: &Command, ready: u64) {
+        let length = self.link_time(command.len);
+        let mut received = self.link_in.reserve(self.now, ready, length);
+        let slots = self.slots(command);
+        let partial = (command.offset | u64::from(command.len)) & ((1 << self.slot_shift) - 1);
+        if partial != 0 {
+            received = received.max(self.read_edges(command, &slots, ready));
+        }
+        let counters = self.ftl.counters();
+        counters.host_writes += 1;
+        counters.host_bytes_written += u64::from(command.len);
+        counters.host_fua_writes += u64::from(command.fua);
+        let through = command.fua && !self.config.buffer.protected;
+        self.change(Change {
+            tag,
+            kind: if through {
+                Kind::WriteThrough
+            } else {
+                Kind::Write
+            },
+            next: slots.start,
+            last: slots.end,
+            hint: Hint {
+                stream: command.stream,
+                compress_pct: command.compress_pct,
+                tag,
+            },
+            ready: received,
+        });
+    }
+
+    pub(super) fn start_flush(&mut self, tag: u32, ready: u64) {
+        self.ftl.counters().host_flushes += 1;
+        if self.config.buffer.protected {
+            self.complete(tag, ready);
+            return;
+        }
+        self.change(Change {
+            tag,
+            kind: Kind::Flush,
+            next: 0,
+            last: 0,
+            hint: Hint::default(),
+            ready,
+        });
+    }
+
+    pub(super) fn change_by_trim(&mut self, tag: u32, command: &Command, ready: u64) {
+        let whole = slots_within(command, self.slot_shift);
+        let durable = command.op == Op::WriteZeroes && command.fua;
+        self.change(Change {
+            tag,
+            kind: Kind::Trim {
+                commit: durable && !self.config.buffer.protected,
+            },
+            next: whole.start,
+            last: whole.end,
+            hint: Hint::default(),
+            ready,
+        });
+    }
+
+    /// Reads the rest of partly written mapping units: read-modify-write.
+    fn read_edges(&mut self, command: &Command, slots: &Range<u32>, ready: u64) -> u64 {
+        let mut end = ready;
+        for lpn in edges(command, slots, self.slot_shift) {
+            end = end.max(self.ftl.read_internal(ready, lpn));
+        }
+        end
+    }
+
+    #[inline]
+    fn change(&mut self, change: Change) {
+        if self.pipeline.waiting.is_empty() {
+            if let Some(rest) = self.proceed(change, change.ready) {
+                self.pipeline.waiting.push_back(rest);
+            }
+        } else {
+            self.pipeline.waiting.push_back(change);
+        }
+    }
+
+    /// Does as much of a change as there is room for; completes the command when all is done.
+    #[inline]
+    fn proceed(&mut self, change: Change, at: u64) -> Option<Change> {
+        let at = at.max(change.ready);
+        match change.kind {
+            Kind::Write => return self.admit(change, at),
+            Kind::WriteThrough => {
+                let from = at.max(self.pipeline.commit_end);
+                let slots = change.next..change.last;
+                let (end, released) = self.ftl.write_through(from, slots, change.hint);
+                self.pipeline.occupied -= released;
+                self.commit(change.tag, end.max(from));
+            }
+            Kind::Flush => {
+                let from = at.max(self.pipeline.commit_end);
+                let end = self.ftl.flush_data(from).max(from);
+                self.take_launched();
+                let end = end.max(self.all_in_flight());
+                self.commit(change.tag, end);
+            }
+            Kind::Trim { commit } => {
+                for lpn in change.next..change.last {
+                    self.pipeline.occupied -= self.ftl.trim(lpn);
+                }
+                if commit {
+                    self.commit(change.tag, at.max(self.pipeline.commit_end));
+                } else {
+                    self.complete(change.tag, at);
+                }
+            }
+        }
+        None
+    }
+
+    /// Commits the map, with the data on media at `from`, and completes the command.
+    fn commit(&mut self, tag: u32, from: u64) {
+        let mut end = from;
+        if self.ftl.uncommitted() {
+            self.ftl.counters().commits += 1;
+            end = self.ftl.commit_map(from).max(from);
+        }
+        self.take_launched();
+        self.pipeline.commit_end = end;
+        self.complete(tag, end);
+    }
+
+    /// End of all programs in flight, which become firm.
+    fn all_in_flight(&mut self) -> u64 {
+        let tickets = self.pipeline.in_flight.iter();
+        tickets
+            .map(|Reverse((ticket, _))| self.ftl.make_firm(*ticket))
+            .max()
+            .unwrap_or(0)
+    }
+
+    #[inline]
+    fn admit(&mut self, mut change: Change, at: u64) -> Option<Change> {
+        while change.next < change.last {
+            if self.pipeline.occupied == self.pipeline.capacity {
+                self.release(at);
+                let full = self.pipeline.occupied == self.pipeline.capacity;
+                if full && !self.ftl.is_buffered(change.next) {
+                    return Some(change);
+                }
+            }
+            if self.ftl.write(at, change.next, change.hint) {
+                self.pipeline.occupied += 1;
+            }
+            if !self.ftl.launched().is_empty() {
+                self.take_launched();
+            }
+            change.next += 1;
+        }
+        self.complete(change.tag, at);
+        None
+    }
+
+    /// Units in flight hold their places in the buffer until their programs end.
+    pub(super) fn take_launched(&mut self) {
+        let mut launched = std::mem::take(self.ftl.launched());
+        for unit in launched.drain(..) {
+            self.pipeline
+                .in_flight
+                .push(Reverse((unit.ticket, unit.slots)));
+            self.pipeline.in_flight_slots += unit.slots;
+        }
+        *self.ftl.launched() = launched;
+    }
+
+    fn release(&mut self, until: u64) {
+        while let Some(mut first) = self.pipeline.in_flight.peek_mut() {
+            let Reverse((ticket, slots)) = *first;
+            if ticket.end > until {
+                break;
+            }
+            let end = self.ftl.end_of(ticket);
+            if end > ticket.end {
+                // Reads have delayed it since.
+                *first = Reverse((Ticket { end, ..ticket }, slots));
+                continue;
+            }
+            PeekMut::pop(first);
+            self.pipeline.occupied -= slots;
+            self.pipeline.in_flight_slots -= slots;
+        }
+    }
+
+    /// Earliest time from `from` on at which there is room for a mapping unit.
+    pub(super) fn pipeline_room(&mut self, from: u64, lpn: u32) -> u64 {
+        let mut at = from;
+        loop {
+            self.release(at);
+            let full = self.pipeline.occupied == self.pipeline.capacity;
+            let Some(first) = self.pipeline.in_flight.peek() else {
+                return at;
+            };
+            if !full || self.ftl.is_buffered(lpn) {
+                return at;
+            }
+            at = at.max(first.0.0.end);
+        }
+    }
+
+    /// Resumes waiting changes after room may have become free.
+    pub(super) fn run_pipeline(&mut self, at: u64) {
+        self.release(at);
+        while let Some(change) = self.pipeline.waiting.pop_front() {
+            if let Some(rest) = self.proceed(change, at) {
+                self.pipeline.waiting.push_front(rest);
+                break;
+            }
+        }
+        let stuck = !self.pipeline.waiting.is_empty() && self.pipeline.in_flight.is_empty();
+        assert!(!stuck, "a write waits for room that will never become free");
+    }
+}

@@ -1,0 +1,313 @@
+//! Charts as data: what uPlot draws, as JSON small enough to keep pages small.
+
+use crate::line::{self, Line};
+use maud::{Markup, html};
+use serde_json::{Map, Value, json};
+
+/// Most points of one line; longer ones are thinned for display.
+const POINTS_PER_LINE: usize = 2_000;
+/// Most points of all lines of a page: about 6 bytes each, 8 when thinned.
+const POINTS_PER_PAGE: usize = 44_000;
+/// A line is never thinned below this.
+const POINTS_PER_LINE_MIN: usize = 400;
+/// Significant places kept for display: finer than a pixel and than the histograms.
+const PLACES: i32 = 4;
+
+/// What the y axis counts, from zero.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Per second; also counts and ratios.
+    Rate,
+    /// Nanoseconds.
+    Time,
+    /// Bytes per second.
+    Throughput,
+    /// Watts.
+    Power,
+    /// Per cent.
+    Percent,
+}
+
+/// What the x axis is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Axis {
+    /// Seconds.
+    Time,
+    /// Writers at the same time, linear.
+    Writers,
+    /// Bytes, logarithmic to base 2.
+    Size,
+    /// Written by the host, in user capacities.
+    Writes,
+    /// Per cent of something, which the title names.
+    Percent,
+    /// Months.
+    Months,
+    /// Commands outstanding, as logarithms to base 2.
+    Depth,
+}
+
+/// One line with its look: the colour says which drive, run or kind; the dash says it again.
+pub struct ChartLine {
+    /// Name in the legend.
+    pub label: String,
+    /// Index of the colour; six repeat.
+    pub colour: usize,
+    /// Index of the dash pattern; six repeat.
+    pub dash: usize,
+    /// Drawn only when the reader asks for it.
+    pub hidden: bool,
+    /// Its points.
+    pub line: Line,
+}
+
+/// Something to point out on the time axis.
+pub enum Note {
+    /// A span of steady state.
+    Steady {
+        /// Start, in the unit of the axis.
+        from: f64,
+        /// End.
+        to: f64,
+        /// Colour of the line it belongs to.
+        colour: usize,
+    },
+    /// A moment, with a few words.
+    Cliff {
+        /// Position, in the unit of the axis.
+        at: f64,
+        /// Label.
+        text: String,
+        /// Colour of the line it belongs to.
+        colour: usize,
+    },
+    /// Where a later phase begins.
+    Phase {
+        /// Position, in the unit of the axis.
+        at: f64,
+    },
+}
+
+/// A chart with everything drawn on it.
+pub struct Chart {
+    /// Caption.
+    pub title: String,
+    /// What the y axis counts.
+    pub unit: Unit,
+    /// What the x axis is.
+    pub axis: Axis,
+    /// Its lines; a line without a value is left out.
+    pub lines: Vec<ChartLine>,
+    /// Marks on the x axis.
+    pub notes: Vec<Note>,
+    /// Charts of one group share the cursor, and those of one unit the top of the y axis.
+    pub group: String,
+    /// The group's charts are drawn to the same scale.
+    pub same_scale: bool,
+}
+
+/// The charts of a page, in order.
+#[derive(Default)]
+pub struct Charts {
+    all: Vec<Chart>,
+}
+
+impl Charts {
+    /// Keeps `chart` and returns the place where it is drawn; nothing when it has no point.
+    pub fn add(&mut self, mut chart: Chart) -> Markup {
+        chart
+            .lines
+            .retain(|line| line.line.y.iter().any(Option::is_some));
+        if chart.lines.is_empty() {
+            return html! {};
+        }
+        let title = chart.title.clone();
+        self.all.push(chart);
+        html! {
+            figure .chart data-chart=(self.all.len() - 1) {
+                figcaption { span { (title) } }
+                noscript { p .quiet { "Drawn by a script; its numbers are in the tables." } }
+            }
+        }
+    }
+
+    /// Whether the page has no chart.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &ChartLine> {
+        self.all.iter().flat_map(|chart| &chart.lines)
+    }
+
+    /// Points that a line of this page may have.
+    fn points_max(&self) -> usize {
+        let wanted = |l: &ChartLine| l.line.x.len().min(POINTS_PER_LINE);
+        let total: usize = self.lines().map(wanted).sum();
+        if total <= POINTS_PER_PAGE {
+            return POINTS_PER_LINE;
+        }
+        let share = POINTS_PER_PAGE / self.lines().count();
+        share.clamp(POINTS_PER_LINE_MIN, POINTS_PER_LINE)
+    }
+
+    /// Says so when a line has more points than are drawn.
+    pub fn thinned(&self) -> Option<String> {
+        let points_max = self.points_max();
+        let longest = self.lines().map(|l| l.line.x.len()).max()?;
+        (longest > points_max).then(|| {
+            format!(
+                "Lines of more than {points_max} points are thinned for display: of each span \
+                 the lowest and the highest value are drawn. Tables use every point."
+            )
+        })
+    }
+
+    /// All charts as JSON that is safe inside a script element.
+    pub fn json(&self) -> String {
+        let points_max = self.points_max();
+        let all = self.all.iter().map(|chart| chart.json(points_max));
+        Value::Array(all.collect())
+            .to_string()
+            .replace('<', "\\u003c")
+    }
+}
+
+impl Chart {
+    fn json(&self, points_max: usize) -> Value {
+        let unit = match self.unit {
+            Unit::Rate => "rate",
+            Unit::Time => "time",
+            Unit::Throughput => "throughput",
+            Unit::Power => "power",
+            Unit::Percent => "percent",
+        };
+        let axis = match self.axis {
+            Axis::Time => "time",
+            Axis::Writers => "writers",
+            Axis::Size => "size",
+            Axis::Writes => "writes",
+            Axis::Percent => "percent",
+            Axis::Months => "months",
+            Axis::Depth => "depth",
+        };
+        let lines = self.lines.iter().map(|l| self.line_json(l, points_max));
+        json!({
+            "title": self.title,
+            "unit": unit,
+            "axis": axis,
+            "group": self.group,
+            "same_scale": self.same_scale,
+            "lines": lines.collect::<Vec<_>>(),
+            "notes": self.notes.iter().map(Note::json).collect::<Vec<_>>(),
+        })
+    }
+
+    fn line_json(&self, line: &ChartLine, points_max: usize) -> Value {
+        let thinned = line::thin(&line.line, points_max);
+        let y = thinned.y.iter().map(|y| y.map_or(Value::Null, short));
+        let mut object = Map::new();
+        object.insert("label".into(), json!(line.label));
+        object.insert("colour".into(), json!(line.colour));
+        object.insert("dash".into(), json!(line.dash));
+        object.insert("hidden".into(), json!(line.hidden));
+        let steps: Vec<f64> = thinned.x.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let from = thinned.x.first().copied().unwrap_or(0.0);
+        object.insert("from".into(), number(from));
+        if steps.iter().any(|step| *step != 1.0) {
+            object.insert("steps".into(), steps.into_iter().map(number).collect());
+        }
+        object.insert("y".into(), y.collect());
+        Value::Object(object)
+    }
+}
+
+impl Note {
+    fn json(&self) -> Value {
+        match self {
+            Note::Steady { from, to, colour } => {
+                json!({"kind": "steady", "from": from, "to": to, "colour": colour})
+            }
+            Note::Cliff { at, text, colour } => {
+                json!({"kind": "cliff", "at": at, "text": text, "colour": colour})
+            }
+            Note::Phase { at } => json!({"kind": "phase", "at": at}),
+        }
+    }
+}
+
+/// Rounded to [`PLACES`] significant places.
+fn short(value: f64) -> Value {
+    if value == 0.0 || !value.is_finite() {
+        return number(value);
+    }
+    let scale = 10f64.powi(PLACES - 1 - value.abs().log10().floor() as i32);
+    let rounded = (value * scale).round() / scale;
+    number(if rounded.is_finite() { rounded } else { value })
+}
+
+/// As an integer where it is one; null when not finite.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 9e15 {
+        json!(value as i64)
+    } else {
+        json!(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(label: &str, points: usize) -> Chart {
+        Chart {
+            title: "t".into(),
+            unit: Unit::Rate,
+            axis: Axis::Time,
+            lines: vec![ChartLine {
+                label: label.into(),
+                colour: 0,
+                dash: 0,
+                hidden: false,
+                line: Line {
+                    x: (0..points).map(|i| i as f64).collect(),
+                    y: (0..points).map(|i| Some(12_345.678 + i as f64)).collect(),
+                },
+            }],
+            notes: vec![],
+            group: "g".into(),
+            same_scale: false,
+        }
+    }
+
+    #[test]
+    fn json_cannot_end_its_script() {
+        let mut charts = Charts::default();
+        charts.add(chart("</script><!--", 3));
+        let json = charts.json();
+        assert!(!json.contains('<'), "{json}");
+        let back: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(back[0]["lines"][0]["label"], "</script><!--");
+        assert_eq!(back[0]["lines"][0]["y"], json!([12350, 12350, 12350]));
+    }
+
+    #[test]
+    fn many_long_lines_are_thinned_and_the_page_says_so() {
+        let mut charts = Charts::default();
+        charts.add(chart("a", 1_800));
+        assert_eq!(charts.thinned(), None);
+        for _ in 0..60 {
+            charts.add(chart("b", 1_800));
+        }
+        assert!(charts.thinned().is_some());
+        assert!(charts.json().len() < 400_000);
+    }
+
+    #[test]
+    fn no_value_becomes_nan() {
+        for value in [f64::NAN, f64::INFINITY, f64::MAX, f64::MIN_POSITIVE, 0.0] {
+            let text = short(value).to_string();
+            assert!(serde_json::from_str::<Value>(&text).is_ok(), "{text}");
+        }
+    }
+}
