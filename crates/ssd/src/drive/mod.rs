@@ -130,8 +130,8 @@ impl Drive {
             return Err(other("wear", "only media that wears alike is taken over"));
         }
         let array = match &*used.kind {
-            Kind::Lean(engine) => engine.ftl.used_array(),
-            Kind::Full(engine) => engine.ftl.used_array(),
+            Kind::Lean(engine) => engine.ftl.array(),
+            Kind::Full(engine) => engine.ftl.array(),
             Kind::Block(_) | Kind::Hybrid(_) => {
                 return Err(other("mapping", "only page-mapped drives are taken over"));
             }

@@ -1,5 +1,6 @@
 //! Operations of the array: purpose, place and outcome.
 
+use crate::geometry::Place;
 use crate::image::{image_of, image_of_choice};
 
 /// Mode of the cells of a block.
@@ -83,6 +84,19 @@ pub struct UnitPlace {
     pub die: u32,
     /// Mode of the superblock's cells.
     pub mode: Mode,
+}
+
+impl UnitPlace {
+    /// The unit of a slot's place.
+    #[inline(always)]
+    pub fn of(place: Place, mode: Mode) -> UnitPlace {
+        UnitPlace {
+            superblock: place.superblock,
+            row: place.row,
+            die: place.die,
+            mode,
+        }
+    }
 }
 
 /// One program of a unit.
