@@ -217,12 +217,7 @@ impl CountingDrive {
     ) -> Result<CountingDrive, ConfigError> {
         config.validate()?;
         refuse_victim(&config, victim.is_some())?;
-        let kind = Box::new(match KindOf::of(&config) {
-            KindOf::Lean => Kind::Lean(Tally::new(&config, victim)),
-            KindOf::Full => Kind::Full(Tally::new(&config, victim)),
-            KindOf::Block => Kind::Block(Tally::new(&config, victim)),
-            KindOf::Hybrid => Kind::Hybrid(Tally::new(&config, victim)),
-        });
+        let kind = Box::new(kind_of!(&config, Tally::new(&config, victim)));
         Ok(CountingDrive { config, kind })
     }
 

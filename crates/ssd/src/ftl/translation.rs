@@ -174,7 +174,7 @@ pub trait Translation: Clone + Debug + Image {
     fn is_buffered(&self, lpn: u32) -> bool;
     /// Mapping units in the buffer that are not yet booked for programming.
     fn buffered_slots(&self) -> u32;
-    /// Where a mapping unit's newest copy is.
+    /// Place of a mapping unit's newest copy.
     fn find(&self, lpn: u32) -> Found;
     /// The newest copy booked or programmed on media, whether or not the buffer holds a newer one.
     fn media_copy(&self, lpn: u32) -> Option<u32>;

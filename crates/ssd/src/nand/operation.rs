@@ -73,7 +73,7 @@ image_of!(NandWork {
     slots_moved
 });
 
-/// Where a unit is programmed.
+/// Place of a programmed unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitPlace {
     /// Superblock.

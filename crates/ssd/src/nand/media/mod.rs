@@ -52,7 +52,7 @@ pub enum Event {
     Programmed {
         /// Block: superblock times dies plus die.
         block: u32,
-        /// What it holds.
+        /// The page.
         page: Arc<Page>,
     },
     /// A page was lost to an interrupted program above it.
