@@ -12,6 +12,12 @@ use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos, Op};
 
 /// Where the commands of [`Devices::keep`] come from, and what looks at their completions.
 pub trait Source {
+    /// Whether [`Source::next`] has a command, for a source that knows: without one,
+    /// [`Devices::keep`] returns before it waits for a completion.
+    fn has_next(&self) -> bool {
+        true
+    }
+
     /// The next command; `None` ends [`Devices::keep`].
     fn next(&mut self, drive: &Drive) -> Option<Command>;
 
@@ -111,7 +117,7 @@ impl Devices {
     /// outstanding then stay so: [`Devices::keep`] goes on with them, [`Devices::settle`] waits.
     #[inline]
     pub fn keep<S: Source>(&mut self, depth: u32, until: Nanos, source: &mut S) {
-        loop {
+        while source.has_next() {
             if self.outstanding(0) >= u64::from(depth) {
                 // A drive that loses commands is found by the self-check.
                 let Some(done) = self.next(until) else { return };

@@ -99,6 +99,11 @@ struct Batch<'a> {
 
 impl Source for Batch<'_> {
     #[inline]
+    fn has_next(&self) -> bool {
+        self.at < self.commands.len()
+    }
+
+    #[inline]
     fn next(&mut self, drive: &Drive) -> Option<Command> {
         if let Some(later) = self.commands.get(self.at + AHEAD) {
             drive.prefetch(later);
