@@ -19,7 +19,7 @@ fn read<const N: usize>(stream: &mut Stream) -> [u8; N] {
 }
 
 /// An option as bytes.
-pub fn option(number: u32, body: &[u8]) -> Vec<u8> {
+fn option(number: u32, body: &[u8]) -> Vec<u8> {
     let mut bytes = OPTION_MAGIC.to_be_bytes().to_vec();
     bytes.extend(number.to_be_bytes());
     bytes.extend((body.len() as u32).to_be_bytes());
@@ -28,7 +28,7 @@ pub fn option(number: u32, body: &[u8]) -> Vec<u8> {
 }
 
 /// The data of SET_META_CONTEXT and LIST_META_CONTEXT.
-pub fn contexts(queries: &[&str]) -> Vec<u8> {
+fn contexts(queries: &[&str]) -> Vec<u8> {
     let mut body = vec![0; 4];
     body.extend((queries.len() as u32).to_be_bytes());
     for query in queries {
