@@ -20,14 +20,14 @@ export RUST_BACKTRACE=${RUST_BACKTRACE:-0}
 libfuzzer() {
   local host flags
   host=$(rustc -vV | sed -n 's/^host: //p')
-  flags="--cfg fuzzing -Ccodegen-units=1 -Cdebug-assertions -Coverflow-checks"
+  flags="--cfg fuzzing"
   flags+=" -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
   flags+=" -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
   flags+=" -Cllvm-args=-sanitizer-coverage-pc-table"
   flags+=" -Cllvm-args=-sanitizer-coverage-trace-compares"
   RUSTFLAGS="$flags" cargo build --quiet --profile test -p ssdlab-fuzz --bin ssdlab-fuzz \
-    --target "$host" --target-dir "$target/fuzz-build"
-  SSDLAB_FUZZ_TARGET=$name "$target/fuzz-build/$host/debug/ssdlab-fuzz" "$@"
+    --target "$host"
+  SSDLAB_FUZZ_TARGET=$name "$target/$host/debug/ssdlab-fuzz" "$@"
 }
 
 case "${1:-}" in

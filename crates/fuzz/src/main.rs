@@ -98,9 +98,8 @@ mod stable {
         } = fuzz(target, args.seed, time, &args.findings)?;
         let name = target.name;
         let seed = args.seed;
-        println!(
-            "{name}: {executions} executions from {corpus} inputs, seed {seed}; slowest {slowest:.1?}"
-        );
+        print!("{name}: {executions} executions from {corpus} inputs, seed {seed}; ");
+        println!("slowest {slowest:.1?}");
         Ok(())
     }
 

@@ -3,7 +3,8 @@
 //!
 //! The drive is anything that implements [`Store`]; every front end works on one shared
 //! [`Sectors`], so that a flush on one connection covers a write on another. [`MemoryStore`] is
-//! the smallest such drive: sparse, in memory, with a volatile cache whose content a power cut discards.
+//! the smallest such drive: sparse, in memory, with a volatile cache whose content is lost when the
+//! power is cut.
 //!
 //! ```
 //! use ssdlab_serve::{MemoryStore, Sectors, Store};

@@ -13,7 +13,8 @@ pub const TARGET: Target = Target {
     words: &["ssdlabDR"],
 };
 
-fn run(input: &[u8]) {
+/// Loads an image; see the module.
+pub fn run(input: &[u8]) {
     let Ok(drive) = load(input) else {
         return;
     };

@@ -40,6 +40,18 @@ fn our_csv_with_and_without_flags() {
     assert_eq!(events[0].issued_ns, 0, "times count from the first command");
 }
 
+/// Found by fuzzing: a flush kept the address and length of its line, and its times went
+/// unchecked, although all readers of events rely on them.
+#[test]
+fn a_flush_has_no_address_and_no_length_and_its_times_are_checked() {
+    let head = "t_us,op,offset,length,done_us\n0,read,0,512,49\n";
+    let (_, events) = read(format!("{head}1,flush,24576,96,2\n").as_bytes()).unwrap();
+    assert_eq!(events[1], event(1000, Some(2000), Op::Flush, 0, 0));
+    let error = read(format!("{head}5,flush,0,0,2\n").as_bytes()).unwrap_err();
+    let reason = "it completes before it was issued";
+    assert!(error.to_string().contains(reason), "{error}");
+}
+
 #[test]
 fn blkparse_joins_issues_and_completions() {
     let text = "\
