@@ -44,12 +44,14 @@ case "${1:-}" in
   --merge)
     name=$2
     kept=crates/fuzz/corpus/$name
-    seeds=$(mktemp -d)
-    trap 'rm -rf "$seeds"' EXIT
-    cargo run --quiet --profile test -p ssdlab-fuzz -- "$name" --write-seeds "$seeds"
-    mv "$kept" "$seeds/kept"
+    merged=$(mktemp -d)
+    trap 'rm -rf "$merged"' EXIT
     mkdir -p "$kept"
-    libfuzzer -merge=1 -max_len=4096 "$kept" "$seeds/kept" "$target/fuzz-corpus/$name"
+    # The first folder holds the seeds, whose coverage need not be kept again.
+    cargo run --quiet --profile test -p ssdlab-fuzz -- "$name" --write-seeds "$merged"
+    libfuzzer -merge=1 -use_counters=0 -max_len=1024 "$merged" "$kept" "$target/fuzz-corpus/$name"
+    rm -f "$merged"/seed-* "$kept"/*
+    mv -t "$kept" "$merged"/*
     ;;
   *)
     exec cargo run --quiet --profile test -p ssdlab-fuzz -- --findings "$target/fuzz-findings" "$@"

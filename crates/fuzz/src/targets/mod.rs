@@ -8,6 +8,7 @@ mod drive_dir;
 mod drive_file;
 mod drive_image;
 mod fio_job;
+mod log_writes;
 mod nbd;
 mod nbd_conversation;
 mod nbd_handshake;
@@ -29,6 +30,7 @@ pub const TARGETS: &[Target] = &[
     drive_file::TARGET,
     drive_image::TARGET,
     fio_job::TARGET,
+    log_writes::TARGET,
     nbd_conversation::TARGET,
     nbd_handshake::TARGET,
     nbd_requests::TARGET,

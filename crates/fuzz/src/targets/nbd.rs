@@ -20,33 +20,13 @@ pub fn export() -> Export {
     NbdOptions::default().export(&drive())
 }
 
-/// An option as a client sends it.
-pub fn option(number: u32, body: &[u8]) -> Vec<u8> {
-    let mut bytes = OPTION_MAGIC.to_be_bytes().to_vec();
-    bytes.extend(number.to_be_bytes());
-    bytes.extend((body.len() as u32).to_be_bytes());
-    bytes.extend(body);
-    bytes
-}
-
-/// The data of SET_META_CONTEXT and LIST_META_CONTEXT.
-fn contexts(queries: &[&str]) -> Vec<u8> {
-    let mut body = vec![0; 4];
-    body.extend((queries.len() as u32).to_be_bytes());
-    for query in queries {
-        body.extend((query.len() as u32).to_be_bytes());
-        body.extend(query.as_bytes());
-    }
-    body
-}
-
 /// Whole handshakes of a client, the last option of which begins transmission.
 pub fn handshakes() -> Vec<Vec<u8>> {
     let flags = 3_u32.to_be_bytes().to_vec();
     let go = option(OPT_GO, &[0; 6]);
     let structured = option(OPT_STRUCTURED_REPLY, &[]);
-    let select = option(OPT_SET_META_CONTEXT, &contexts(&CONTEXTS));
-    let list = option(OPT_LIST_META_CONTEXT, &contexts(&["base:", "x"]));
+    let select = option(OPT_SET_META_CONTEXT, &context_queries("", &CONTEXTS));
+    let list = option(OPT_LIST_META_CONTEXT, &context_queries("", &["base:", "x"]));
     let info = option(OPT_INFO, &[0, 0, 0, 0, 0, 2, 0, 1, 0, 2]);
     let unknown = option(77, &[7; 99]);
     let too_long = option(OPT_LIST, &vec![0; OPTION_MAX as usize + 1]);

@@ -48,9 +48,23 @@ fn run(input: &[u8]) {
     check(read(text, &options), target);
 }
 
-/// Samples of the repository, and one of them in every format.
+/// Traces as other programs write them.
+const FOREIGN: [&str; 8] = [
+    "8,0 3 1 0.000002000 697 D WS 223490 + 8 [kjournald]\n\
+     8,0 3 7 0.000012000 0 C WS 223490 + 8 [0]\n",
+    "fio version 2 iolog\n/dev/sda add\n/dev/sda write 4096 512\n/dev/sda sync 0 0\n",
+    "fio version 3 iolog\n0 /dev/sda add\n12 /dev/sda write 4096 512\n",
+    "128166372003061629,hm,1,Read,383496192,32768,413\n",
+    "0,20941264,8192,W,0.551706\n",
+    "15.125 0 1008 8 0\n",
+    "15125 0 1008 8 0\n",
+    "TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)\n0.0009 kworker 22 xvda1 R 1024 8192 0.10\n",
+];
+
+/// Samples of the repository, foreign lines, and a short trace in every format.
 fn seeds() -> Vec<Vec<u8>> {
-    let mut seeds = Vec::new();
+    let foreign = FOREIGN.map(|text| [&[0, 1], text.as_bytes()].concat());
+    let mut seeds = foreign.to_vec();
     for sample in samples("examples/traces") {
         let head = &sample[..sample.len().min(4096)];
         seeds.push([&[0, 1], head].concat());

@@ -101,6 +101,27 @@ pub const OPTION_MAX: u32 = 64 << 10;
 /// Maximum length in bytes of a string.
 pub const NAME_MAX: usize = 4096;
 
+/// Encodes an option as a client sends it.
+pub fn option(number: u32, body: &[u8]) -> Vec<u8> {
+    let mut bytes = OPTION_MAGIC.to_be_bytes().to_vec();
+    bytes.extend(number.to_be_bytes());
+    bytes.extend((body.len() as u32).to_be_bytes());
+    bytes.extend(body);
+    bytes
+}
+
+/// Encodes the data of SET_META_CONTEXT and LIST_META_CONTEXT for the export `name`.
+pub fn context_queries(name: &str, queries: &[&str]) -> Vec<u8> {
+    let mut body = (name.len() as u32).to_be_bytes().to_vec();
+    body.extend(name.as_bytes());
+    body.extend((queries.len() as u32).to_be_bytes());
+    for query in queries {
+        body.extend((query.len() as u32).to_be_bytes());
+        body.extend(query.as_bytes());
+    }
+    body
+}
+
 /// One request, without its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
