@@ -13,6 +13,7 @@ use ssdlab_bench::engine::Observer;
 use ssdlab_bench::record::RunRecord;
 use ssdlab_bench::{device, engine};
 use ssdlab_drives::catalogue;
+use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_hosts::zil;
 use ssdlab_judge::qualify;
 use ssdlab_judge::qualify::{Evidence, Progress, Settings};
@@ -68,7 +69,7 @@ pub const TARGET_HINT: &str = "a target is drive:NAME (see `ssdlab drives list`)
 /// An open target. The run itself is compiled for each kind.
 pub enum Open {
     /// A modelled drive, with what its figures rest on.
-    Modelled(Box<ModelledTarget>, Vec<String>),
+    Modelled(Box<ModelledTarget>, Vec<RestsOn>),
     /// Nothing.
     Null(Box<NullTarget>),
     /// A file or a block device.
@@ -151,10 +152,10 @@ impl Open {
     }
 
     /// Calibrated and assumed values that a modelled drive's figures rest on.
-    pub fn rests_on(&self) -> Vec<String> {
+    pub fn rests_on(&self) -> &[RestsOn] {
         match self {
-            Open::Modelled(_, rests_on) => rests_on.clone(),
-            Open::Null(_) | Open::Real(_) => Vec::new(),
+            Open::Modelled(_, rests_on) => rests_on,
+            Open::Null(_) | Open::Real(_) => &[],
         }
     }
 
@@ -190,7 +191,7 @@ impl Open {
             Open::Null(target) => qualify::measure(&mut **target, settings, progress, stop),
             Open::Real(target) => qualify::measure(&mut **target, settings, progress, stop),
         }?;
-        evidence.rests_on = self.rests_on();
+        evidence.rests_on = self.rests_on().to_vec();
         Ok(evidence)
     }
 

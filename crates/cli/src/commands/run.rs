@@ -18,6 +18,7 @@ use ssdlab_base::quantity::parse_duration;
 use ssdlab_bench::device::TargetKind;
 use ssdlab_bench::device::open::Needs;
 use ssdlab_bench::report::{phase_names, terminal};
+use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_load::fio;
 use ssdlab_load::plan::{Language, Plan};
 use std::path::Path;
@@ -68,8 +69,9 @@ pub fn run(args: &Run) -> Result<Exit, Failure> {
         .extend(replays.flat_map(|replay| replay.notes()));
     report.notes.extend(record.notes.iter().cloned());
     let mut page = report.clone();
-    page.notes.extend(target.rests_on());
-    report.notes.extend(calibration_note(&target.rests_on()));
+    page.notes
+        .extend(target.rests_on().iter().map(RestsOn::to_string));
+    report.notes.extend(calibration_note(target.rests_on()));
     let ended_ms = unix_ms();
     write_exports(&path, &plan, &record, ended_ms, &machine(now))?;
     write_file(
@@ -218,11 +220,11 @@ fn read_before_written(kind: TargetKind, counters: &[PhaseCounters]) -> Option<S
 }
 
 /// In a terminal: the calibrated values by name, the assumed ones by number.
-fn calibration_note(rests_on: &[String]) -> Option<String> {
+fn calibration_note(rests_on: &[RestsOn]) -> Option<String> {
     let calibrated: Vec<&str> = rests_on
         .iter()
-        .filter(|value| value.contains(": calibrated"))
-        .map(String::as_str)
+        .filter(|value| value.is_calibrated())
+        .map(RestsOn::as_ref)
         .collect();
     let assumed = rests_on.len() - calibrated.len();
     let named = match (calibrated.is_empty(), assumed) {
@@ -283,7 +285,8 @@ mod tests {
     #[test]
     fn the_note_names_what_there_is() {
         let note = |values: &[&str]| {
-            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            let values = values.iter().map(|text| RestsOn::from((*text).to_owned()));
+            let values: Vec<RestsOn> = values.collect();
             calibration_note(&values).map(|note| note.replace(" `ssdlab drives show` gives", ""))
         };
         let says = |what: &str| {

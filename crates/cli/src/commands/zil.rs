@@ -11,6 +11,7 @@ use serde_json::json;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::{parse_duration, parse_size};
 use ssdlab_bench::device::open::Needs;
+use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_hosts::zil::preset::Parameter;
 use ssdlab_hosts::zil::{FixedTarget, HostCounts, LogHost, Pattern, Preset, RunOptions, run};
 use ssdlab_load::trace::write::Writer;
@@ -94,7 +95,7 @@ struct Outcome {
     datasets: usize,
     found: Pattern,
     counts: HostCounts,
-    rests_on: Vec<String>,
+    rests_on: Vec<RestsOn>,
 }
 
 /// Carries out `ssdlab zil`.
@@ -174,7 +175,9 @@ fn measure(args: &Zil, preset: Preset) -> Result<Outcome, Failure> {
         datasets,
         found,
         counts: host.counts().clone(),
-        rests_on: log.map(|target| target.rests_on()).unwrap_or_default(),
+        rests_on: log
+            .map(|target| target.rests_on().to_vec())
+            .unwrap_or_default(),
     })
 }
 
@@ -350,7 +353,7 @@ fn as_text(args: &Zil, outcome: &Outcome) -> String {
         },
     );
     for line in &outcome.rests_on {
-        for (number, part) in wrap(line, 68).iter().enumerate() {
+        for (number, part) in wrap(line.as_ref(), 68).iter().enumerate() {
             let head = if number == 0 {
                 "rests on: "
             } else {
