@@ -5,8 +5,10 @@
 
 pub mod compare;
 pub mod evidence;
+pub mod files;
 pub mod mechanisms;
 pub mod names;
+pub mod plan;
 pub mod procedures;
 pub mod readings;
 pub mod roles;
@@ -27,6 +29,7 @@ mod steps;
 mod verdict_tests;
 
 pub use mechanisms::explain;
+pub use plan::{QualifyPlan, qualify};
 pub use procedures::{Precondition, Progress, Settings, Silent, Step, expected_s, measure};
 pub use roles::{Measure, Requirement, Role, role, roles};
 pub use ssdlab_bench::device::health::Grade;

@@ -13,9 +13,10 @@
 //! Source: SNIA SSS PTS 2.0.2 (rounds, preconditioning); the probes follow S. Han's journal test,
 //! the Ceph documentation's fio line and FreeBSD's `diskinfo -wS` (docs/methods.md, section 2.4).
 
+use super::evidence::{Evidence, Qualification};
+use super::extract;
 use super::plans::Region;
 use super::steps::{Profile, Work, Yields, steps};
-use super::{Evidence, extract};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
 use ssdlab_bench::device::{Target, TargetFacts, TargetKind};
@@ -23,6 +24,7 @@ use ssdlab_bench::engine;
 use ssdlab_bench::engine::Observer;
 use ssdlab_bench::record::{Ending, RunRecord, Second};
 use ssdlab_ssd::{Bytes, Nanos};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What precedes the first measurement.
@@ -100,7 +102,7 @@ pub struct Step {
     pub expected_s: f64,
 }
 
-/// Sees a qualification as it happens.
+/// Sees a qualification as it happens. Only [`Progress::step`] has to be written.
 pub trait Progress {
     /// A step begins.
     fn step(&mut self, step: &Step);
@@ -117,6 +119,28 @@ pub trait Progress {
     ) -> Result<(), LabError> {
         Ok(())
     }
+
+    /// A new file is being filled: bytes written, and their total.
+    fn filling(&mut self, _file: &Path, _done: u64, _total: u64) {}
+
+    /// The target is open; nothing has been measured yet.
+    ///
+    /// # Errors
+    /// When results cannot be written: the run ends.
+    fn opened(&mut self, _facts: &TargetFacts) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    /// The target has been measured and judged; the references follow.
+    ///
+    /// # Errors
+    /// When results cannot be written: the run ends.
+    fn judged(&mut self, _so_far: &Qualification) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    /// The steps of a reference drive follow: its name, its number from 1, and how many there are.
+    fn reference(&mut self, _drive: &str, _number: usize, _count: usize) {}
 }
 
 /// Progress that nobody watches.
