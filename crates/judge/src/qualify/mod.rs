@@ -23,6 +23,7 @@ mod mechanism_tests;
 mod plans;
 #[cfg(test)]
 mod procedure_tests;
+mod settings;
 mod show;
 mod steps;
 #[cfg(test)]
@@ -30,10 +31,10 @@ mod verdict_tests;
 
 pub use mechanisms::explain;
 pub use plan::{QualifyPlan, qualify};
-pub use procedures::{Precondition, Progress, Settings, Silent, Step, expected_s, measure};
-pub use roles::{Measure, Requirement, Role, role, roles};
+pub use procedures::{Progress, Silent, Step, expected_s, measure};
+pub use roles::{Measure, Requirement, Role, Unit, role, roles};
+pub use settings::{Precondition, Profile, Settings};
 pub use ssdlab_bench::device::health::Grade;
-pub use steps::Profile;
 pub use verdict::judge;
 
 pub use evidence::{

@@ -2,9 +2,9 @@
 //! drives beside it.
 
 use super::evidence::{Assessed, Evidence, Qualification};
-use super::procedures::{Precondition, Progress, Settings, measure};
+use super::procedures::{Progress, measure};
 use super::roles::Role;
-use super::steps::Profile;
+use super::settings::{Precondition, Profile, Settings};
 use super::verdict::judge;
 use crate::inspect::{drive_of, enrich};
 use ssdlab_base::LabError;
