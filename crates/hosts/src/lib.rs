@@ -7,10 +7,9 @@
 //! * [`months`]: files created and deleted for months, with TRIM at once, in batches or never.
 //! * [`oltp`]: transactions of a database, month after month.
 //!
-//! Each has a spec with units and defaults, `run(&spec, drive)` and a result; [`devices`] keeps
-//! several drives in one virtual time. All are functions of their spec and seed.
+//! Each has a spec with units and defaults, `run(&spec, drive)` and a result; several drives share one
+//! virtual time ([`ssdlab_bench::engine::Devices`]). All are functions of their spec and seed.
 
-pub mod devices;
 pub mod drive;
 pub mod file_system;
 pub mod months;
@@ -20,5 +19,4 @@ pub mod scenario;
 pub mod tier;
 pub mod zil;
 
-pub use devices::{Devices, Done};
 pub use drive::HostDrive;

@@ -2,11 +2,11 @@
 
 use super::engine::{Server, Waited};
 use super::{Oltp, OltpSpec, Window};
-use crate::devices::{Devices, new_drive};
 use crate::months::Trim;
 use crate::probe::{probe, quantile};
 use ssdlab_base::LabError;
 use ssdlab_base::check::{Check, failures};
+use ssdlab_bench::engine::devices::{Devices, new_drive};
 use ssdlab_ssd::ftl::Found;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos};

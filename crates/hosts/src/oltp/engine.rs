@@ -2,10 +2,10 @@
 
 use super::age::{Layout, OtherFiles};
 use super::{OltpSpec, Second};
-use crate::devices::{Devices, Done};
 use crate::probe::quantile;
 use ssdlab_base::check::Check;
 use ssdlab_base::latencies::{Latencies, latencies};
+use ssdlab_bench::engine::devices::{Devices, Done};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Nanos, Op};
 use std::cmp::Reverse;
