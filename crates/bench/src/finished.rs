@@ -7,6 +7,7 @@ use crate::report::{RunReport, phase_names, run_page, terminal};
 use crate::run::{RunRequest, jobs};
 use crate::run_dir::{RunResult, write_text};
 use ssdlab_base::LabError;
+use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_load::fio;
 use ssdlab_load::plan::{Language, Plan};
 use std::path::Path;
@@ -31,11 +32,11 @@ impl Finished {
         request: &RunRequest,
         record: RunRecord,
         result: RunResult,
-        rests_on: &[String],
+        rests_on: &[RestsOn],
     ) -> Finished {
         let mut report = report(request, &record, &result);
         let mut page = report.clone();
-        page.notes.extend(rests_on.iter().cloned());
+        page.notes.extend(rests_on.iter().map(RestsOn::to_string));
         report.notes.extend(calibration_note(rests_on));
         Finished {
             plan: request.plan.clone(),
@@ -123,11 +124,11 @@ fn read_before_written(kind: TargetKind, counters: &[PhaseCounters]) -> Option<S
 }
 
 /// In a terminal: the calibrated values by name, the assumed ones by number.
-fn calibration_note(rests_on: &[String]) -> Option<String> {
+fn calibration_note(rests_on: &[RestsOn]) -> Option<String> {
     let calibrated: Vec<&str> = rests_on
         .iter()
-        .filter(|value| value.contains(": calibrated"))
-        .map(String::as_str)
+        .filter(|value| value.is_calibrated())
+        .map(RestsOn::as_ref)
         .collect();
     let assumed = rests_on.len() - calibrated.len();
     let named = match (calibrated.is_empty(), assumed) {
@@ -188,7 +189,8 @@ mod tests {
     #[test]
     fn the_note_names_what_there_is() {
         let note = |values: &[&str]| {
-            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            let values = values.iter().map(|text| RestsOn::from((*text).to_owned()));
+            let values: Vec<RestsOn> = values.collect();
             calibration_note(&values).map(|note| note.replace(" `ssdlab drives show` gives", ""))
         };
         let says = |what: &str| {

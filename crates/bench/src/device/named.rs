@@ -11,6 +11,7 @@ use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_load::plan::Plan;
 use ssdlab_ssd::{Drive, Nanos};
 use std::path::{Path, PathBuf};
@@ -80,7 +81,7 @@ pub fn none_kept(_name: &str) -> Result<Option<(Drive, About)>, LabError> {
 /// An open device of any kind. [`with_target!`](crate::with_target) reaches the one inside.
 pub enum Opened {
     /// A modelled drive, and the calibrated and assumed values that its figures rest on.
-    Modelled(Box<ModelledTarget>, Vec<String>),
+    Modelled(Box<ModelledTarget>, Vec<RestsOn>),
     /// Nothing.
     Null(Box<NullTarget>),
     /// A file or a block device.
@@ -140,7 +141,7 @@ impl Opened {
     }
 
     /// Calibrated and assumed values that a modelled drive's figures rest on.
-    pub fn rests_on(&self) -> &[String] {
+    pub fn rests_on(&self) -> &[RestsOn] {
         match self {
             Opened::Modelled(_, rests_on) => rests_on,
             Opened::Null(_) | Opened::Real(_) => &[],

@@ -241,7 +241,7 @@ fn finish(lived: Lived, plan: &Plan, place: Place, quiet: bool) -> Result<Exit, 
         tell!("error: self-check failed: {contradiction}");
         return Ok(Exit::Error);
     }
-    let about = life.about(&plan.interface);
+    let about = life.about(&plan.interface, plan.attributes);
     let stopped = life.stopped;
     let timed = lived.drive.into_timed();
     let timed = timed.map_err(|error| LabError::refused(error.to_string(), ""))?;

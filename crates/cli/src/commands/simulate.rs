@@ -238,6 +238,7 @@ fn keep(
         title: plan.title.clone(),
         settings: plan.settings.clone(),
         rests_on: plan.rests_on.clone(),
+        attributes: plan.attributes,
         history,
         // A life that something else followed is not that life any more.
         lived: None,
@@ -288,6 +289,7 @@ fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<Plan, LabError> {
         config: drive.config.clone(),
         settings: Vec::new(),
         rests_on: Vec::new(),
+        attributes: None,
         history: Vec::new(),
         gear,
         load: Load {
@@ -334,6 +336,7 @@ fn plan(args: &Simulate, settings: &[Setting]) -> Result<(Plan, Begun), LabError
         config: drive.config().clone(),
         settings: about.settings.clone(),
         rests_on: about.rests_on.clone(),
+        attributes: about.attributes,
         history: about.history.clone(),
         ..bare(args, &stand_in)?
     };

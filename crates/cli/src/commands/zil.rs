@@ -12,6 +12,7 @@ use ssdlab_base::quantity::{parse_duration, parse_size};
 use ssdlab_bench::device::named::{Name, Opened};
 use ssdlab_bench::device::open::Needs;
 use ssdlab_bench::with_target;
+use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_hosts::zil::preset::Parameter;
 use ssdlab_hosts::zil::{FixedTarget, HostCounts, LogHost, Pattern, Preset, RunOptions, run};
 use ssdlab_load::trace::write::Writer;
@@ -95,7 +96,7 @@ struct Outcome {
     datasets: usize,
     found: Pattern,
     counts: HostCounts,
-    rests_on: Vec<String>,
+    rests_on: Vec<RestsOn>,
 }
 
 /// Carries out `ssdlab zil`.
@@ -355,7 +356,7 @@ fn as_text(args: &Zil, outcome: &Outcome) -> String {
         },
     );
     for line in &outcome.rests_on {
-        for (number, part) in wrap(line, 68).iter().enumerate() {
+        for (number, part) in wrap(line.as_ref(), 68).iter().enumerate() {
             let head = if number == 0 {
                 "rests on: "
             } else {

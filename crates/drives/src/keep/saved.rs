@@ -9,6 +9,8 @@
 //! because what [`Drive::load`] reads is believed.
 
 use crate::keep::manner::Manner;
+use crate::rests_on::RestsOn;
+use crate::smart::AttributeSet;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
@@ -38,7 +40,7 @@ pub struct About {
     /// Parameters changed from the drive's file, `key=value`.
     pub settings: Vec<String>,
     /// The calibrated and assumed values that its figures rest on.
-    pub rests_on: Vec<String>,
+    pub rests_on: Vec<RestsOn>,
     /// What it has lived through, oldest first.
     pub history: Vec<String>,
     /// Minutes it was powered before its own clock began.
@@ -50,6 +52,9 @@ pub struct About {
     /// `sata`, `nvme`, `pcie`; `None`: as its name in the catalogue has it.
     #[serde(default)]
     pub interface: Option<String>,
+    /// The attributes that its SMART has; `None`: as its name in the catalogue has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attributes: Option<AttributeSet>,
     /// How `ssdlab age` wrote it, when nothing else has since.
     #[serde(default)]
     pub lived: Option<Manner>,

@@ -119,6 +119,7 @@ impl<'a> Ageing<'a> {
             manner: self.plan.manner.clone(),
             media: self.plan.media.clone(),
             interface: self.plan.interface.clone(),
+            attributes: self.plan.attributes,
             commands: self.commands.state(),
             patrols: self.patrols,
             since_patrol: self.since_patrol,

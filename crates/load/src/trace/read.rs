@@ -7,7 +7,9 @@
 
 use super::Event;
 use super::format::blktrace::{self, Blktrace, Endian, Merge};
-use super::format::{Format, Parser, Sink, Why, detect, excerpt};
+use super::format::number::{Why, excerpt};
+use super::format::sink::{Parser, Sink};
+use super::format::{Format, detect};
 use flate2::read::MultiGzDecoder;
 use ssdlab_base::LabError;
 use std::cmp::Reverse;

@@ -46,14 +46,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use stored::{
-    Snapshot, checkpoint_path, file_bytes, forget_saved, log_path, newest, read, remove_others,
-    sync_folder, write_checkpoint,
+    Snapshot, VERSION, checkpoint_path, file_bytes, forget_saved, log_path, newest, read,
+    remove_others, sync_folder, write_checkpoint,
 };
 
-/// Version of the directory's format.
-const VERSION: u32 = 4;
-/// The oldest that is read: it had one log.
-const VERSION_MIN: u32 = 3;
 /// A log shorter than this is not worth a new checkpoint.
 const LOG_BYTES_MIN: u64 = 64 << 20;
 

@@ -1,8 +1,11 @@
 //! Each format read from lines as its tool writes them; the expected events are from the tools'
 //! own descriptions.
 
+use super::number::decimal;
+use super::sink::{Parser, Sink, checked};
 use super::*;
-use crate::trace::{ReadOptions, Reader};
+use crate::trace::{Event, ReadOptions, Reader};
+use ssdlab_ssd::Op;
 
 /// Everything in a trace of this content, with its format.
 fn read(content: &[u8]) -> Result<(Format, Vec<Event>), ssdlab_base::LabError> {

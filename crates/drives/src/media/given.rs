@@ -1,7 +1,7 @@
 //! What a drive file gives of its media, over what is usual.
 
-use super::Media;
-use crate::media::{Class, Codeword, PowerLaw};
+use super::{Class, Codeword, Media, PowerLaw};
+use crate::rests_on::RestsOn;
 use ssdlab_base::LabError;
 use ssdlab_ssd::nand::EndOfLife;
 
@@ -64,20 +64,32 @@ pub struct Given {
 }
 
 impl Media {
+    /// Of cells of so many bits, rated for `cycles` or what is usual; everything else as usual.
+    ///
+    /// # Errors
+    /// When `cycles` is zero.
+    pub fn new(bits: u32, cycles: Option<u32>, class: Class) -> Result<Media, LabError> {
+        let given = Given {
+            cycles,
+            ..Given::default()
+        };
+        Media::given(bits, class, &given)
+    }
+
     /// Of cells of so many bits; `class` is what is taken when none is given.
     ///
     /// # Errors
     /// When it is rated for no cycles.
-    pub(super) fn given(bits: u32, class: Class, given: &Given) -> Result<Media, LabError> {
+    pub(crate) fn given(bits: u32, class: Class, given: &Given) -> Result<Media, LabError> {
         let mut media = Media::usual(bits, given.class.unwrap_or(class));
         media.put_cycles(given)?;
         media.put(given);
         media.rests_on = assumed(given);
         if given.cycles.is_none() {
-            media.rests_on.push(format!(
+            media.rests_on.push(RestsOn::stated(format!(
                 "rated cycles {} (assumed): usual for {bits} bits a cell",
                 media.cycles_rated
-            ));
+            )));
         }
         media.put_law(given);
         Ok(media)
@@ -135,8 +147,8 @@ impl Media {
             // Nothing is left of what would be taken.
         } else if self.bits_per_cell < 3 {
             self.law = self.planar();
-            self.rests_on.push(
-                match self.bits_per_cell {
+            self.rests_on
+                .push(RestsOn::stated(match self.bits_per_cell {
                     1 => {
                         "bit errors of SLC: those of planar MLC at the same share of the rating, \
                          lowered by the ratio of field medians (FAST 2016, remembered)"
@@ -145,12 +157,10 @@ impl Media {
                         "bit errors of MLC: fitted to measurements of 30 to 40 nm cells within a \
                          factor of 3.5; cycles count by their share of the rating (assumed)"
                     }
-                }
-                .into(),
-            );
+                }));
         } else {
-            self.rests_on
-                .push("bit errors as published for 72-layer TLC (FAST 2019)".into());
+            let published = "bit errors as published for 72-layer TLC (FAST 2019)";
+            self.rests_on.push(RestsOn::stated(published));
         }
         let PowerLaw {
             eps,
@@ -179,7 +189,7 @@ fn set<T>(value: &mut T, given: Option<T>) {
 }
 
 /// What is assumed because it is not given: a sentence of each value.
-fn assumed(given: &Given) -> Vec<String> {
+fn assumed(given: &Given) -> Vec<RestsOn> {
     let each = [
         (given.retry_gain, "read retries correct 1.2 times more each"),
         (given.program_faster, "programs 10 % faster at rated cycles"),
@@ -201,130 +211,6 @@ fn assumed(given: &Given) -> Vec<String> {
     ];
     let missing = each.into_iter().filter(|(given, _)| given.is_none());
     missing
-        .map(|(_, text)| format!("{text} (assumed)"))
+        .map(|(_, text)| RestsOn::stated(format!("{text} (assumed)")))
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::catalogue::{self, CatalogueDrive};
-    use crate::settings::{Setting, apply};
-
-    fn drive(set: &[&str]) -> Result<CatalogueDrive, LabError> {
-        let set: Result<Vec<_>, _> = set.iter().map(|s| Setting::parse(s)).collect();
-        apply(&catalogue::drive("tlc-client-nvme-1tb").unwrap(), &set?)
-    }
-
-    /// Each key reaches the tables that the drive lives by.
-    #[test]
-    fn every_key_changes_what_the_drive_lives_by() {
-        let tables = |set: &[&str]| {
-            let media = Media::of(&drive(set).unwrap()).unwrap();
-            (media.tables(1000, 0).unwrap(), media.class)
-        };
-        let usual = tables(&[]);
-        for set in [
-            "wear.cycles=1234",
-            "wear.class=enterprise",
-            "wear.rber_eps=1e-4",
-            "wear.rber_alpha=1e-9",
-            "wear.rber_k=1.9",
-            "wear.rber_beta=1e-4",
-            "wear.rber_m=0.2",
-            "wear.rber_n=0.4",
-            "wear.rber_gamma=1e-8",
-            "wear.rber_p=0.4",
-            "wear.rber_q=1.5",
-            "wear.ecc_bits=100",
-            "wear.ecc_data=2KiB",
-            "wear.retries=7",
-            "wear.retry_gain=1.3",
-            "wear.retry_time=45us",
-            "wear.block_spread=0.3",
-            "wear.page_spread=0.2",
-            "wear.failure_median=2",
-            "wear.failure_spread=0.4",
-            "wear.failure_early_pct=3",
-            "wear.failure_programs_pct=20",
-            "wear.reserve_pct=5",
-            "wear.program_faster_pct=20",
-            "wear.erase_slower_pct=80",
-            "wear.refresh=false",
-            "wear.refresh_above_pct=20",
-            "wear.patrol_pages=9",
-            "wear.patrol_hours=24",
-            "wear.retire_above_pct=90",
-            "wear.level_dynamic=false",
-            "wear.level_gap=0",
-            "wear.level_every=3",
-            "wear.end_of_life=slow",
-        ] {
-            assert_ne!(tables(&[set]), usual, "{set}");
-        }
-    }
-
-    #[test]
-    fn values_that_cannot_be_are_refused_with_key_and_range() {
-        for (set, said) in [
-            ("wear.cycles=0", "`wear.cycles`"),
-            ("wear.class=home", "client or enterprise"),
-            ("wear.rber_eps=0.7", "0 to 0.1"),
-            ("wear.rber_k=-1", "0 to 10"),
-            ("wear.rber_k=NaN", "a number"),
-            ("wear.ecc_bits=0", "1 to 1000"),
-            ("wear.ecc_bits=999", "fewer bits of 1024 B"),
-            ("wear.ecc_data=1 banana", "1 banana"),
-            ("wear.ecc_data=1MiB", "256 B to 16 KiB"),
-            ("wear.retries=64", "0 to 63"),
-            ("wear.retry_gain=0.9", "1 to 10"),
-            ("wear.retry_time=2s", "at most 1 s"),
-            ("wear.reserve_pct=60", "0 to 50"),
-            ("wear.reserve_pct=lots", "a number"),
-            ("wear.refresh=perhaps", "true or false"),
-            ("wear.patrol_pages=70000", "0 to 65536"),
-            ("wear.patrol_hours=87601", "0 to 87600"),
-            ("wear.level_every=0", "1 to 1000000"),
-            ("wear.end_of_life=explode", "read-only or failed or slow"),
-        ] {
-            let error = drive(&[set]).unwrap_err().to_string();
-            assert!(error.contains(said), "{set}: {error}");
-        }
-    }
-
-    /// The code word of SLC is 512 bytes unless told otherwise, and the limit is that of it.
-    #[test]
-    fn the_limit_of_a_code_is_that_of_the_cells_own_word() {
-        let mut slc = catalogue::drive("intel-x25e-64gb").unwrap();
-        let wear = slc.file.wear.as_mut().unwrap();
-        wear.ecc_data = None;
-        wear.ecc_bits.as_mut().unwrap().value = 300;
-        assert!(slc.wear_given().is_ok());
-        slc.file
-            .wear
-            .as_mut()
-            .unwrap()
-            .ecc_bits
-            .as_mut()
-            .unwrap()
-            .value = 400;
-        let error = slc.wear_given().unwrap_err().to_string();
-        assert!(error.contains("fewer bits of 512 B"), "{error}");
-    }
-
-    #[test]
-    fn what_is_given_is_not_called_assumed_by_default() {
-        let rests_on = |set: &[&str]| Media::of(&drive(set).unwrap()).unwrap().rests_on;
-        let has = |list: &[String], text: &str| list.iter().any(|line| line.contains(text));
-        assert!(has(&rests_on(&[]), "read retries correct 1.2"));
-        let changed = rests_on(&["wear.retry_gain=1.1"]);
-        assert!(!has(&changed, "read retries correct 1.2"));
-        assert!(has(&changed, "wear.retry_gain = 1.1"), "{changed:?}");
-        // Half of a pair that is given leaves the other half assumed, and only that.
-        let half = rests_on(&["wear.erase_slower_pct=80"]);
-        assert!(has(&half, "programs 10 % faster"), "{half:?}");
-        assert!(!has(&half, "erases 50 % slower"), "{half:?}");
-        let factory = drive(&["wear.retry_gain=1.1"]).unwrap().rests_on();
-        assert!(!has(&factory, "wear."), "a new drive does not rest on it");
-    }
 }
