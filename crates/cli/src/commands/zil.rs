@@ -1,16 +1,17 @@
 //! `ssdlab zil`: the intent log of ZFS as a load.
 
 use super::trace::whole_or_none;
-use crate::Exit;
 use crate::args::TargetArgs;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, say, wrap};
-use crate::target::{Name, Open};
+use crate::target;
 use clap::Args;
 use serde_json::json;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::{parse_duration, parse_size};
+use ssdlab_bench::device::named::{Name, Opened};
 use ssdlab_bench::device::open::Needs;
+use ssdlab_bench::with_target;
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_hosts::zil::preset::Parameter;
 use ssdlab_hosts::zil::{FixedTarget, HostCounts, LogHost, Pattern, Preset, RunOptions, run};
@@ -154,7 +155,9 @@ fn measure(args: &Zil, preset: Preset) -> Result<Outcome, Failure> {
         Ok(())
     };
     let found = match &mut log {
-        Some(target) => target.zil(&mut host, &options, &mut sink)?,
+        Some(target) => {
+            with_target!(target, it => run(&mut host, &mut **it, &options, &mut sink))?
+        }
         None => {
             let mut fixed = FixedTarget::new(capacity, FIXED, FIXED);
             run(&mut host, &mut fixed, &options, &mut sink)?
@@ -199,7 +202,7 @@ fn too_large(capacity: u64, most: u64) -> LabError {
     )
 }
 
-fn open(args: &Zil, stop: &AtomicBool) -> Result<Option<Open>, LabError> {
+fn open(args: &Zil, stop: &AtomicBool) -> Result<Option<Opened>, LabError> {
     let Some(name) = args.target.as_deref() else {
         return Ok(None);
     };
@@ -219,7 +222,7 @@ fn open(args: &Zil, stop: &AtomicBool) -> Result<Option<Open>, LabError> {
     if target_args.size.is_none() {
         target_args.size.clone_from(&args.device);
     }
-    Open::named(&Name::parse(name)?, &target_args, &needs, args.quiet, stop).map(Some)
+    target::open(&Name::parse(name)?, &target_args, &needs, args.quiet, stop).map(Some)
 }
 
 fn create(path: &std::path::Path) -> Result<Writer<BufWriter<File>>, LabError> {

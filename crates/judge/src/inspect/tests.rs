@@ -1,6 +1,7 @@
 //! Bad reports: does each give an error that says what to do, or an unknown, and never a number?
 
 use super::*;
+use ssdlab_base::LabError;
 use serde_json::{Value, json};
 
 fn look(report: Value) -> Result<Inspection, LabError> {
