@@ -53,7 +53,9 @@ pub const PLACES: &[Place] = &[
 ];
 
 /// Crates whose modules form circles today. To be emptied, then deleted.
-pub const CIRCLES_FOR_NOW: &[&str] = &["articles", "bench", "cli", "drives", "hosts", "judge", "life", "load", "power", "ssd"];
+pub const CIRCLES_FOR_NOW: &[&str] = &[
+    "articles", "bench", "cli", "drives", "hosts", "judge", "life", "load", "power", "ssd",
+];
 
 /// Crates that any other may use in its tests.
 const FOR_TESTS: &[&str] = &["tidy"];

@@ -2,6 +2,7 @@
 
 use super::*;
 use ssdlab_base::check::failures;
+use ssdlab_ssd::{DriveConfig, Nanos};
 
 /// About 200 MiB.
 fn drive(protected: bool) -> DriveConfig {

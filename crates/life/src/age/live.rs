@@ -1,7 +1,8 @@
 //! The life itself.
 
 use super::checkpoint::{self, Standing};
-use super::result::{Life, Row};
+use super::result::Life;
+use super::row::Row;
 use super::{Plan, Until, load_of};
 use ssdlab_base::LabError;
 use ssdlab_load::synthetic::Commands;

@@ -3,6 +3,7 @@
 
 use super::health::{Page, health, identity, page};
 use super::live::{Ageing, Keep, Lived};
+use super::row::Row;
 use super::{checkpoint, *};
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::keep::manner::Manner;
@@ -74,7 +75,7 @@ fn a_drive_lives_until_it_is_dead_and_says_how() {
     assert!(end.blocks_retired > 0 && end.superblocks_retired > 0);
     assert!(end.cycles_average > 60.0, "{end:?}");
     assert!(end.waf > 1.5, "{end:?}");
-    let falls = |rows: &[result::Row]| {
+    let falls = |rows: &[Row]| {
         rows.windows(2)
             .all(|r| r[1].life_left_pct <= r[0].life_left_pct)
     };

@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::result::{Check, Latency, Part, Simulation};
-use super::sample::{Sample, Sampler};
+use super::sample::{Phase, Sample, Sampler};
 use super::{Fill, Gear, Plan, Until};
 use ssdlab_base::LabError;
 use ssdlab_load::synthetic::{Commands, Load};
@@ -29,25 +29,6 @@ pub struct Progress {
     pub now: Nanos,
     /// Commands of this life.
     pub commands: u64,
-}
-
-/// Part of a life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Everything is written once.
-    Fill,
-    /// The load.
-    Load,
-}
-
-impl Phase {
-    /// Name for people and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Phase::Fill => "fill",
-            Phase::Load => "load",
-        }
-    }
 }
 
 /// Sees how a life goes.

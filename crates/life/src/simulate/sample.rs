@@ -1,11 +1,29 @@
 //! Samples on the way: what `series.csv` and the plots are made of.
 
 use super::Plan;
-use super::life::Phase;
 use super::machine::{ByOp, Machine};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 use ssdlab_ssd::{DriveCounters, Op};
+
+/// Part of a life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Everything is written once.
+    Fill,
+    /// The load.
+    Load,
+}
+
+impl Phase {
+    /// Name for people and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Fill => "fill",
+            Phase::Load => "load",
+        }
+    }
+}
 
 /// What happened from the sample before to this one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
