@@ -1,9 +1,8 @@
 //! `ssdlab age`: a modelled drive's whole life.
 
-use crate::Exit;
 use crate::args::OutputArgs;
 use crate::clock::Utc;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::stop_on_signal;
 use clap::Args;

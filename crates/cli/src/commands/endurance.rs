@@ -1,7 +1,6 @@
 //! `ssdlab endurance`: what drives last for under JESD219 or your own work, against their ratings.
 
-use crate::Exit;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, say};
 use clap::Args;
 use ssdlab_base::LabError;

@@ -1,9 +1,8 @@
 //! What `tier`, `months` and `oltp` have in common: drives, results, exit codes.
 
-use crate::Exit;
 use crate::args::OutputArgs;
 use crate::clock::Utc;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, run_dir, say, write_file};
 use crate::progress::stop_on_signal;
 use clap::Args;

@@ -1,7 +1,6 @@
 //! `ssdlab mirror`: do two mirrored drives wear out together?
 
-use crate::Exit;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, say};
 use crate::progress::stop_on_signal;
 use clap::Args;

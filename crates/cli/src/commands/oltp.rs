@@ -1,9 +1,8 @@
 //! `ssdlab oltp`: transactions of a database, month after month.
 
 use super::hosts::{DriveArgs, Outcome, finish, place, run_each, trims};
-use crate::Exit;
 use crate::args::OutputArgs;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;

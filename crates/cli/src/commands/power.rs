@@ -1,7 +1,6 @@
 //! `ssdlab power`: the switch of a drive that is served.
 
-use crate::Exit;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use clap::{ArgGroup, Args, Subcommand};
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;

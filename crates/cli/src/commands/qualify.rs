@@ -1,12 +1,12 @@
 //! `ssdlab qualify`: is this a good choice, and if it is slow, what gives?
 
-use crate::Exit;
-use crate::args::{ProfileName, Qualify, TargetArgs};
+use crate::args::{OutputArgs, TargetArgs};
 use crate::clock::Utc;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::{Steps, stop_on_signal};
 use crate::target::{Name, Open};
+use clap::{Args, ValueEnum};
 use ssdlab_bench::run_dir::{FORMAT_VERSION, RunHeader, RunWriter, write_json};
 use ssdlab_judge::inspect::{Inspection, drive_of, enrich};
 use ssdlab_judge::qualify::{
@@ -21,6 +21,55 @@ use ssdlab_drives::catalogue;
 use ssdlab_ssd::Bytes;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// `ssdlab qualify`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab qualify --role slog                     the drive under this directory
+  ssdlab qualify drive:consumer-sata-1tb --role slog --out slog
+  ssdlab qualify --role db-wal --profile standard --size 10GiB
+  ssdlab qualify /dev/nvme0n1 --role s2d-cache --serial S4NENX0T123456
+
+Exit codes: 0 PASS, 1 FAIL, 3 UNKNOWN, 2 an error or a failed self-check.")]
+pub struct Qualify {
+    /// What to measure; without it a file is created in the current directory, measured and
+    /// removed.
+    pub target: Option<String>,
+    /// What the drive is to be used for.
+    #[arg(
+        long,
+        short,
+        value_name = "ROLE",
+        default_value = "general",
+        help = "What the drive is to be used for: slog, s2d-cache, ceph-wal, db-wal or general"
+    )]
+    pub role: String,
+    /// How thoroughly: quick (a minute), standard (a quarter of an hour), full (hours).
+    #[arg(long, short, value_enum, default_value = "quick")]
+    pub profile: ProfileName,
+    /// Seed of every random stream.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Do not put modelled drives beside a real target.
+    #[arg(long)]
+    pub no_reference: bool,
+    #[command(flatten)]
+    pub on: TargetArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `--profile`.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfileName {
+    /// About a minute.
+    Quick,
+    /// About a quarter of an hour.
+    Standard,
+    /// Hours.
+    Full,
+}
 
 /// The file made in the current directory when no target is named.
 const DEFAULT_FILE: &str = "ssdlab-qualify.tmp";

@@ -1,17 +1,43 @@
 //! `ssdlab report` and `ssdlab compare`: results already measured, shown again.
 
 use super::qualify::RESULT_FILE;
-use crate::Exit;
-use crate::args::{Compare, Report};
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, say, write_file};
+use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_bench::report::RunReport;
 use ssdlab_bench::run_dir::RunDir;
 use ssdlab_judge::qualify::Qualification;
 
 use ssdlab_bench::report::terminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// `ssdlab report`.
+#[derive(Args, Debug)]
+pub struct Report {
+    /// A run directory.
+    pub run_dir: PathBuf,
+    /// Print the result as JSON instead.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `ssdlab compare`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab compare volatile protected --html compare.html")]
+pub struct Compare {
+    /// Run directories, the first is what the others are compared with.
+    #[arg(required = true, num_args = 2..)]
+    pub run_dirs: Vec<PathBuf>,
+    /// Write an HTML page with all runs in each chart.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print as JSON instead.
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Prints a run directory's results and writes its page anew.
 ///

@@ -1,10 +1,8 @@
 //! `ssdlab run`: a fio job file or a DISKSPD command line on a target.
 
-use crate::Exit;
-use crate::args::{Format, Run};
 use crate::clock::Utc;
-use crate::commands::run_plan::{expected_s, label, plan_jobs, read_plan, title};
-use crate::failure::Failure;
+use crate::commands::run_plan::{Format, Run, expected_s, label, plan_jobs, read_plan, title};
+use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::{Bar, Watch, stop_on_signal};
 use crate::target::{Name, Open, TARGET_HINT};

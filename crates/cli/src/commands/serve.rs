@@ -1,7 +1,6 @@
 //! `ssdlab serve`: a drive directory for other programs, until Ctrl-C.
 
-use crate::Exit;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use clap::{Args, ValueEnum};
 use ssdlab_base::LabError;
 use ssdlab_base::huge_pages::{expect_small_pieces, keep_freed_memory};

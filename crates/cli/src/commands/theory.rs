@@ -1,16 +1,26 @@
 //! `ssdlab theory`: write amplification held against closed forms and a reference.
 
-use crate::Exit;
-use crate::args::Theory;
+use crate::args::OutputArgs;
 use crate::clock::Utc;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, print_json, run_dir, say};
 use crate::progress::stop_on_signal;
+use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdlab_life::theory::report::{About, Row};
 use ssdlab_life::theory::suite::Case;
 use ssdlab_life::theory::{report, suite};
 use std::sync::atomic::Ordering;
+
+/// `ssdlab theory`.
+#[derive(Args, Debug)]
+pub struct Theory {
+    /// The whole grid: minutes to an hour instead of a minute.
+    #[arg(long)]
+    pub full: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
 
 /// Runs the suite and writes its page and CSV.
 ///

@@ -1,9 +1,8 @@
 //! `ssdlab tier`: a write-back cache tier in front of slow disks.
 
 use super::hosts::{DriveArgs, Outcome, finish, place, run_each};
-use crate::Exit;
 use crate::args::OutputArgs;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::{parse_duration, parse_size};

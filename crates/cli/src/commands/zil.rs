@@ -1,9 +1,8 @@
 //! `ssdlab zil`: the intent log of ZFS as a load.
 
 use super::trace::whole_or_none;
-use crate::Exit;
 use crate::args::TargetArgs;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, say, wrap};
 use crate::target::{Name, Open};
 use clap::Args;
