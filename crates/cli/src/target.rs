@@ -13,12 +13,10 @@ use ssdlab_bench::engine::Observer;
 use ssdlab_bench::record::RunRecord;
 use ssdlab_bench::{device, engine};
 use ssdlab_drives::catalogue;
-use ssdlab_hosts::zil;
 use ssdlab_judge::qualify;
 use ssdlab_judge::qualify::{Evidence, Progress, Settings};
 use ssdlab_life::age::left;
 use ssdlab_load::plan::Plan;
-use ssdlab_load::trace::Event;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -194,20 +192,12 @@ impl Open {
         Ok(evidence)
     }
 
-    /// Runs an intent log on it; see [`zil::run`].
-    ///
-    /// # Errors
-    /// When the target or a command fails.
-    pub fn zil(
-        &mut self,
-        host: &mut dyn zil::HostModel,
-        options: &zil::RunOptions<'_>,
-        sink: &mut dyn FnMut(&Event) -> Result<(), LabError>,
-    ) -> Result<zil::Pattern, LabError> {
+    /// The target itself, without its kind.
+    pub fn into_target(self) -> Box<dyn Target> {
         match self {
-            Open::Modelled(target, _) => zil::run(host, &mut **target, options, sink),
-            Open::Null(target) => zil::run(host, &mut **target, options, sink),
-            Open::Real(target) => zil::run(host, &mut **target, options, sink),
+            Open::Modelled(target, _) => target,
+            Open::Null(target) => target,
+            Open::Real(target) => target,
         }
     }
 

@@ -8,6 +8,7 @@
 
 mod jesd219;
 pub mod money;
+pub mod study;
 pub mod work;
 
 pub use jesd219::{Jesd219, SIZES, ZONES};

@@ -23,3 +23,41 @@ mod tests;
 pub use life::{run, run_until};
 pub use result::{Months, Sample};
 pub use spec::{MonthsSpec, Trim};
+
+use crate::HostDrive;
+use crate::scenario::{Scenario, document};
+use crate::show::heads;
+use serde_json::{Value, json};
+use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
+use std::sync::atomic::AtomicBool;
+
+impl Scenario for MonthsSpec {
+    const NAME: &'static str = "months";
+    type Drives = [HostDrive];
+    type Run = Months;
+
+    fn validate_on(&self, drives: &[HostDrive]) -> Result<(), LabError> {
+        self.validate(drives[0].user_bytes)
+    }
+
+    fn run(&self, drives: &mut [HostDrive], stop: &AtomicBool) -> Result<Months, LabError> {
+        run_until(self, &drives[0].config, stop)
+    }
+
+    fn checks(run: &Months) -> &[Check] {
+        &run.checks
+    }
+
+    fn text(runs: &[Months], drives: &[HostDrive]) -> String {
+        heads(drives) + &show::text(runs)
+    }
+
+    fn csv(runs: &[Months]) -> Result<String, LabError> {
+        Ok(show::csv(runs))
+    }
+
+    fn json(runs: &[Months], drives: &[HostDrive]) -> Value {
+        document::<Self>(drives, json!(runs))
+    }
+}

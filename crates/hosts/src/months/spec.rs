@@ -1,6 +1,7 @@
 //! A file system's months: the load, with units and defaults.
 
 use crate::probe::ProbeSpec;
+use crate::scenario::within;
 use serde::Serialize;
 use ssdlab_base::LabError;
 
@@ -110,19 +111,12 @@ impl MonthsSpec {
     /// # Errors
     /// What is impossible.
     pub fn validate(&self, user_bytes: u64) -> Result<(), LabError> {
-        let within = |option: &str, given: u32, most: u32| match (1..=most).contains(&given) {
-            true => Ok(()),
-            false => Err(LabError::bad_option(
-                option,
-                &given.to_string(),
-                &format!("1 to {most} is allowed"),
-                "see `ssdlab months --help`",
-            )),
-        };
-        within("--days", self.days, 3650)?;
-        within("--daily", self.daily_pct, 10_000)?;
-        within("--used", self.used_pct, 98)?;
-        within("--read-pct", self.probe.read_pct, 99)?;
+        let within =
+            |option: &str, given: u32, allowed| within("months", option, given.into(), allowed);
+        within("--days", self.days, 1..=3650)?;
+        within("--daily", self.daily_pct, 1..=10_000)?;
+        within("--used", self.used_pct, 1..=98)?;
+        within("--read-pct", self.probe.read_pct, 1..=99)?;
         if self.update_pct > 99 {
             return Err(LabError::bad_option(
                 "--updates",
@@ -131,8 +125,8 @@ impl MonthsSpec {
                 "with nothing but updates no file would ever be deleted",
             ));
         }
-        within("--iodepth", self.depth, 1024)?;
-        within("--every", self.sample_days, self.days)?;
+        within("--iodepth", self.depth, 1..=1024)?;
+        within("--every", self.sample_days, 1..=self.days.into())?;
         let room = user_bytes / 4096 * u64::from(self.used_pct) / 100;
         let (least, most) = self.file_blocks;
         if least == 0 || least > most || most * 8 > room {

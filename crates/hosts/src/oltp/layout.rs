@@ -21,7 +21,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    fn new(spec: &OltpSpec, user: u64) -> Layout {
+    pub(super) fn new(spec: &OltpSpec, user: u64) -> Layout {
         let page = u64::from(spec.page);
         let log = LOG_MAX.min(user / 32) / PIECE * PIECE;
         let doublewrite = 2 * u64::from(spec.batch) * page;
@@ -43,9 +43,9 @@ impl Layout {
 /// Other files: pieces written in turn, the oldest given up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OtherFiles {
-    layout: (u64, u64, u64),
-    written: u64,
-    trim: Trim,
+    pub(super) layout: (u64, u64, u64),
+    pub(super) written: u64,
+    pub(super) trim: Trim,
 }
 
 impl OtherFiles {
@@ -62,7 +62,7 @@ impl OtherFiles {
     }
 
     /// All free space at once, where that is asked for after so many days.
-    fn batch(&self, month: u32) -> Vec<Command> {
+    pub(super) fn batch(&self, month: u32) -> Vec<Command> {
         let Trim::Batch { days } = self.trim else {
             return Vec::new();
         };

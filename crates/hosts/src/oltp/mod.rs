@@ -26,3 +26,41 @@ mod tests;
 pub use age::{run, run_until};
 pub use result::{Oltp, Second, Window};
 pub use spec::OltpSpec;
+
+use crate::HostDrive;
+use crate::scenario::{Scenario, document};
+use crate::show::heads;
+use serde_json::{Value, json};
+use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
+use std::sync::atomic::AtomicBool;
+
+impl Scenario for OltpSpec {
+    const NAME: &'static str = "oltp";
+    type Drives = [HostDrive];
+    type Run = Oltp;
+
+    fn validate_on(&self, drives: &[HostDrive]) -> Result<(), LabError> {
+        self.validate(drives[0].user_bytes)
+    }
+
+    fn run(&self, drives: &mut [HostDrive], stop: &AtomicBool) -> Result<Oltp, LabError> {
+        run_until(self, &drives[0].config, stop)
+    }
+
+    fn checks(run: &Oltp) -> &[Check] {
+        &run.checks
+    }
+
+    fn text(runs: &[Oltp], drives: &[HostDrive]) -> String {
+        heads(drives) + &show::text(runs)
+    }
+
+    fn csv(runs: &[Oltp]) -> Result<String, LabError> {
+        Ok(show::csv(runs))
+    }
+
+    fn json(runs: &[Oltp], drives: &[HostDrive]) -> Value {
+        document::<Self>(drives, json!(runs))
+    }
+}

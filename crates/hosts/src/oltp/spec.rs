@@ -2,6 +2,7 @@
 
 use crate::months::Trim;
 use crate::probe::ProbeSpec;
+use crate::scenario::within;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
@@ -97,29 +98,20 @@ impl OltpSpec {
     /// # Errors
     /// What is impossible.
     pub fn validate(&self, user_bytes: u64) -> Result<(), LabError> {
-        let within = |option: &str, given: u32, least: u32, most: u32| {
-            if (least..=most).contains(&given) {
-                return Ok(());
-            }
-            Err(LabError::bad_option(
-                option,
-                &given.to_string(),
-                &format!("{least} to {most} is allowed"),
-                "see `ssdlab oltp --help`",
-            ))
-        };
-        within("--tps", self.offered_s, 1, 1_000_000)?;
-        within("--connections", self.connections, 1, 10_000)?;
-        within("--reads-per-100", self.reads_per_100, 0, 10_000)?;
-        within("--dirtied-per-100", self.dirtied_per_100, 0, 10_000)?;
-        within("--tables", self.tables_pct, 5, 90)?;
-        within("--used", self.used_pct, self.tables_pct, 97)?;
-        within("--months", self.months, 0, 240)?;
-        within("--monthly", self.monthly_pct, 1, 10_000)?;
-        within("--other", self.other_pct, 0, 99)?;
-        within("--read-pct", self.probe.read_pct, 1, 99)?;
+        let within =
+            |option: &str, given: u32, allowed| within("oltp", option, given.into(), allowed);
+        within("--tps", self.offered_s, 1..=1_000_000)?;
+        within("--connections", self.connections, 1..=10_000)?;
+        within("--reads-per-100", self.reads_per_100, 0..=10_000)?;
+        within("--dirtied-per-100", self.dirtied_per_100, 0..=10_000)?;
+        within("--tables", self.tables_pct, 5..=90)?;
+        within("--used", self.used_pct, self.tables_pct.into()..=97)?;
+        within("--months", self.months, 0..=240)?;
+        within("--monthly", self.monthly_pct, 1..=10_000)?;
+        within("--other", self.other_pct, 0..=99)?;
+        within("--read-pct", self.probe.read_pct, 1..=99)?;
         let (low, high) = self.dirty_pages;
-        within("dirty pages", low, self.batch.max(1), high)?;
+        within("dirty pages", low, self.batch.max(1).into()..=high.into())?;
         if self.window == Nanos::ZERO || self.window > Nanos::from_secs(3600) {
             return Err(LabError::bad_option(
                 "--window",

@@ -1,6 +1,8 @@
 //! Laws of the database's load.
 
 use super::*;
+use crate::months::Trim;
+use crate::probe::ProbeSpec;
 use ssdlab_base::check::failures;
 use ssdlab_ssd::{DriveConfig, Nanos};
 

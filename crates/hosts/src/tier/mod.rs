@@ -31,3 +31,42 @@ mod tests;
 pub use engine::{run, run_until};
 pub use result::{DeviceWork, LifeCost, Sample, Served, Tier, life_cost};
 pub use spec::{Durable, TierSpec};
+
+use crate::HostDrive;
+use crate::scenario::{Scenario, document};
+use crate::show::heads;
+use serde_json::{Value, json};
+use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
+use std::sync::atomic::AtomicBool;
+
+impl Scenario for TierSpec {
+    const NAME: &'static str = "tier";
+    type Drives = [HostDrive];
+    type Run = Tier;
+
+    fn validate_on(&self, drives: &[HostDrive]) -> Result<(), LabError> {
+        self.validate(&self.sides(drives))
+    }
+
+    fn run(&self, drives: &mut [HostDrive], stop: &AtomicBool) -> Result<Tier, LabError> {
+        run_until(self, &self.sides(drives), stop)
+    }
+
+    fn checks(run: &Tier) -> &[Check] {
+        &run.checks
+    }
+
+    fn text(runs: &[Tier], drives: &[HostDrive]) -> String {
+        heads(drives) + &show::text(runs, &drives[0])
+    }
+
+    fn csv(runs: &[Tier]) -> Result<String, LabError> {
+        Ok(show::csv(runs))
+    }
+
+    fn json(runs: &[Tier], drives: &[HostDrive]) -> Value {
+        let costs: Vec<_> = runs.iter().map(|run| life_cost(run, &drives[0])).collect();
+        document::<Self>(drives, json!({ "tiers": runs, "life_costs": costs }))
+    }
+}

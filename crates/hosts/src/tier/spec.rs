@@ -1,6 +1,8 @@
 //! A tier and its load, with units and defaults.
 
 use super::hdd::HddSpec;
+use crate::HostDrive;
+use crate::scenario::within;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_ssd::{Bytes, DriveConfig, Nanos};
@@ -124,34 +126,31 @@ impl TierSpec {
         (slots, all * u64::from(self.working_set_pct) / 100)
     }
 
+    /// The cache device of each side: as given, or a single drive once for each copy.
+    pub fn sides(&self, drives: &[HostDrive]) -> Vec<DriveConfig> {
+        match drives {
+            [only] => vec![only.config.clone(); self.copies.clamp(1, 16)],
+            several => several.iter().map(|drive| drive.config.clone()).collect(),
+        }
+    }
+
     /// Whether it can be run on these drives.
     ///
     /// # Errors
     /// What is impossible.
     pub fn validate(&self, drives: &[DriveConfig]) -> Result<(), LabError> {
-        let within = |option: &str, given: u64, least: u64, most: u64| {
-            if (least..=most).contains(&given) {
-                return Ok(());
-            }
-            Err(LabError::bad_option(
-                option,
-                &given.to_string(),
-                &format!("{least} to {most} is allowed"),
-                "see `ssdlab tier --help`",
-            ))
-        };
+        let within = |option: &str, given: u64, allowed| within("tier", option, given, allowed);
         within(
             "--copies",
             self.copies as u64,
-            1,
-            drives.len().min(16) as u64,
+            1..=drives.len().min(16) as u64,
         )?;
-        within("--workers", self.workers.into(), 1, 4096)?;
-        within("--read-pct", self.read_pct.into(), 0, 99)?;
-        within("--working-set", self.working_set_pct.into(), 1, 10_000)?;
-        within("--disks", self.disks as u64, 1, 64)?;
-        within("--destage-above", self.destage_above_pct.into(), 0, 100)?;
-        within("--fill", self.fill_passes.into(), 0, 20)?;
+        within("--workers", self.workers.into(), 1..=4096)?;
+        within("--read-pct", self.read_pct.into(), 0..=99)?;
+        within("--working-set", self.working_set_pct.into(), 1..=10_000)?;
+        within("--disks", self.disks as u64, 1..=64)?;
+        within("--destage-above", self.destage_above_pct.into(), 0..=100)?;
+        within("--fill", self.fill_passes.into(), 0..=20)?;
         let block = u64::from(self.block);
         let allowed = [4096, 8192, 16_384, 32_768, 65_536];
         if !allowed.contains(&block) {
@@ -163,8 +162,8 @@ impl TierSpec {
             ));
         }
         let (slots, blocks) = self.blocks(drives);
-        within("blocks of the cache", slots, 64, 1 << 28)?;
-        within("blocks of the working set", blocks, 64, 1 << 28)?;
+        within("blocks of the cache", slots, 64..=1 << 28)?;
+        within("blocks of the working set", blocks, 64..=1 << 28)?;
         let most = Nanos::from_secs(86_400 * 30);
         if self.duration == Nanos::ZERO || self.interval == Nanos::ZERO || self.duration > most {
             return Err(LabError::refused(

@@ -4,6 +4,7 @@ use super::plan::Plan;
 use super::row::Row;
 use serde::Serialize;
 use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
 use ssdlab_drives::keep::manner::Manner;
 use ssdlab_drives::media::{Rating, Stress};
 use ssdlab_ssd::CountingDrive;
@@ -51,8 +52,8 @@ pub struct Life {
     pub leapt_bytes: u64,
     /// Largest change of WAF found after a leap: the error stated for `--fast`.
     pub leap_error: f64,
-    /// The self-check: nothing, or the first contradiction.
-    pub contradiction: Option<String>,
+    /// Self-checks.
+    pub checks: Vec<Check>,
 }
 
 impl Life {
@@ -90,7 +91,7 @@ impl Life {
             dwpd_5_years: Rating::new(rated_bytes.max(1.0), capacity, 5.0)?.dwpd(),
             leapt_bytes: leapt.0,
             leap_error: leapt.1,
-            contradiction: drive.check().err(),
+            checks: vec![Check::new("drive", drive.check())],
             end,
         })
     }

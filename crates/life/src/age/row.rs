@@ -1,8 +1,13 @@
 //! A sample of a life: a row of `series.csv`.
 
 use serde::{Deserialize, Serialize};
+use ssdlab_base::LabError;
 use ssdlab_drives::cycles::Cycles;
 use ssdlab_ssd::CountingDrive;
+use ssdlab_view::units;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
 
 /// A sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,6 +73,20 @@ impl Row {
     }
 }
 
+impl std::fmt::Display for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} written, WAF {:.2}, {:.0} cycles, {:.1} % left, {} blocks retired",
+            units::decimal_bytes(self.host_bytes as f64),
+            self.waf,
+            self.cycles_average,
+            self.life_left_pct,
+            self.blocks_retired
+        )
+    }
+}
+
 /// First line of the samples as CSV.
 const CSV_HEAD: &str = "host_bytes,days,waf,cycles_average,cycles_min,cycles_max,life_left_pct,\
                         blocks_retired,reserve_left,superblocks_retired,levelled_share,\
@@ -80,7 +99,7 @@ pub fn csv(rows: &[Row]) -> String {
 }
 
 /// One sample as a line of it.
-pub fn csv_line(r: &Row) -> String {
+fn csv_line(r: &Row) -> String {
     format!(
         "{},{:.3},{:.5},{:.2},{},{},{:.3},{},{},{},{:.6},{:.6}\n",
         r.host_bytes,
@@ -96,4 +115,27 @@ pub fn csv_line(r: &Row) -> String {
         r.levelled_share,
         r.refreshed_share
     )
+}
+
+/// `series.csv` while the life goes on, for whoever looks before the end. In the end it is written
+/// whole, and errors are seen.
+#[derive(Debug)]
+pub struct Series(File);
+
+impl Series {
+    /// Begins a file with the rows so far.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn begin(path: &Path, rows: &[Row]) -> Result<Series, LabError> {
+        let failed = |error| LabError::file("writing", path, error);
+        let mut file = File::create(path).map_err(failed)?;
+        file.write_all(csv(rows).as_bytes()).map_err(failed)?;
+        Ok(Series(file))
+    }
+
+    /// Appends a row.
+    pub fn push(&mut self, row: &Row) {
+        let _ = self.0.write_all(csv_line(row).as_bytes());
+    }
 }
