@@ -8,10 +8,9 @@
 //! * [`oltp`]: transactions of a database, month after month.
 //!
 //! Each implements [`Scenario`]: a spec with units and defaults, a run, a result with self-checks,
-//! its table, series and JSON. [`devices`] keeps several drives in one virtual time. All are
-//! functions of their spec and seed.
+//! its table, series and JSON. Several drives share one virtual time
+//! ([`ssdlab_bench::engine::Devices`]). All are functions of their spec and seed.
 
-pub mod devices;
 pub mod drive;
 pub mod file_system;
 pub mod months;
@@ -22,6 +21,5 @@ mod show;
 pub mod tier;
 pub mod zil;
 
-pub use devices::{Devices, Done};
 pub use drive::HostDrive;
 pub use scenario::{Report, Scenario, run_all};

@@ -1,9 +1,9 @@
 //! What a drive can do in the state that it is in: a short measurement on a fork of it.
 
-use super::devices::Devices;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::{Latencies, latencies};
+use ssdlab_bench::engine::devices::Devices;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, Nanos, Op};
 

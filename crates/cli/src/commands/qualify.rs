@@ -9,6 +9,7 @@ use crate::target::{Name, Open};
 use clap::{Args, ValueEnum};
 use ssdlab_bench::run_dir::{FORMAT_VERSION, RunHeader, RunWriter, write_json};
 use ssdlab_judge::inspect::{Inspection, drive_of, enrich};
+use ssdlab_judge::qualify::terminal;
 use ssdlab_judge::qualify::{
     Assessed, Evidence, Outcome, Precondition, Profile, Qualification, Settings, judge, role,
 };
@@ -141,13 +142,9 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
     if args.output.json {
         print_json(&qualification)?;
     } else {
-        print(&ssdlab_judge::qualify::terminal::comparison_table(
-            &qualification,
-        ))?;
+        print(&terminal::comparison_table(&qualification))?;
         print("")?;
-        print(&ssdlab_judge::qualify::terminal::verdict_summary(
-            &qualification,
-        ))?;
+        print(&terminal::verdict_summary(&qualification))?;
     }
     say(
         quiet,

@@ -2,12 +2,12 @@
 
 use super::result::{Months, Sample};
 use super::spec::{MonthsSpec, Trim};
-use crate::devices::{Devices, new_drive};
 use crate::file_system::{Extent, FileSystem};
 use crate::probe::{probe, quantile};
 use ssdlab_base::LabError;
 use ssdlab_base::check::Check;
 use ssdlab_base::latencies::{Latencies, latencies};
+use ssdlab_bench::engine::devices::{Devices, new_drive};
 use ssdlab_ssd::ftl::Found;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, DriveConfig, DriveCounters, Nanos, Op};

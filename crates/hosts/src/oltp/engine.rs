@@ -3,10 +3,10 @@
 use super::layout::{Layout, OtherFiles};
 use super::result::Second;
 use super::spec::OltpSpec;
-use crate::devices::{Devices, Done};
 use crate::probe::quantile;
 use ssdlab_base::check::Check;
 use ssdlab_base::latencies::{Latencies, latencies};
+use ssdlab_bench::engine::devices::{Devices, Done};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Nanos, Op};
 use std::cmp::Reverse;

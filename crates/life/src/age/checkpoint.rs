@@ -1,7 +1,7 @@
 //! Checkpoints: a life can be stopped and gone on with, and goes on as it would have.
 //!
-//! The form is that of saved drives (see [`ssdlab_drives::keep::saved`]) with another magic number: whole or not
-//! at all, with a checksum.
+//! The form is that of saved drives (see [`ssdlab_drives::keep::saved`]) with another magic
+//! number: whole or not at all, with a checksum.
 
 use super::row::Row;
 use serde::{Deserialize, Serialize};

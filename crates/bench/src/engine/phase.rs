@@ -1,8 +1,8 @@
 //! The loop that moves commands between lanes and target, for one phase.
 
-use super::Observer;
 use super::lane::Lane;
 use super::ledger::Ledger;
+use super::observer::Observer;
 use super::pace::Leave;
 use crate::device::{Done, Target, TargetKind};
 use crate::record::{Ending, RunRecord};

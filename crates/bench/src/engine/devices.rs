@@ -1,11 +1,36 @@
-//! Several modelled drives in one virtual time.
+//! Modelled drives in one virtual time, and the queue that a host keeps in front of them.
 //!
-//! The drive whose event is earliest moves first, so a command that one drive's completion causes
-//! on another is never late. Latencies, Little's law and the count of commands are kept per drive.
+//! [`Devices::keep`] is the one loop that keeps a modelled drive at a queue depth: lives, hosts and
+//! the experiments of the articles give it their commands as a [`Source`]. With several drives, the
+//! one whose event is earliest moves first, so that a command which the completion of one drive
+//! causes on another is never late. Little's law and the number of commands served are checked for
+//! each drive, whatever the host does.
 
 use ssdlab_base::LabError;
 use ssdlab_base::check::Check;
 use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos, Op};
+
+/// Where the commands of [`Devices::keep`] come from, and what looks at their completions.
+pub trait Source {
+    /// Whether [`Source::next`] has a command, for a source that knows: without one,
+    /// [`Devices::keep`] returns before it waits for a completion.
+    fn has_next(&self) -> bool {
+        true
+    }
+
+    /// The next command; `None` ends [`Devices::keep`].
+    fn next(&mut self, drive: &Drive) -> Option<Command>;
+
+    /// A command has completed.
+    fn done(&mut self, _drive: &Drive, _done: &Done) {}
+}
+
+/// Commands from a closure, or from an iterator's `next`; completions are not looked at.
+impl<F: FnMut() -> Option<Command>> Source for F {
+    fn next(&mut self, _: &Drive) -> Option<Command> {
+        self()
+    }
+}
 
 /// A completed command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +107,40 @@ impl Devices {
         }
     }
 
+    /// One drive, without a command outstanding.
+    pub fn one(drive: Drive) -> Devices {
+        Devices::new(vec![drive])
+    }
+
+    /// Keeps `depth` commands of `source` outstanding on the first drive until `source` ends or the
+    /// time is `until`. The next command is submitted at the moment one completes. Commands that are
+    /// outstanding then stay so: [`Devices::keep`] goes on with them, [`Devices::settle`] waits.
+    #[inline]
+    pub fn keep<S: Source>(&mut self, depth: u32, until: Nanos, source: &mut S) {
+        while source.has_next() {
+            if self.outstanding(0) >= u64::from(depth) {
+                // A drive that loses commands is found by the self-check.
+                let Some(done) = self.next(until) else { return };
+                source.done(&self.ports[0].drive, &done);
+            }
+            let Some(command) = source.next(&self.ports[0].drive) else {
+                return;
+            };
+            self.submit(0, &command, 0);
+        }
+    }
+
+    /// Leaves the drives alone for `time`.
+    pub fn rest(&mut self, time: Nanos) {
+        let until = self.now.saturating_add(time);
+        while self.next(until).is_some() {}
+    }
+
+    /// Commands given so far, to all drives.
+    pub fn given(&self) -> u64 {
+        self.ports.iter().map(|port| port.submitted).sum()
+    }
+
     /// The present.
     pub fn now(&self) -> Nanos {
         self.now
@@ -140,17 +199,29 @@ impl Devices {
 
     /// Waits for everything outstanding, without looking at it.
     pub fn settle(&mut self) {
+        self.settle_with(|_, _| {});
+    }
+
+    /// Waits for everything outstanding and shows each completion to `done`.
+    pub fn settle_with(&mut self, mut done: impl FnMut(&Drive, &Done)) {
         // Asked for more than is outstanding, the drives would live on to the end of time.
         while self
             .ports
             .iter()
             .any(|port| port.submitted > port.completed)
         {
-            if self.next(Nanos::MAX).is_none() {
-                // A drive that loses commands is found by the self-check.
+            // A drive that loses commands is found by the self-check.
+            let Some(completed) = self.next(Nanos::MAX) else {
                 return;
-            }
+            };
+            done(&self.ports[completed.device].drive, &completed);
         }
+    }
+
+    /// The only drive, as it is; to be asked for when nothing is outstanding.
+    pub fn into_drive(mut self) -> Drive {
+        assert_eq!(self.ports.len(), 1, "one drive");
+        self.ports.remove(0).drive
     }
 
     /// The drives as they are; to be asked for when nothing is outstanding.
@@ -168,16 +239,22 @@ impl Devices {
                 false => what.to_owned(),
             };
             let mut add = |what: &str, outcome: Result<(), String>| {
-                checks.push(Check {
-                    name: name(what),
-                    failure: outcome.err(),
-                });
+                checks.push(Check::new(name(what), outcome));
             };
             add("drive", port.drive.check());
             add("every command served", port.all_served());
             add("Little's law", port.littles_law());
         }
         checks
+    }
+
+    /// Whether the integral of the commands outstanding on the first drive equals the sum of their
+    /// latencies and nothing is outstanding.
+    ///
+    /// # Errors
+    /// Both numbers, in ns.
+    pub fn littles_law(&self) -> Result<(), String> {
+        self.ports[0].littles_law()
     }
 }
 
@@ -216,11 +293,13 @@ impl Port {
     }
 
     fn littles_law(&self) -> Result<(), String> {
-        if self.area == self.latency_sum {
+        let outstanding = self.submitted - self.completed;
+        if outstanding == 0 && self.area == self.latency_sum {
             return Ok(());
         }
         Err(format!(
-            "the integral of the number outstanding is {} ns, the sum of latencies {} ns",
+            "{outstanding} outstanding in the end; the integral of the number outstanding is {} ns, \
+             the sum of latencies {} ns",
             self.area, self.latency_sum
         ))
     }
