@@ -1,15 +1,15 @@
 //! `ssdlab oltp`: transactions of a database, month after month.
 
-use super::hosts::{DriveArgs, Outcome, finish, place, run_each, trims};
+use super::hosts::{DriveArgs, run_on_drives, trims};
 use crate::args::OutputArgs;
 use crate::failure::{Exit, Failure};
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
 use ssdlab_hosts::months::Trim;
-use ssdlab_hosts::oltp::{OltpSpec, run_until, show};
+use ssdlab_hosts::oltp::OltpSpec;
 
-/// So much of the drive is aged unless told otherwise.
+/// Bytes of the drive that are aged by default.
 const CAPACITY: u64 = 2 << 30;
 
 /// `ssdlab oltp`.
@@ -112,23 +112,10 @@ pub fn oltp(args: &OltpArgs) -> Result<Exit, Failure> {
     let trims = trims(&args.trim, &[Trim::Never, Trim::AtOnce])?;
     let drive = args.change.open(&args.drive, Some(CAPACITY))?;
     let spec = spec(args, drive.user_bytes)?;
-    spec.validate(drive.user_bytes)?;
-    let place = place(&args.output, &drive.name)?;
-    let (runs, stopped) = run_each(trims, |trim, stop| {
-        let spec = OltpSpec {
-            trim,
-            ..spec.clone()
-        };
-        run_until(&spec, &drive.config, stop)
-    })?;
-    let outcome = Outcome {
-        model: "oltp",
-        drives: std::slice::from_ref(&drive),
-        runs: serde_json::json!(runs),
-        series: show::csv(&runs),
-        text: show::text(&runs),
-        checks: runs.iter().flat_map(|run| run.checks.clone()).collect(),
-        stopped,
+    let with = |trim| OltpSpec {
+        trim,
+        ..spec.clone()
     };
-    finish(&outcome, &place, &args.output)
+    let specs: Vec<OltpSpec> = trims.into_iter().map(with).collect();
+    run_on_drives(&specs, vec![drive], &args.output)
 }

@@ -1,6 +1,7 @@
 //! The days themselves.
 
-use super::{Months, MonthsSpec, Sample, Trim};
+use super::result::{Months, Sample};
+use super::spec::{MonthsSpec, Trim};
 use crate::file_system::{Extent, FileSystem};
 use crate::probe::{probe, quantile};
 use ssdlab_base::LabError;
@@ -21,7 +22,7 @@ struct Written {
     updates: u64,
 }
 
-pub(super) struct Life<'a> {
+struct Life<'a> {
     spec: &'a MonthsSpec,
     devices: Devices,
     fs: FileSystem,
@@ -301,4 +302,25 @@ impl<'a> Life<'a> {
         }
         Ok(())
     }
+}
+
+/// Lives the months on a new drive.
+///
+/// # Errors
+/// When spec or drive is impossible, or a probe fails its self-check.
+pub fn run(spec: &MonthsSpec, drive: &DriveConfig) -> Result<Months, LabError> {
+    run_until(spec, drive, &AtomicBool::new(false))
+}
+
+/// The same until its end or until `stop` is set: the samples taken by then are the result.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_until(
+    spec: &MonthsSpec,
+    drive: &DriveConfig,
+    stop: &AtomicBool,
+) -> Result<Months, LabError> {
+    spec.validate(drive.user_bytes)?;
+    Life::new(spec, drive)?.run(stop)
 }

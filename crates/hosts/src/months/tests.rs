@@ -1,8 +1,10 @@
 //! Laws of the months: what TRIM must and must not change.
 
 use super::*;
+use crate::probe::ProbeSpec;
 use ssdlab_base::check::failures;
 use ssdlab_drives::scaling::scaled;
+use ssdlab_ssd::DriveConfig;
 
 /// 96 MiB, 128 superblocks, 12 % over-provisioning: quick, and large enough to amplify.
 fn drive() -> DriveConfig {

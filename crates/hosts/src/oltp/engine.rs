@@ -1,7 +1,8 @@
 //! A window: transactions, group commit and page cleaner as a state machine.
 
-use super::age::{Layout, OtherFiles};
-use super::{OltpSpec, Second};
+use super::layout::{Layout, OtherFiles};
+use super::result::Second;
+use super::spec::OltpSpec;
 use crate::probe::quantile;
 use ssdlab_base::check::Check;
 use ssdlab_base::latencies::{Latencies, latencies};

@@ -1,7 +1,10 @@
 //! Laws of the database's load.
 
 use super::*;
+use crate::months::Trim;
+use crate::probe::ProbeSpec;
 use ssdlab_base::check::failures;
+use ssdlab_ssd::{DriveConfig, Nanos};
 
 /// About 200 MiB.
 fn drive(protected: bool) -> DriveConfig {

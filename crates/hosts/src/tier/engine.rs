@@ -4,7 +4,8 @@ use super::cache::{Cache, Destage};
 use super::hdd::Hdd;
 use super::layout::{CHUNK, block_at, counters, fill, place_on_disk};
 use super::promise::{Copy, Promises};
-use super::{Durable, Sample, Tier, TierSpec};
+use super::result::{Sample, Tier};
+use super::spec::{Durable, TierSpec};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_base::memory::refuse_if_too_big;
@@ -484,4 +485,25 @@ impl<'a> Engine<'a> {
             self.sides[side].stalled.pop_front();
         }
     }
+}
+
+/// Runs the load on new cache devices, a side for each drive.
+///
+/// # Errors
+/// When spec or drives are impossible.
+pub fn run(spec: &TierSpec, drives: &[DriveConfig]) -> Result<Tier, LabError> {
+    run_until(spec, drives, &AtomicBool::new(false))
+}
+
+/// The same until its end or until `stop` is set: a shorter load.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_until(
+    spec: &TierSpec,
+    drives: &[DriveConfig],
+    stop: &AtomicBool,
+) -> Result<Tier, LabError> {
+    spec.validate(drives)?;
+    Engine::new(spec, drives)?.run(stop)
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use ssdlab_base::check::failures;
+use ssdlab_ssd::{DriveConfig, Nanos};
 
 /// A cache device of about 30 MiB; volatile unless told otherwise.
 fn device(protected: bool) -> DriveConfig {

@@ -179,6 +179,26 @@ impl LogHost {
         self.logs.iter().map(|log| &log.chain)
     }
 
+    /// Checks that the live blocks of all logs lie on the device and apart from each other.
+    ///
+    /// # Errors
+    /// The first block that does not.
+    pub fn check(&self) -> Result<(), String> {
+        let mut live: Vec<Extent> = self
+            .chains()
+            .flat_map(|chain| chain.blocks().map(|block| block.extent))
+            .collect();
+        live.sort_unstable_by_key(|extent| extent.offset);
+        let ends = live.iter().map(|extent| extent.offset + extent.len);
+        let nexts = live.iter().skip(1).map(|extent| extent.offset);
+        for (end, next) in ends.zip(nexts.chain([self.spec.capacity])) {
+            if end > next {
+                return Err(format!("a block ends at {end}, behind {next}"));
+            }
+        }
+        Ok(())
+    }
+
     fn at(&mut self, time: Nanos, event: Event) {
         self.sequence += 1;
         self.events.push(Reverse((time, self.sequence, event)));

@@ -10,6 +10,7 @@
 //! * [`host`]: all of it as a state machine that issues commands and depends on their completion.
 //! * [`spec`]: what a host is made of.
 //! * [`run`]: that machine on any target; [`fixed`]: a target for access patterns.
+//! * [`scenario`]: a run with what its writers saw.
 //! * [`replay`]: what a crash leaves.
 //! * [`published`]: the histograms that the model is held against.
 //! * [`preset`]: the code of 2010 and ZFS 2.1, every value with its reason.
@@ -29,6 +30,8 @@ pub mod preset;
 pub mod published;
 pub mod replay;
 pub mod run;
+pub mod scenario;
+mod show;
 pub mod space;
 pub mod spec;
 #[cfg(test)]
@@ -39,4 +42,5 @@ pub use fixed::FixedTarget;
 pub use host::{HostModel, LogHost};
 pub use preset::Preset;
 pub use run::{Pattern, RunOptions, run};
+pub use scenario::{LogDevice, Zil, ZilSpec};
 pub use spec::{HostCounts, HostSpec};

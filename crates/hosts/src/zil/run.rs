@@ -2,6 +2,7 @@
 
 use super::host::{HostModel, Issue};
 use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
 use ssdlab_bench::device::{Done, Target};
 use ssdlab_load::trace::{Event, IoPattern, PatternRow, SeekSize};
 use ssdlab_ssd::{Command, Nanos};
@@ -25,6 +26,8 @@ pub struct Pattern {
     pub elapsed: Nanos,
     /// Ended by the user.
     pub interrupted: bool,
+    /// Self-checks of the run and of the target.
+    pub checks: Vec<Check>,
 }
 
 /// How to run.
@@ -37,7 +40,7 @@ pub struct RunOptions<'a> {
     pub stop: &'a AtomicBool,
 }
 
-struct Runner<'a, T: Target> {
+struct Runner<'a, T: Target + ?Sized> {
     target: &'a mut T,
     /// The target's time at the start.
     start: Nanos,
@@ -47,13 +50,16 @@ struct Runner<'a, T: Target> {
     free: Vec<u32>,
     pattern: IoPattern,
     found: Pattern,
+    submitted: u64,
+    completed: u64,
+    bytes_submitted: u64,
 }
 
 /// Runs `host` on `target`. `sink` sees every command in order of completion.
 ///
 /// # Errors
 /// When the target or `sink` fails, a command fails, or nothing completes for two minutes.
-pub fn run<T: Target>(
+pub fn run<T: Target + ?Sized>(
     host: &mut dyn HostModel,
     target: &mut T,
     options: &RunOptions<'_>,
@@ -73,17 +79,23 @@ pub fn run<T: Target>(
             seeks: SeekSize::new(),
             elapsed: Nanos::ZERO,
             interrupted: false,
+            checks: Vec::new(),
         },
+        submitted: 0,
+        completed: 0,
+        bytes_submitted: 0,
     };
     runner.work(host, options, sink)?;
     runner.drain(sink)?;
+    let checks = runner.checks();
     let mut found = runner.found;
     found.rows.extend(runner.pattern.finish());
     found.total = runner.pattern.total();
+    found.checks = checks;
     Ok(found)
 }
 
-impl<T: Target> Runner<'_, T> {
+impl<T: Target + ?Sized> Runner<'_, T> {
     fn now(&mut self) -> Nanos {
         self.target.now().saturating_sub(self.start)
     }
@@ -127,6 +139,8 @@ impl<T: Target> Runner<'_, T> {
             };
             let command = issue.command;
             self.target.submit(tag, &command)?;
+            self.submitted += 1;
+            self.bytes_submitted += u64::from(command.len);
             self.under_way[tag as usize] = Some((issue.tag, command));
             let event = Event::new(0, command.op, command.offset, u64::from(command.len));
             self.found.seeks.started(&event);
@@ -148,6 +162,7 @@ impl<T: Target> Runner<'_, T> {
             )));
         };
         self.free.push(done.tag);
+        self.completed += 1;
         if done.errno != 0 {
             return Err(LabError::Io {
                 target: self.target.facts().name.clone(),
@@ -166,6 +181,28 @@ impl<T: Target> Runner<'_, T> {
         self.found.rows.extend(self.pattern.completed(&event));
         sink(&event)?;
         Ok(tag)
+    }
+
+    /// Every command completed once, the pattern has all their bytes, and the target's own check.
+    fn checks(&mut self) -> Vec<Check> {
+        let equal = |what: &str, given: u64, found: u64| match given == found {
+            true => Ok(()),
+            false => Err(format!("{given} {what} given, {found} found")),
+        };
+        let total = self.pattern.total();
+        let bytes = total.bytes_read + total.bytes_written;
+        let target = self.target.self_check().map_err(|error| error.to_string());
+        vec![
+            Check::new(
+                "every command completes once",
+                equal("commands", self.submitted, self.completed),
+            ),
+            Check::new(
+                "the pattern holds every byte",
+                equal("bytes", self.bytes_submitted, bytes),
+            ),
+            Check::new("log device", target),
+        ]
     }
 
     /// Waits for what is outstanding.

@@ -3,7 +3,7 @@
 //! The form is that of saved drives (see [`ssdlab_drives::keep::saved`]) with another magic
 //! number: whole or not at all, with a checksum.
 
-use super::result::Row;
+use super::row::Row;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_drives::keep::manner::Manner;

@@ -1,9 +1,11 @@
 //! The life itself.
 
 use super::checkpoint::{self, Standing};
-use super::result::{Life, Row};
+use super::result::Life;
+use super::row::Row;
 use super::{Plan, Until, load_of};
 use ssdlab_base::LabError;
+use ssdlab_drives::keep::saved::Place;
 use ssdlab_load::synthetic::Commands;
 use ssdlab_ssd::nand::{NandWork, Reliability};
 use ssdlab_ssd::{Command, CountingDrive, DriveCounters};
@@ -45,6 +47,19 @@ pub struct Lived {
     pub rows: Vec<Row>,
     /// The drive it leaves behind.
     pub drive: CountingDrive,
+}
+
+impl Lived {
+    /// Saves the drive with its life; returns the bytes of the file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(self, place: Place, plan: &Plan) -> Result<u64, LabError> {
+        let about = self.life.about(&plan.interface, plan.attributes);
+        let timed = self.drive.into_timed();
+        let timed = timed.map_err(|error| LabError::refused(error.to_string(), ""))?;
+        place.save(&timed, &about)
+    }
 }
 
 /// A drive in the middle of its life.

@@ -1,7 +1,7 @@
 //! What a drive is worn by: JESD219's enterprise stream, a stand-in for its client trace, a
 //! pattern, or a trace of your own.
 
-use super::Jesd219;
+use super::jesd219::Jesd219;
 use ssdlab_base::LabError;
 use ssdlab_base::error::Place;
 use ssdlab_load::synthetic::{Commands, Load, Pattern};

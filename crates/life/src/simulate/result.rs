@@ -4,6 +4,7 @@ use super::machine::{ByOp, Machine};
 use super::sample::{Sample, three};
 use super::{Gear, Plan};
 use serde::Serialize;
+use ssdlab_base::check::{Check, failures};
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::nand::Purpose;
@@ -112,24 +113,6 @@ impl Latency {
             })
         })
         .collect()
-    }
-}
-
-/// A self-check.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Check {
-    /// What was checked.
-    pub name: String,
-    /// What is wrong; `None` when nothing is.
-    pub failure: Option<String>,
-}
-
-impl Check {
-    pub(super) fn new(name: &str, outcome: Result<(), String>) -> Check {
-        Check {
-            name: name.into(),
-            failure: outcome.err(),
-        }
     }
 }
 
@@ -284,11 +267,7 @@ impl Simulation {
 
     /// Names and reasons of the self-checks that failed.
     pub fn failures(&self) -> Vec<String> {
-        let failed = |check: &Check| {
-            let why = check.failure.as_ref()?;
-            Some(format!("{}: {why}", check.name))
-        };
-        self.checks.iter().filter_map(failed).collect()
+        failures(&self.checks)
     }
 }
 

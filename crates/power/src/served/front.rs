@@ -7,6 +7,7 @@ use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
 use ssdlab_serve::{Address, Lint, Power, PowerStatus, Sectors};
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,6 +46,21 @@ pub fn parse_address(text: &str) -> Result<Address, LabError> {
             _ => Err(bad("tcp takes a host and a port")),
         },
         _ => Err(bad("it begins neither with unix: nor with tcp:")),
+    }
+}
+
+/// Whether clients on other machines may reach an address.
+pub fn is_open_to_others(address: &Address) -> bool {
+    let Address::Tcp(place) = address else {
+        return false;
+    };
+    let host = place
+        .rsplit_once(':')
+        .map_or(place.as_str(), |(host, _)| host);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    match host.parse::<IpAddr>() {
+        Ok(ip) => !ip.is_loopback(),
+        Err(_) => host != "localhost",
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod attach;
 mod check;
+mod files;
 mod record;
 mod results;
 mod run;
@@ -27,6 +28,7 @@ pub use tidy::clear_dead;
 use super::log_writes::{self, Dialect};
 use super::{CutPoint, CutResult, Minimal, Prepared, Recovered, Stream, Token, Verdict, place};
 use check::ScriptCheck;
+use files::{file_error, write_whole};
 use ssdlab_base::LabError;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -41,25 +43,6 @@ pub struct ScriptCampaign {
     out: PathBuf,
     settings: Settings,
     stream: Stream,
-}
-
-fn file_error(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> LabError {
-    let path = path.to_owned();
-    move |error| LabError::file(action, path, error)
-}
-
-/// Writes a file whole or not at all.
-fn write_whole(
-    path: &Path,
-    write: impl FnOnce(&mut std::io::BufWriter<File>) -> std::io::Result<()>,
-) -> Result<(), LabError> {
-    let part = path.with_extension("part");
-    let file = File::create(&part).map_err(file_error("creating", &part))?;
-    let mut out = std::io::BufWriter::new(file);
-    write(&mut out)
-        .and_then(|()| out.flush())
-        .and_then(|()| std::fs::rename(&part, path))
-        .map_err(file_error("writing", path))
 }
 
 /// What a workload that never came to its end leaves in the directory.
@@ -271,7 +254,7 @@ impl ScriptCampaign {
             .copied()
             .filter(|&point| !done.contains_key(&prepared.token(point).to_string()))
             .collect();
-        let check = ScriptCheck::new(self, stop);
+        let check = ScriptCheck::new(&self.settings, &self.out, stop);
         let state = Mutex::new((file, points.len() - left.len()));
         let call = |recovered: &mut Recovered| check.run(recovered);
         let each = |result: &CutResult| {
@@ -391,7 +374,7 @@ impl ScriptCampaign {
     ) -> Result<(CutResult, String), LabError> {
         let campaign = self.settings.campaign(&self.stream, 1)?;
         let prepared = campaign.prepare(&self.stream)?;
-        let check = ScriptCheck::new(self, stop);
+        let check = ScriptCheck::new(&self.settings, &self.out, stop);
         let call = |recovered: &mut Recovered| check.run(recovered);
         let result = prepared.replay(token, &call)?;
         check.broken()?;
