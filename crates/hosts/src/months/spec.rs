@@ -5,7 +5,7 @@ use crate::scenario::within;
 use serde::Serialize;
 use ssdlab_base::LabError;
 
-/// What the drive is told of blocks that are free again.
+/// When the file system trims blocks that are free again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trim {
@@ -13,7 +13,7 @@ pub enum Trim {
     Never,
     /// Everything, with each deletion (mount option `discard`).
     AtOnce,
-    /// All free space, every so many days (`fstrim`).
+    /// All free space, every `days` days (`fstrim`).
     Batch {
         /// Days from one batch to the next.
         days: u32,
@@ -65,7 +65,7 @@ pub struct MonthsSpec {
     /// Blocks of the smallest and the largest file; sizes between are spread evenly over the
     /// logarithm.
     pub file_blocks: (u64, u64),
-    /// What the drive is told.
+    /// When free blocks are trimmed.
     pub trim: Trim,
     /// Commands outstanding.
     pub depth: u32,

@@ -100,7 +100,7 @@ fn trim_changes_what_the_drive_does_and_not_what_the_host_does() {
     );
 }
 
-/// `myth.full70`: less used space does not help a drive that is not told of it.
+/// `myth.full70`: less used space does not help a drive without TRIM.
 #[test]
 fn using_less_helps_only_with_trim() {
     let waf = |trim, used_pct| {

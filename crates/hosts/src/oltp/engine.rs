@@ -222,7 +222,7 @@ impl<'a> Server<'a> {
         self.begin(devices);
     }
 
-    /// How many, when so many come on 100 transactions.
+    /// Whole number for one transaction, drawn so that 100 transactions have `per_100` on average.
     fn some(&mut self, per_100: u32) -> u32 {
         per_100 / 100 + u32::from(self.rng.percent(per_100 % 100))
     }

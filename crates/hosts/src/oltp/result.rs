@@ -5,7 +5,7 @@ use crate::probe::Probe;
 use serde::Serialize;
 use ssdlab_base::check::Check;
 
-/// A second, or what is left of one, of a window.
+/// A second of a window; the last may be shorter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Second {
     /// Month of the window.

@@ -12,7 +12,7 @@ use ssdlab_ssd::Nanos;
 pub struct OltpSpec {
     /// Transactions offered per second.
     pub offered_s: u32,
-    /// Transactions at work at once; more wait.
+    /// Maximum number of transactions under way; others wait.
     pub connections: u32,
     /// Bytes of a page.
     pub page: u32,
@@ -38,7 +38,7 @@ pub struct OltpSpec {
     pub tables_pct: u32,
     /// Tables and all other files, as a share of the drive. Unit: %.
     pub used_pct: u32,
-    /// What the drive is told of deleted files.
+    /// When deleted files are trimmed.
     pub trim: Trim,
     /// Months.
     pub months: u32,

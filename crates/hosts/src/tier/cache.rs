@@ -53,7 +53,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// A cache of so many slots for so many blocks on `disks` disks, which take turns every
+    /// A cache of `slots` slots for `blocks` blocks on `disks` disks, which take turns every
     /// `chunk` blocks.
     pub fn new(slots: u32, blocks: u32, disks: usize, chunk: u32) -> Cache {
         let free = Slot {

@@ -29,11 +29,11 @@ enum Errand {
     Hit {
         worker: u32,
     },
-    /// What was read from a disk goes into the cache.
+    /// Copy into the cache of a block read from a disk.
     Insert {
         slot: u32,
     },
-    /// Covers so many writes.
+    /// Number of writes that it covers.
     Flush {
         covers: u64,
     },

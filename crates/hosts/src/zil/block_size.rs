@@ -69,7 +69,7 @@ impl Sizer {
     }
 }
 
-/// The bucket of ZFS 2.1 for so many bytes: 132 KiB go into two blocks of 68 KiB.
+/// The bucket of ZFS 2.1 for a number of bytes: 132 KiB go into two blocks of 68 KiB.
 fn bucket(bytes: u64) -> u64 {
     match bytes.next_multiple_of(BLOCK_MIN) / KIB {
         ..=4 => 4 * KIB,

@@ -14,12 +14,12 @@ pub enum Format {
     Slim,
 }
 
-/// A log record: a write of so many bytes.
+/// A log record of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Bytes of data.
     pub data: u64,
-    /// Who waits for it, if it is the last record of a write.
+    /// Writer that waits for it, if it is the last record of a write.
     pub waiter: Option<u32>,
     /// The transaction group that the write belongs to.
     pub group: u64,
@@ -42,7 +42,7 @@ pub struct Block {
     pub group: u64,
     /// Writers whose write ends in it.
     pub waiters: Vec<u32>,
-    /// They have been told that their writes are durable.
+    /// Their writes have been acknowledged as durable.
     pub acknowledged: bool,
 }
 
@@ -62,7 +62,7 @@ pub enum Step {
 pub struct BlockWrite {
     /// Its number within the chain.
     pub number: u64,
-    /// What is written of it.
+    /// Part of it that is written.
     pub extent: Extent,
 }
 
@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    /// Links blocks one after another in space until the chain asks for none; what was written.
+    /// Links blocks one after another in space until the chain asks for none; returns the writes.
     fn commit(chain: &mut Chain, records: &[Record], place: &mut u64) -> Vec<(u64, u64)> {
         records.iter().for_each(|record| chain.push(*record));
         chain.begin_commit();

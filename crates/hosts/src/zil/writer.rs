@@ -18,7 +18,7 @@ pub struct WriterSpec {
     pub think: Nanos,
     /// Mean time besides, per KiB written.
     pub think_per_kib: Nanos,
-    /// Share of the think time that is drawn anew each time (exponentially distributed); the
+    /// Share of the think time that is drawn each time (exponentially distributed); the
     /// rest is constant. Unit: %.
     pub think_jitter_pct: u32,
     /// Between two files: closing, reading, deleting. Unit: ns.

@@ -40,7 +40,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Virtual days since the drive was filled: what was written since, at the daily rate. Worked
+    /// Virtual days since the drive was filled: the bytes written since, at the daily rate. Worked
     /// out from the bytes, so that it does not depend on the steps in which they were written.
     pub fn days(&self, config: &DriveConfig, host_bytes: u64) -> f64 {
         days(&self.manner, config, host_bytes)

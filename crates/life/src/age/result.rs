@@ -14,7 +14,7 @@ use ssdlab_ssd::nand::reliability::{RBER_UNITY, rber_class_top};
 /// A life in the end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Life {
-    /// How it was lived.
+    /// Load, rate and temperature.
     pub manner: Manner,
     /// As asked for.
     pub until: String,

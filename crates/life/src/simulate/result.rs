@@ -24,7 +24,7 @@ pub struct DriveFacts {
     pub title: String,
     /// Parameters changed from the drive's file.
     pub settings: Vec<String>,
-    /// What a saved drive had lived through before.
+    /// History of a saved drive.
     pub history: Vec<String>,
     /// Bytes.
     pub raw_bytes: u64,
@@ -164,7 +164,7 @@ pub struct Simulation {
     pub depth: Option<u32>,
     /// Of the load's random numbers.
     pub seed: u64,
-    /// What was written before.
+    /// Fill before the load.
     pub fill: &'static str,
     /// When the load was to end.
     pub until: String,

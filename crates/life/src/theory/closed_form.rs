@@ -6,7 +6,7 @@
 //! written by the host, at least 1; infinite when alpha is 1 or less.
 //!
 //! Every law here is the limit of many blocks, for overwrites of single pages that do not depend
-//! on one another. [`Finite`] says which alpha to give it for a drive with so many blocks.
+//! on one another. [`Finite`] says which alpha to give it for a finite number of blocks.
 
 /// Where the continuous function `f` falls through zero between `low` and `high`, by the
 /// Illinois variant of regula falsi. The nearer end when it does not.
@@ -262,7 +262,7 @@ pub fn alpha_in_use(alpha: f64, in_use: f64) -> f64 {
     alpha / in_use
 }
 
-/// A drive with so many blocks. It behaves as one of N_eff of them that are always full:
+/// A drive of a finite number of blocks. It behaves as one of N_eff of them that are always full:
 ///
 /// ```text
 ///   shared frontier       N_eff = N - R - K / (2 WA)

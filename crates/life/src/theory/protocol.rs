@@ -46,7 +46,7 @@ pub struct Protocol {
     pub batches_max: usize,
     /// Of each batch.
     pub batch: f64,
-    /// Of 100 requests, so many are trims.
+    /// Percentage of requests that are trims.
     pub trims: u32,
     /// Of the load.
     pub seed: u64,
@@ -68,7 +68,7 @@ pub const SKEWED: Protocol = Protocol {
     ..UNIFORM
 };
 
-/// What came out.
+/// Result of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
     /// Pages programmed per page written by the host.

@@ -11,7 +11,7 @@ use std::fmt;
 pub struct CutPoint {
     /// Index of the command; the number of commands means after the last.
     pub command: usize,
-    /// `None`: before it is submitted. Otherwise so many ns after; behind the last command, so
+    /// `None`: before it is submitted. Otherwise this number of ns after; behind the last command, so
     /// many ns of rest.
     pub inside: Option<u64>,
 }

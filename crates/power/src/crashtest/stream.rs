@@ -32,7 +32,7 @@ pub trait BlockDevice {
     /// # Errors
     /// As [`BlockDevice::read`].
     fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<(), DataError>;
-    /// Makes durable what was written before.
+    /// Makes earlier writes durable.
     ///
     /// # Errors
     /// As [`BlockDevice::read`].
@@ -149,7 +149,7 @@ impl Stream {
     }
 }
 
-/// A device in memory that records what is asked of it. It never fails and never cuts; the cuts
+/// A device in memory that records its commands. It never fails and never cuts; the cuts
 /// come when its [`Stream`] is played on a modelled drive.
 #[derive(Clone, Debug)]
 pub struct Disk {

@@ -11,7 +11,7 @@ Examples:
   ssdlab age examples/drives/small.toml --out old
   ssdlab age patriot-wildfire-120gb --until 270TB --per-day 10TB --fast
   ssdlab age consumer-sata-1tb --workload zipf:0.99 --block 4k --until 50%
-  ssdlab smart old                    what it tells of itself afterwards
+  ssdlab smart old                    its SMART afterwards
   ssdlab create DRIVE_DIR --from old  the same drive, empty, to serve")]
 pub struct Age {
     /// A drive of the catalogue, or a drive file ending in .toml.
@@ -23,10 +23,10 @@ pub struct Age {
     /// Bytes of each command.
     #[arg(long, default_value = "1MiB", value_name = "SIZE")]
     pub block: String,
-    /// Of 100 commands, so many read.
+    /// Percentage of commands that are reads.
     #[arg(long = "read", default_value_t = 0, value_name = "PERCENT")]
     pub read_pct: u32,
-    /// Of 100 commands, so many trim.
+    /// Percentage of commands that are trims.
     #[arg(long = "trim", default_value_t = 0, value_name = "PERCENT")]
     pub trim_pct: u32,
     /// Bytes written by the host (270TB), life left (10%), or dead.

@@ -58,10 +58,10 @@ pub struct Switch {
 The moment is one of --flush, --nand-op, --write-to, --after-bytes and --magic."
 )]
 pub struct CutWhen {
-    /// At the Nth flush from now: before it, nothing of it has happened.
+    /// Before the Nth flush from now has any effect.
     #[arg(long, value_name = "N", group = "moment")]
     pub flush: Option<u64>,
-    /// With --flush: while the drive is at work on it.
+    /// With --flush: while the drive executes it.
     #[arg(long, requires = "flush")]
     pub inside: bool,
     /// Inside the Nth program or erase from now.

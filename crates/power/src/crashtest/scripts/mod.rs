@@ -234,7 +234,7 @@ impl ScriptCampaign {
         })
     }
 
-    /// Checks every cut that has no line yet; `progress` is told how many are done, of how many.
+    /// Checks every cut that has no line yet; `progress` gets the number done and the number of all.
     /// `stop` ends it early, with what there is.
     ///
     /// # Errors
