@@ -1,4 +1,4 @@
-//! What a drive can do in the state that it is in: a short measurement on a fork of it.
+//! Speed of a drive in its present state: a short measurement on a fork of it.
 
 use serde::Serialize;
 use ssdlab_base::LabError;
@@ -43,11 +43,11 @@ pub struct Probe {
     pub write_bytes_s: f64,
     /// Median latency of reads, ns.
     pub read_p50_ns: u64,
-    /// 99 % of them, ns.
+    /// 99th percentile, ns.
     pub read_p99_ns: u64,
     /// Median latency of writes, ns.
     pub write_p50_ns: u64,
-    /// 99 % of them, ns.
+    /// 99th percentile, ns.
     pub write_p99_ns: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a drive's cells last for, in host bytes: cycles over the write amplification that the
+//! Life of a drive's cells in host bytes: cycles over the write amplification that the
 //! modelled drive has under JESD219's streams or your own work, against its maker's rating.
 //!
 //! TBW by JESD218 is the most host data after which everything that the standard asks still holds.
@@ -34,9 +34,9 @@ const YEARS_USUAL: f64 = 5.0;
 pub struct Endurance {
     /// Name.
     pub name: String,
-    /// What it is worn by.
+    /// Work that wears it.
     pub work: String,
-    /// How much of it was played.
+    /// Scale of the drive that was played.
     pub scaled: String,
     /// Nominal over-provisioning, (raw - user) / user.
     pub op: f64,

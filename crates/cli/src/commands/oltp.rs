@@ -78,7 +78,6 @@ pub struct OltpArgs {
     pub output: OutputArgs,
 }
 
-/// The spec on a drive of `user_bytes`: of a small one, fewer pages may be dirty.
 fn spec(args: &OltpArgs, user_bytes: u64) -> Result<OltpSpec, LabError> {
     let mut spec = OltpSpec {
         offered_s: args.tps,
@@ -97,11 +96,7 @@ fn spec(args: &OltpArgs, user_bytes: u64) -> Result<OltpSpec, LabError> {
         ..OltpSpec::default()
     };
     spec.probe.read_pct = args.read_pct;
-    let (low, high) = spec.dirty_pages;
-    let most = user_bytes / 16 / u64::from(spec.page);
-    let high = high.min(u32::try_from(most).unwrap_or(high));
-    spec.dirty_pages = (low.min(high / 2).max(spec.batch), high);
-    Ok(spec)
+    Ok(spec.fitted(user_bytes))
 }
 
 /// Carries out `ssdlab oltp`.

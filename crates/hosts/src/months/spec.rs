@@ -73,7 +73,7 @@ pub struct MonthsSpec {
     pub command_max: u32,
     /// Days from one sample to the next.
     pub sample_days: u32,
-    /// What is measured on a fork of the drive with each sample, over the files' blocks.
+    /// Measurement on a fork of the drive with each sample, over the files' blocks.
     pub probe: ProbeSpec,
     /// Seed.
     pub seed: u64,
@@ -106,10 +106,10 @@ impl Default for MonthsSpec {
 }
 
 impl MonthsSpec {
-    /// Whether it can be run on a drive of `user_bytes`.
+    /// Checks that it can be run on a drive of `user_bytes`.
     ///
     /// # Errors
-    /// What is impossible.
+    /// The first value that is impossible, with those allowed.
     pub fn validate(&self, user_bytes: u64) -> Result<(), LabError> {
         let within =
             |option: &str, given: u32, allowed| within("months", option, given.into(), allowed);

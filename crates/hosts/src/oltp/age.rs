@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Commands outstanding while a month is made up for.
 const DEPTH: u64 = 32;
-/// Rest before a window, for what the drive does when idle.
+/// Rest before a window, for the drive's idle work.
 const REST: Nanos = Nanos::from_secs(60);
 
 struct Life<'a> {

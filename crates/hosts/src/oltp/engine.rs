@@ -23,14 +23,14 @@ enum Event {
     Worked(u32),
 }
 
-/// What a command is for; its token is kind << 32 | number.
+/// Purposes of commands; a token is purpose << 32 | number.
 const READ: u64 = 0;
 const LOG: u64 = 1;
 const LOG_FLUSH: u64 = 2;
 const CLEAN: u64 = 3;
 const OTHER: u64 = 4;
 
-/// What the page cleaner is doing.
+/// Step of the page cleaner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cleaner {
     Idle,

@@ -148,7 +148,7 @@ impl Cache {
         }
     }
 
-    /// A copy of what the disk has is being written to the slot.
+    /// A copy of the disk's data is being written to the slot.
     pub fn fill_begins(&mut self, slot: u32) {
         self.slots[slot as usize].busy += 1;
     }

@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a command of a device is for; the token is its index.
+/// Purpose of a device's command; the token is its index.
 #[derive(Clone, Debug)]
 enum Errand {
     Idle,
@@ -37,7 +37,7 @@ enum Errand {
     Flush {
         covers: u64,
     },
-    /// A block of what a disk is to write next.
+    /// A block of the next write of a disk.
     Destage {
         disk: usize,
     },

@@ -134,10 +134,10 @@ impl TierSpec {
         }
     }
 
-    /// Whether it can be run on these drives.
+    /// Checks that it can be run on these drives.
     ///
     /// # Errors
-    /// What is impossible.
+    /// The first value that is impossible, with those allowed.
     pub fn validate(&self, drives: &[DriveConfig]) -> Result<(), LabError> {
         let within = |option: &str, given: u64, allowed| within("tier", option, given, allowed);
         within(

@@ -13,7 +13,7 @@ pub const CHOICES: usize = 16;
 
 const KIB: u64 = 1 << 10;
 
-/// What the rules look at, in bytes.
+/// Input of the rules, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Use {
     /// Records of the commit before this one.

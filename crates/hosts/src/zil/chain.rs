@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 pub enum Format {
     /// All of the block: the link to the next one stands at its end (pool version below 23).
     Whole,
-    /// What is used of it, in whole 4 KiB: the link stands at its start.
+    /// The part in use, in whole 4 KiB: the link stands at its start.
     Slim,
 }
 
@@ -46,7 +46,7 @@ pub struct Block {
     pub acknowledged: bool,
 }
 
-/// What a chain needs next.
+/// Next need of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The next block must be allocated; then the one being filled, if any, can be written.

@@ -1,4 +1,4 @@
-//! What a host is made of.
+//! Parts of a host.
 
 use super::block_size::SizeRule;
 use super::chain::Format;

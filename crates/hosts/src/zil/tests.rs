@@ -199,7 +199,7 @@ fn a_full_log_device_waits_for_the_group_and_goes_on() {
     assert!(counts.writes > 5000, "{}", counts.writes);
 }
 
-/// What an honest volatile device holds: written and flushed, or written and kept by chance.
+/// Contents of an honest volatile device: written and flushed, or written and kept by chance.
 struct Crash {
     blocks: BTreeMap<u64, u64>,
 }

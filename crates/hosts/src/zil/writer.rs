@@ -5,7 +5,7 @@ use super::block_size::RECORD_BYTES;
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::rng::Rng;
 
-/// What a writer does.
+/// Load of a writer.
 #[derive(Clone, Debug)]
 pub struct WriterSpec {
     /// Smallest and largest file, doubling in between; over and over. Unit: bytes.

@@ -21,7 +21,7 @@ pub(super) const MAGIC: [u8; 8] = *b"ssdlabCK";
 pub struct Standing {
     /// How it lives.
     pub manner: Manner,
-    /// What the drive's media is taken to be.
+    /// Model of the drive's media.
     pub media: Media,
     /// `sata`, `nvme`, `pcie`.
     pub interface: String,

@@ -16,8 +16,8 @@ pub enum Page {
     Nvme,
 }
 
-/// What a saved drive serves: by its interface, and by the maker that its name begins with. Where
-/// it does not say its interface, its file in the catalogue does; without either it is ATA.
+/// Health page of a saved drive: by its interface, and by the maker that its name begins with.
+/// Where it does not say its interface, its file in the catalogue does; without either it is ATA.
 pub fn page(about: &About) -> Page {
     let of_catalogue = || Some(catalogue::drive(&about.name).ok()?.file.interface);
     let interface = about.interface.clone().or_else(of_catalogue);
@@ -109,7 +109,7 @@ fn numbered(name: &str) -> Option<(&'static Series, String)> {
     })
 }
 
-/// What the test of the capacitor found, as SMART outputs of real drives of the kind read: an S3610
+/// Result of the test of the capacitor, as SMART outputs of real drives of the kind read: an S3610
 /// of 20,720 hours shows 650 us and 213 tests, one in 97 hours. The period is taken from that, and
 /// the time is that drive's; the model has no hold-up time of its own.
 fn capacitor(about: &About, minutes: u64) -> Capacitor {
@@ -152,7 +152,7 @@ pub fn identity(about: &About, config: &DriveConfig) -> Identity {
     }
 }
 
-/// What its counters come to. Temperature is the one it was aged at, or 40 C; the drive was powered
+/// Health by its counters. Temperature is the one it was aged at, or 40 C; the drive was powered
 /// `about.powered_minutes` before, and as long as its own clock says since.
 pub fn health(drive: &Drive, about: &About) -> Health {
     let (c, config) = (drive.counters(), drive.config());

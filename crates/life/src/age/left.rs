@@ -18,7 +18,7 @@ pub const DRIVE_FILE: &str = "drive.ssd";
 /// Its path, in the results of `age` when it is kept elsewhere.
 const PLACE_FILE: &str = "drive.path";
 
-/// What a life says of the drive that it leaves behind.
+/// Description of the drive that a life leaves behind.
 pub fn about(manner: &Manner, interface: &str, host_bytes: u64, days: f64) -> About {
     About {
         name: manner.name.clone(),
@@ -41,7 +41,7 @@ pub fn about(manner: &Manner, interface: &str, host_bytes: u64, days: f64) -> Ab
 }
 
 impl Life {
-    /// What it says of the drive that it leaves behind.
+    /// Description of the drive that it leaves behind.
     pub fn about(&self, interface: &str) -> About {
         about(&self.manner, interface, self.end.host_bytes, self.end.days)
     }

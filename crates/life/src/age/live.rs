@@ -39,7 +39,7 @@ pub struct Keep {
     pub at_the_end: bool,
 }
 
-/// What a life came to.
+/// Result of a life.
 pub struct Lived {
     /// Result.
     pub life: Life,

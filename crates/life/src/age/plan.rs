@@ -80,7 +80,7 @@ pub struct Plan {
     pub manner: Manner,
     /// The drive, with wear.
     pub config: DriveConfig,
-    /// What its media is taken to be.
+    /// Model of its media.
     pub media: Media,
     /// When it ends.
     pub until: Until,
@@ -95,8 +95,8 @@ impl Plan {
     /// The life of `drive` in a manner whose `name`, `title` and `rests_on` are filled in here.
     ///
     /// # Errors
-    /// When the life is impossible: a load that never writes, a temperature no drive has, a drive that
-    /// cannot wear.
+    /// When the life is impossible: a load that never writes, a temperature no drive has, a drive
+    /// that cannot wear.
     pub fn new(drive: &CatalogueDrive, manner: Manner, until: Until) -> Result<Plan, LabError> {
         let media = Media::of(drive)?;
         let mut config = drive.config.clone();
@@ -165,7 +165,7 @@ impl Plan {
     /// Checks that the life is possible.
     ///
     /// # Errors
-    /// What is impossible.
+    /// The first value that is impossible.
     pub fn validate(&self) -> Result<(), LabError> {
         let manner = &self.manner;
         Commands::new(&load_of(&manner)?, self.config.user_bytes)?;

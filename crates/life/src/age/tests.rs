@@ -184,7 +184,7 @@ fn a_damaged_checkpoint_is_refused() {
     assert!(error.contains("no checkpoint of a life"), "{error}");
 }
 
-/// What the plan changes in the drive's file stands in every result.
+/// Every result names the plan's changes of the drive's file.
 #[test]
 fn a_raised_reserve_of_free_superblocks_is_listed() {
     let mut drive = small();

@@ -1,4 +1,4 @@
-//! What a drive is worn by: JESD219's enterprise stream, a stand-in for its client trace, a
+//! Work that wears a drive: JESD219's enterprise stream, a stand-in for its client trace, a
 //! pattern, or a trace of your own.
 
 use super::jesd219::Jesd219;

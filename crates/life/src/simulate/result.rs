@@ -1,4 +1,4 @@
-//! What came out of a life: `result.json`.
+//! Result of a life: `result.json`.
 
 use super::machine::{ByOp, Machine};
 use super::sample::{Sample, three};
@@ -20,7 +20,7 @@ const ERASE_CELLS: usize = 600;
 pub struct DriveFacts {
     /// Name in the catalogue.
     pub name: String,
-    /// What a person calls it.
+    /// Name for people.
     pub title: String,
     /// Parameters changed from the drive's file.
     pub settings: Vec<String>,

@@ -89,7 +89,7 @@ pub struct Sweep {
     pub points: Vec<Point>,
 }
 
-/// What a point's life came to.
+/// Result of a point's life.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Value of each dimension.

@@ -254,14 +254,6 @@ pub fn fifo_skewed(alpha: f64, classes: &[Class]) -> f64 {
     })
 }
 
-/// The alpha of a drive of which a share `in_use` of the logical pages holds data: what is
-/// trimmed, or was never written, is spare. With uniform trims the law for uniform load holds at
-/// this alpha (T. Frankie et al., "A mathematical model of the trim command in NAND-flash SSDs",
-/// 2012); a share q of trims among the requests leaves 1 - q in use.
-pub fn alpha_in_use(alpha: f64, in_use: f64) -> f64 {
-    alpha / in_use
-}
-
 /// A drive of a finite number of blocks. It behaves as one of N_eff of them that are always full:
 ///
 /// ```text

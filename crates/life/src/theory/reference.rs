@@ -91,7 +91,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// An empty drive. `stream(lpn)` is the oracle that tells hot from cold.
+    /// An empty drive. `stream(lpn)` is the oracle that separates hot from cold.
     pub fn new(setup: Setup, stream: impl Fn(usize) -> usize) -> Reference {
         let frontiers = setup.streams * if setup.separate { 2 } else { 1 };
         assert!(setup.reserve >= setup.open * setup.streams);

@@ -60,7 +60,7 @@ impl Campaign {
         run.replay(token, &check)
     }
 
-    /// Makes what all cuts of a stream share.
+    /// Prepares the parts that all cuts of a stream share.
     ///
     /// # Errors
     /// When the drive is impossible.

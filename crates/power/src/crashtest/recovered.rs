@@ -32,11 +32,6 @@ impl Recovered {
     pub fn drive(&self) -> &DataDrive {
         &self.drive
     }
-
-    /// The drive alone, and the marks.
-    pub fn into_parts(self) -> (DataDrive, Vec<String>) {
-        (self.drive, self.marks)
-    }
 }
 
 impl BlockDevice for Recovered {

@@ -32,7 +32,7 @@ pub struct Age {
     /// Bytes written by the host (270TB), life left (10%), or dead.
     #[arg(long, default_value = "dead")]
     pub until: String,
-    /// What the host writes a day. [default: the drive's capacity]
+    /// Bytes written by the host per day. [default: the drive's capacity]
     #[arg(long, value_name = "SIZE")]
     pub per_day: Option<String>,
     /// Celsius, in use and at rest.
@@ -41,7 +41,7 @@ pub struct Age {
     /// Extrapolate between exactly played spans; the error is stated.
     #[arg(long)]
     pub fast: bool,
-    /// Of the load's random numbers, and of how blocks differ.
+    /// Seed of the load and of the differences between blocks.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
     /// Change a parameter of the drive: ftl.victim=d-choices:10, op=28%.
