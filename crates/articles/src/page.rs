@@ -158,7 +158,7 @@ fn one(found: &Reproduction, section: &Section, rows: &[&Row], charts: &mut Char
 
 /// Calibrated and assumed values of the drives that the rows rest on.
 fn rests_on(found: &Reproduction, rows: &[&Row]) -> Markup {
-    let mut values: Vec<&String> = rows
+    let mut values: Vec<_> = rows
         .iter()
         .flat_map(|row| row.figure.experiments())
         .filter_map(|name| found.experiments.get(name))
@@ -172,7 +172,7 @@ fn rests_on(found: &Reproduction, rows: &[&Row]) -> Markup {
                 h2 { "What it rests on" }
                 details {
                     summary { (values.len()) " calibrated and assumed values of the drives" }
-                    ul { @for value in values { li { (value) } } }
+                    ul { @for value in values { li { (value.as_ref()) } } }
                 }
             }
         }

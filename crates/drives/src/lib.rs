@@ -4,6 +4,7 @@ pub mod catalogue;
 pub mod cycles;
 pub mod keep;
 pub mod media;
+pub mod rests_on;
 pub mod scaling;
 pub mod settings;
 pub mod smart;

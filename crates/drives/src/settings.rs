@@ -3,101 +3,17 @@
 //! A setting goes through the drive file's own reader, so that it means what it means there and
 //! is refused as it is refused there.
 
-mod wear;
+mod keys;
 
 use crate::catalogue::{self, CatalogueDrive};
+use keys::Form::{Decimal, Flag, List, Number, Text};
 use ssdlab_base::LabError;
 use ssdlab_base::error::Place;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_ssd::geometry::Geometry;
 
-/// What a parameter's value is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// A whole number.
-    Number,
-    /// A number.
-    Decimal,
-    /// Words, sizes, times, rates: read by the drive file's reader.
-    Text,
-    /// `true` or `false`.
-    Flag,
-    /// Several texts, with commas.
-    List,
-}
-
-use Form::{Decimal, Flag, List, Number, Text};
-
-/// Every parameter that can be set, with an example.
-const KEYS: [(&str, Form, &str); 54] = [
-    ("capacity.user", Text, "300GB"),
-    ("nand.channels", Number, "8"),
-    ("nand.dies_per_channel", Number, "4"),
-    ("nand.planes_per_die", Number, "2"),
-    ("nand.blocks_per_plane", Number, "1024"),
-    ("nand.pages_per_block", Number, "384"),
-    ("nand.page", Text, "16KiB"),
-    ("nand.bits_per_cell", Number, "3"),
-    ("nand.read", List, "60us,80us,100us"),
-    ("nand.program", List, "800us,2200us,5700us"),
-    ("nand.slc_read", Text, "40us"),
-    ("nand.slc_program", Text, "300us"),
-    ("nand.erase", Text, "3ms"),
-    ("nand.channel_rate", Text, "400MB/s"),
-    ("nand.read_first", Flag, "true"),
-    ("nand.suspend", Text, "20us"),
-    ("nand.resume", Text, "20us"),
-    ("nand.suspends_max", Number, "4"),
-    ("nand.cache_read", Flag, "true"),
-    ("nand.cache_program", Flag, "true"),
-    ("ftl.mapping_unit", Text, "16KiB"),
-    ("ftl.mapping", Text, "cached"),
-    ("ftl.map_dram", Text, "32MiB"),
-    ("ftl.map_entry", Text, "4B"),
-    ("ftl.map_leaf_programs", Number, "2"),
-    ("ftl.map_serial_misses", Flag, "true"),
-    ("ftl.log_superblocks", Number, "8"),
-    ("ftl.victim", Text, "d-choices:10"),
-    ("ftl.pace", Text, "whole"),
-    ("ftl.free_superblocks_low", Number, "5"),
-    ("ftl.idle_free_superblocks", Number, "20"),
-    ("ftl.idle_after", Text, "500ms"),
-    ("ftl.shared_frontier", Flag, "true"),
-    ("ftl.streams", Number, "2"),
-    ("ftl.separation", Text, "hint"),
-    ("ftl.spare", Text, "fixed"),
-    ("ftl.slc_superblocks", Number, "0"),
-    ("ftl.slc_dynamic_above_free", Number, "50"),
-    ("ftl.slc_full", Text, "fold"),
-    ("ftl.journal_entry", Text, "8B"),
-    ("ftl.checkpoint_pages", Number, "1024"),
-    ("ftl.commit_map_programs", Number, "2"),
-    ("ftl.commit_closes_word_lines", Flag, "false"),
-    ("ftl.compression_pack", Number, "4"),
-    ("ftl.parity", Flag, "true"),
-    ("ftl.refresh_reads", Number, "100000"),
-    ("ftl.trim_queued", Flag, "false"),
-    ("ftl.trim_time", Text, "1ms"),
-    ("buffer.size", Text, "32MiB"),
-    ("buffer.hold", Text, "16MiB"),
-    ("buffer.protected", Flag, "true"),
-    ("host.queue_depth", Number, "32"),
-    ("host.link_rate", Text, "550MB/s"),
-    ("host.full_duplex", Flag, "true"),
-];
-
-/// The rest of the host's table, whose values are times.
-const TIMES: [(&str, Form, &str); 2] = [
-    ("host.command_overhead", Text, "3us"),
-    ("host.latency", Text, "10us"),
-];
-
-/// Not a parameter of the file: the user capacity that leaves so much over-provisioning.
+/// Not a parameter of the file: the user capacity that leaves the over-provisioning asked for.
 const OP: &str = "op";
-
-fn keys() -> impl Iterator<Item = (&'static str, Form, &'static str)> {
-    KEYS.into_iter().chain(TIMES).chain(wear::KEYS)
-}
 
 /// One parameter and its value, as given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,7 +34,11 @@ pub fn help() -> String {
         "{:32} over-provisioning by user capacity",
         "op=28%"
     )];
-    lines.extend(keys().map(|(key, _, example)| format!("{key}={example}")));
+    lines.extend(
+        keys::ALL
+            .iter()
+            .map(|(key, _, example)| format!("{key}={example}")),
+    );
     lines.join("\n")
 }
 
@@ -138,11 +58,12 @@ fn full_key(given: &str) -> Result<&'static str, LabError> {
         return Ok(OP);
     }
     let last = |key: &str| key.split_once('.').is_some_and(|(_, last)| last == given);
-    keys()
-        .map(|(key, ..)| key)
+    keys::ALL
+        .iter()
+        .map(|(key, ..)| *key)
         .find(|key| *key == given || last(key))
         .ok_or_else(|| {
-            let all: Vec<&str> = keys().map(|(key, ..)| key).collect();
+            let all: Vec<&str> = keys::ALL.iter().map(|(key, ..)| *key).collect();
             LabError::refused(
                 format!("a drive has no parameter `{given}` that can be set"),
                 format!("these can be: op, {}", all.join(", ")),
@@ -209,9 +130,10 @@ impl Setting {
     }
 
     fn toml(&self) -> Result<toml::Value, LabError> {
-        let (_, form, example) = keys()
+        let &(_, form, example) = keys::ALL
+            .iter()
             .find(|(key, ..)| *key == self.key)
-            .unwrap_or(("", Text, ""));
+            .unwrap_or(&("", Text, ""));
         let wrong = |what: &str| {
             bad(
                 &self.key,
@@ -347,7 +269,7 @@ mod tests {
 
     #[test]
     fn every_example_can_be_read() {
-        for (key, _, example) in keys() {
+        for (key, _, example) in keys::ALL {
             let setting = Setting::parse(&format!("{key}={example}")).unwrap();
             let mut table = toml::Table::try_from(&drive().file).unwrap();
             put(&mut table, key, setting.toml().unwrap());
@@ -377,7 +299,10 @@ mod tests {
                 .unwrap_or_else(|| panic!("{said}"));
             for field in known.split('`').skip(1).step_by(2) {
                 let key = format!("{table}.{field}");
-                assert!(keys().any(|(k, ..)| k == key), "{key} cannot be set");
+                assert!(
+                    keys::ALL.iter().any(|(k, ..)| *k == key),
+                    "{key} cannot be set"
+                );
             }
         }
     }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::memory::refuse_if_too_big;
+use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_drives::settings::Setting;
 use ssdlab_drives::{catalogue, scaling, settings};
 use ssdlab_ssd::{Bytes, DriveConfig};
@@ -36,7 +37,7 @@ pub struct HostDrive {
     /// Warranty, years.
     pub warranty_years: Option<f64>,
     /// Calibrated and assumed values that its figures rest on.
-    pub rests_on: Vec<String>,
+    pub rests_on: Vec<RestsOn>,
     /// As the model takes it.
     #[serde(skip)]
     pub config: DriveConfig,
@@ -121,8 +122,8 @@ impl HostDrive {
         let calibrated: Vec<&str> = self
             .rests_on
             .iter()
-            .filter(|line| line.contains(": calibrated to "))
-            .filter_map(|line| line.split(" = ").next())
+            .filter(|value| value.is_calibrated())
+            .map(RestsOn::key)
             .collect();
         if !calibrated.is_empty() {
             let text = format!("calibrated, see `drives show`: {}", calibrated.join(", "));

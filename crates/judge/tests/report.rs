@@ -68,7 +68,7 @@ fn hostile() -> (Qualification, Vec<RunReport>) {
         e.facts.capacity = u64::MAX;
         e.facts.rated_bytes_written = Some(u64::MAX);
         e.facts.warranty_years = Some(1e-300);
-        e.rests_on = vec![HOSTILE.into()];
+        e.rests_on = vec![HOSTILE.to_owned().into()];
         e.probes[0].method = HOSTILE.into();
         e.probes[1].per_second = f64::INFINITY;
         e.probes[1].device_writes = Some(f64::NAN);

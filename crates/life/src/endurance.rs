@@ -19,7 +19,8 @@ use ssdlab_base::check::{Check, failures};
 use ssdlab_base::memory::refuse_if_too_big;
 use ssdlab_base::stop::go_on;
 use ssdlab_drives::catalogue::CatalogueDrive;
-use ssdlab_drives::media::{Class, Media, Rating};
+use ssdlab_drives::media::{Class, Rating};
+use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_drives::scaling::scaled;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::{Command, CountingDrive, DriveConfig, Op};
@@ -73,7 +74,7 @@ pub struct Endurance {
     /// UBER then, kept as JESD218 asks.
     pub uber_at_rated_bytes: Option<f64>,
     /// What this rests on.
-    pub rests_on: Vec<String>,
+    pub rests_on: Vec<RestsOn>,
 }
 
 impl Endurance {
@@ -114,7 +115,7 @@ pub fn worn_by(
     stop: &AtomicBool,
 ) -> Result<Endurance, LabError> {
     let played = played(drive, asked.capacity)?;
-    let media = Media::of(drive)?;
+    let media = drive.media()?;
     let rounds = Rounds {
         bytes: played.config.user_bytes,
         warm: asked.warm,
@@ -163,7 +164,7 @@ pub fn worn_by(
         uber_at_rated_bytes: cycles_at_rated_bytes.map(kept).transpose()?,
         cycles_at_rated_bytes,
         rests_on: {
-            let client = matches!(work, Work::Client).then(|| CLIENT.to_owned());
+            let client = matches!(work, Work::Client).then(|| RestsOn::stated(CLIENT));
             media.rests_on.into_iter().chain(client).collect()
         },
     })

@@ -21,8 +21,8 @@ pub fn joined(text: &str) -> String {
 }
 
 /// A list under a heading, or nothing.
-pub fn list(lines: &[String]) -> Markup {
-    html! { @if !lines.is_empty() { ul { @for line in lines { li { (line) } } } } }
+pub fn list(lines: &[impl AsRef<str>]) -> Markup {
+    html! { @if !lines.is_empty() { ul { @for line in lines { li { (line.as_ref()) } } } } }
 }
 
 /// A table that scrolls sideways on a narrow screen.

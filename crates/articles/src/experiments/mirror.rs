@@ -134,7 +134,7 @@ impl Small {
             ));
         }
         // The drive's own media, whose cycles count for more each.
-        let whole = Media::of(drive)?;
+        let whole = drive.media()?;
         let (media, rated) = (whole.with_cycles(CYCLES)?, whole.cycles_rated);
         let pages = (full.shape.pages_per_block / (2 * full.shape.bits_per_cell)).max(1);
         let mut superblocks = SUPERBLOCKS;

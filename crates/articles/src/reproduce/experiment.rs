@@ -3,6 +3,7 @@
 use super::{contract, facts, hosts, mirror, myth, pattern, rw80, s2d, spare, worn};
 use serde::Serialize;
 use ssdlab_base::LabError;
+use ssdlab_drives::rests_on::RestsOn;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -78,7 +79,7 @@ pub struct Outcome {
     /// Self-checks: name, and what is wrong.
     pub checks: Vec<(String, Option<String>)>,
     /// Calibrated and assumed values that the drives rest on.
-    pub rests_on: Vec<String>,
+    pub rests_on: Vec<RestsOn>,
 }
 
 impl Outcome {

@@ -6,7 +6,7 @@ use crate::args::{OutputArgs, TargetArgs};
 use clap::{Args, ValueEnum};
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
-use ssdlab_load::plan::{JobSpec, Phase, Plan};
+use ssdlab_load::plan::Plan;
 use ssdlab_load::profiles::Profile;
 use ssdlab_load::trace::replay::{Fit, Replay};
 use ssdlab_load::{diskspd, fio};
@@ -102,11 +102,6 @@ pub enum Format {
 
 /// Commands of a trace that may be outstanding unless the user says otherwise.
 const TRACE_DEPTH: u32 = 32;
-
-/// Every job of a plan.
-pub fn plan_jobs(plan: &Plan) -> impl Iterator<Item = &JobSpec> {
-    plan.phases.iter().flat_map(|phase| &phase.jobs)
-}
 
 /// The plan that the user asked for.
 ///
@@ -215,16 +210,4 @@ pub fn title(args: &Run) -> String {
         },
         _ => trace.unwrap_or_else(|| format!("DISKSPD {}", args.diskspd.join(" "))),
     }
-}
-
-/// Seconds of the target's clock that the plan takes, where time bounds it.
-pub fn expected_s(plan: &Plan) -> f64 {
-    let of = |job: &JobSpec| {
-        let replay = job.replay.as_ref();
-        let recorded = replay.and_then(|r| Some(r.survey.span_ns as f64 / 1e9 / r.speed?));
-        let run = job.time.run.unwrap_or_default();
-        (run + job.time.ramp + job.time.cool_down).as_secs_f64() + recorded.unwrap_or(0.0)
-    };
-    let phase = |phase: &Phase| phase.jobs.iter().map(of).fold(0.0, f64::max);
-    plan.phases.iter().map(phase).sum()
 }

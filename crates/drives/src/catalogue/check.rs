@@ -1,10 +1,12 @@
 //! What `ssdlab drives check` looks at beyond what reading a file does: the arithmetic of the
 //! papers, and the rules of families.
 
+use super::drive::CatalogueDrive;
 use super::place::located;
-use super::resolve::Reader;
-use super::{CatalogueDrive, Kind, Sourced};
+use super::reader::Reader;
+use super::sourced::{Kind, Sourced};
 use ssdlab_base::LabError;
+use ssdlab_ssd::Bytes;
 use ssdlab_ssd::geometry::Geometry;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -104,7 +106,7 @@ fn arithmetic(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<Checked, LabErro
             let allowed = format!(
                 "channels x dies x planes x blocks x pages x page make {}, which is more than \
                  2 % off",
-                ssdlab_ssd::Bytes(raw_bytes)
+                Bytes(raw_bytes)
             );
             return Err(r.bad("documented.raw", &raw.value, allowed));
         }

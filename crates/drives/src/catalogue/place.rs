@@ -4,7 +4,7 @@
 //! know no place in the member's text. So it is written out and read again, which tells the key,
 //! and the key is looked for in the text.
 
-use super::{DriveFile, toml_error};
+use super::file::DriveFile;
 use ssdlab_base::LabError;
 use ssdlab_base::error::Place;
 
@@ -34,8 +34,27 @@ pub(super) fn file_of(table: toml::Table, text: &str, source: &str) -> Result<Dr
         })
 }
 
+/// What the library says of a text that is no drive file.
+pub(super) fn toml_error(error: &toml::de::Error, text: &str, source: &str) -> LabError {
+    let line = error
+        .span()
+        .map(|span| text[..span.start.min(text.len())].lines().count().max(1));
+    let message = error.message().replace('\n', "; ");
+    LabError::BadEntry {
+        key: "drive file".into(),
+        what: plainly(&message),
+        place: Place {
+            source: source.into(),
+            line,
+        },
+        hint: "every value is { value = ..., kind = \"...\", source = \"...\" }; \
+               `ssdlab drives show NAME --toml` prints a complete file"
+            .into(),
+    }
+}
+
 /// What the library says of an unknown key or word, with what is allowed as a list.
-pub(super) fn plainly(message: &str) -> String {
+fn plainly(message: &str) -> String {
     let (what, allowed) = match message.split_once(", expected ") {
         Some((what, allowed)) if what.starts_with("unknown ") => (what, allowed),
         Some((what, kind)) => return format!("{what}; allowed here: {}", kind_of_value(kind)),

@@ -4,90 +4,15 @@ mod energy;
 mod ftl;
 mod wear;
 
-use super::{DriveFile, Kind, NandTable, Parameter, Sourced};
-use crate::media::law::Given;
-use serde::Serialize;
+use super::file::DriveFile;
+use super::reader::Reader;
+use super::tables::NandTable;
+use crate::media::Given;
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
-use ssdlab_base::quantity::{parse_duration, parse_size};
 use ssdlab_ssd::config::{BufferConfig, DriveConfig, EnergyConfig, HostConfig};
-use ssdlab_ssd::geometry::Shape;
+use ssdlab_ssd::geometry::{Geometry, Shape};
 use ssdlab_ssd::nand::{NandConfig, NandTiming, Suspend};
 use ssdlab_ssd::{Bytes, Nanos};
-
-pub(super) struct Reader<'a> {
-    pub(super) source: &'a str,
-}
-
-impl Reader<'_> {
-    pub(super) fn bad(&self, key: &str, given: &str, allowed: String) -> LabError {
-        LabError::BadValue {
-            option: key.into(),
-            given: given.into(),
-            allowed,
-            place: Place {
-                source: self.source.into(),
-                line: None,
-            },
-            hint: "sizes: 16 KiB, 185 TB; times: 75 us, 3 ms; rates: 400 MB/s".into(),
-        }
-    }
-
-    pub(super) fn size(&self, key: &str, value: &Sourced<String>) -> Result<u64, LabError> {
-        let allowed = "a number and a unit, such as 16 KiB or 185 TB, is allowed";
-        parse_size(&value.value).map_err(|_| self.bad(key, &value.value, allowed.into()))
-    }
-
-    fn size_u32(&self, key: &str, value: &Sourced<String>) -> Result<u32, LabError> {
-        let bytes = self.size(key, value)?;
-        u32::try_from(bytes)
-            .map_err(|_| self.bad(key, &value.value, "less than 4 GiB is allowed".into()))
-    }
-
-    fn time(&self, key: &str, text: &str) -> Result<Nanos, LabError> {
-        let fraction = decimal_microseconds(text);
-        match fraction {
-            Some(time) => Ok(time),
-            None => parse_duration(text).map_err(|_| {
-                let allowed = "a number and a unit, such as 75 us or 3 ms, is allowed";
-                self.bad(key, text, allowed.into())
-            }),
-        }
-    }
-
-    fn times(&self, key: &str, value: &Sourced<Vec<String>>) -> Result<Vec<Nanos>, LabError> {
-        value
-            .value
-            .iter()
-            .map(|text| self.time(key, text))
-            .collect()
-    }
-
-    pub(super) fn rate(&self, key: &str, value: &Sourced<String>) -> Result<u64, LabError> {
-        let allowed = || "a size per second, such as 400 MB/s, is allowed".to_string();
-        let size = value.value.strip_suffix("/s");
-        let size = size.ok_or_else(|| self.bad(key, &value.value, allowed()))?;
-        parse_size(size.trim()).map_err(|_| self.bad(key, &value.value, allowed()))
-    }
-}
-
-/// `56.5 us` and the like, exactly: data sheets give tenths of microseconds.
-fn decimal_microseconds(text: &str) -> Option<Nanos> {
-    let number = text.strip_suffix("us")?.trim();
-    let (whole, fraction) = number.split_once('.')?;
-    let digits = format!("{fraction:0<3}");
-    if digits.len() != 3
-        || !whole
-            .chars()
-            .chain(digits.chars())
-            .all(|c| c.is_ascii_digit())
-    {
-        return None;
-    }
-    let whole: u64 = whole.parse().ok()?;
-    let fraction: u64 = digits.parse().ok()?;
-    whole.checked_mul(1000)?.checked_add(fraction).map(Nanos)
-}
 
 /// The model's configuration. Units are checked here, possibility by `DriveConfig::validate`.
 pub(super) fn config(file: &DriveFile, source: &str) -> Result<DriveConfig, LabError> {
@@ -177,68 +102,10 @@ fn nand(r: &Reader<'_>, n: &NandTable) -> Result<NandConfig, LabError> {
     })
 }
 
-/// Every value has a source; calibrated ones, and only they, name the figures fitted to.
-pub(super) fn check_sources(file: &DriveFile, source: &str) -> Result<(), LabError> {
-    let r = Reader { source };
-    for p in parameters(file) {
-        if p.source.trim().is_empty() {
-            return Err(r.bad(&p.key, &p.value, "its source must not be empty".into()));
-        }
-        if (p.kind == Kind::Calibrated) == p.fitted_to.is_empty() {
-            let allowed = "calibrated values, and only they, have fitted_to = [figure ids]";
-            return Err(r.bad(&p.key, &p.value, allowed.into()));
-        }
-    }
-    Ok(())
-}
-
-/// Every sourced value, found through serde so that none can be forgotten.
-pub(super) fn parameters(file: &DriveFile) -> Vec<Parameter> {
-    let mut found = Vec::new();
-    add("documented", &file.documented, &mut found);
-    add("capacity", &file.capacity, &mut found);
-    add("nand", &file.nand, &mut found);
-    add("ftl", &file.ftl, &mut found);
-    add("buffer", &file.buffer, &mut found);
-    add("host", &file.host, &mut found);
-    if let Some(energy) = &file.energy {
-        add("energy", energy, &mut found);
-    }
-    if let Some(wear) = &file.wear {
-        add("wear", wear, &mut found);
-    }
-    found
-}
-
-fn add(table: &str, values: &impl Serialize, found: &mut Vec<Parameter>) {
-    let json = serde_json::to_value(values).unwrap_or_default();
-    for (key, value) in json.as_object().into_iter().flatten() {
-        let Ok(sourced) = serde_json::from_value::<Sourced<serde_json::Value>>(value.clone())
-        else {
-            continue;
-        };
-        found.push(Parameter {
-            key: format!("{table}.{key}"),
-            value: shown(&sourced.value),
-            kind: sourced.kind,
-            source: sourced.source,
-            fitted_to: sourced.fitted_to,
-        });
-    }
-}
-
-fn shown(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Array(list) => list.iter().map(shown).collect::<Vec<_>>().join(", "),
-        other => other.to_string(),
-    }
-}
-
 /// Raw capacity, over-provisioning OP = (raw - user) / user and the like: name and value, for
 /// `drives show`.
 pub fn derived(config: &DriveConfig) -> Vec<(&'static str, String)> {
-    let geometry = ssdlab_ssd::geometry::Geometry::new(config.shape);
+    let geometry = Geometry::new(config.shape);
     let raw = geometry.raw_bytes();
     let slc_rows = config.shape.pages_per_block / config.shape.bits_per_cell;
     let slc = u64::from(config.ftl.slc.superblocks)

@@ -1,5 +1,6 @@
 //! How a drive was aged, as its files say.
 
+use crate::rests_on::RestsOn;
 use serde::{Deserialize, Serialize};
 
 /// What a life's plan says of itself in files.
@@ -13,7 +14,7 @@ pub struct Manner {
     /// Parameters changed from the drive's file.
     pub settings: Vec<String>,
     /// Calibrated and assumed values.
-    pub rests_on: Vec<String>,
+    pub rests_on: Vec<RestsOn>,
     /// The load's pattern, as on the command line.
     pub pattern: String,
     /// Bytes of each command.

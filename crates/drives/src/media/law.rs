@@ -14,14 +14,10 @@
 //!   them; 2 % are in reserve: data sheets promise 98 % of the blocks over life (NVB).
 //! - Patrols read four pages of each full block, once a week.
 
-mod given;
-
-pub use given::Given;
-
 use super::error_model::{MLC_PLANAR_CYCLES, SLC_OVER_MLC};
 use super::jesd218::Class;
 use super::{Codeword, PowerLaw, Stress, retention};
-use crate::catalogue::CatalogueDrive;
+use crate::rests_on::RestsOn;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
@@ -108,40 +104,10 @@ pub struct Media {
     #[serde(with = "by_name")]
     pub end_of_life: EndOfLife,
     /// What of this was assumed, a sentence each.
-    pub rests_on: Vec<String>,
+    pub rests_on: Vec<RestsOn>,
 }
 
 impl Media {
-    /// Of a drive of the catalogue. Protected drives count as enterprise.
-    ///
-    /// # Errors
-    /// When no law can be made for it.
-    pub fn of(drive: &CatalogueDrive) -> Result<Media, LabError> {
-        let documented = &drive.file.documented;
-        let mut given = drive.wear_given()?;
-        let cycles = documented.program_erase_cycles.as_ref().map(|c| c.value);
-        given.cycles = given.cycles.or(cycles);
-        let class = match documented.power_loss_protection.value {
-            true => Class::Enterprise,
-            false => Class::Client,
-        };
-        let mut media = Media::given(drive.config.shape.bits_per_cell, class, &given)?;
-        media.rests_on.extend(drive.wear_rests_on());
-        Ok(media)
-    }
-
-    /// Of cells of so many bits, rated for `cycles` or what is usual; everything else as usual.
-    ///
-    /// # Errors
-    /// When `cycles` is zero.
-    pub fn new(bits: u32, cycles: Option<u32>, class: Class) -> Result<Media, LabError> {
-        let given = Given {
-            cycles,
-            ..Given::default()
-        };
-        Media::given(bits, class, &given)
-    }
-
     /// The code that data sheets ask for on cells of so many bits.
     pub fn usual_code(bits: u32) -> Codeword {
         match bits {
@@ -178,7 +144,7 @@ impl Media {
     }
 
     /// Before anything is given of it, and before the law is scaled.
-    fn usual(bits: u32, class: Class) -> Media {
+    pub(super) fn usual(bits: u32, class: Class) -> Media {
         let cycles_rated = CYCLES_USUAL[(bits.clamp(1, 4) - 1) as usize];
         let retries = match bits {
             1 => 4,
@@ -240,7 +206,7 @@ impl Media {
     }
 
     /// The law of planar SLC or MLC: fitted, its cycles counted by their share of the rating.
-    fn planar(&self) -> PowerLaw {
+    pub(super) fn planar(&self) -> PowerLaw {
         let share = f64::from(MLC_PLANAR_CYCLES) / f64::from(self.cycles_rated);
         let law = PowerLaw::MLC_PLANAR.stretched(share);
         match self.bits_per_cell {
@@ -504,7 +470,7 @@ mod tests {
     fn uber_at_the_rating_is_within_the_limit_on_every_drive() {
         for name in catalogue::names().unwrap() {
             let drive = catalogue::drive(&name).unwrap();
-            let media = Media::of(&drive).unwrap();
+            let media = drive.media().unwrap();
             let uber = media.uber(media.at_rating().unwrap()).unwrap();
             assert!(media.class.allows(uber * (1.0 - 1e-9)), "{name}: {uber:e}");
             let mut config = drive.config.clone();
@@ -523,7 +489,7 @@ mod tests {
     fn the_fits_residual_does_not_decide_about_the_rating() {
         for name in catalogue::names().unwrap() {
             let drive = catalogue::drive(&name).unwrap();
-            let mut media = Media::of(&drive).unwrap();
+            let mut media = drive.media().unwrap();
             if media.bits_per_cell < 3 {
                 media.law = media.law.times(3.5);
                 let uber = media.uber(media.at_rating().unwrap()).unwrap();

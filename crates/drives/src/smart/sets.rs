@@ -5,15 +5,18 @@
 
 use super::attribute::{Attribute, RawFormat, flag};
 use super::{Capacitor, Health};
+use serde::{Deserialize, Serialize};
 
 /// A vendor's attributes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum AttributeSet {
     /// Intel SSD 320, 710, DC S3500 to S3710.
     Intel,
     /// SandForce SF-1200 to SF-2281.
     SandForce,
     /// Attributes whose meaning smartctl takes for granted in any SSD.
+    #[default]
     Generic,
 }
 

@@ -8,6 +8,7 @@ use super::spec::HostCounts;
 use ssdlab_base::LabError;
 use ssdlab_base::check::Check;
 use ssdlab_bench::device::Target;
+use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_load::trace::write::Writer;
 use ssdlab_load::trace::{Event, Format};
 use ssdlab_ssd::Nanos;
@@ -57,7 +58,7 @@ pub struct LogDevice {
     /// Bytes that the log may use.
     pub capacity: u64,
     /// Calibrated and assumed values that its figures rest on.
-    pub rests_on: Vec<String>,
+    pub rests_on: Vec<RestsOn>,
     /// Where commands go.
     pub target: Box<dyn Target>,
 }
@@ -82,7 +83,7 @@ impl LogDevice {
     /// When the target is smaller.
     pub fn of(
         target: Box<dyn Target>,
-        rests_on: Vec<String>,
+        rests_on: Vec<RestsOn>,
         capacity: Option<u64>,
     ) -> Result<LogDevice, LabError> {
         let facts = target.facts();

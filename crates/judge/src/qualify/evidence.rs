@@ -5,6 +5,7 @@ use ssdlab_bench::analysis::{SteadyState, WriteCliff};
 use ssdlab_bench::device::TargetFacts;
 use ssdlab_bench::device::health::Grade;
 use ssdlab_bench::record::Second;
+use ssdlab_drives::rests_on::RestsOn;
 
 impl Evidence {
     /// Evidence of a target on which nothing has been measured yet.
@@ -138,7 +139,7 @@ pub struct Evidence {
     pub sustained: Vec<Sustained>,
     /// Calibrated or assumed values of the model that these numbers rest on; empty for a real
     /// target.
-    pub rests_on: Vec<String>,
+    pub rests_on: Vec<RestsOn>,
     /// Bytes of the region that was measured (whole-drive steps say so in their titles).
     #[serde(default)]
     pub region_bytes: u64,

@@ -1,6 +1,7 @@
 //! A qualification as text for a terminal.
 
 use crate::qualify::{Assessed, Finding, Outcome, Qualification, compare};
+use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_view::text::{
     PLAIN, RULED, bound, clean, finish, list, new_table, paragraph, widen_labels, with_label,
 };
@@ -8,6 +9,11 @@ use ssdlab_view::units;
 
 /// Drives beside each other in one table; more go into another below.
 const DRIVES_ACROSS: usize = 3;
+
+/// The comparison, then the verdict.
+pub fn text(q: &Qualification) -> String {
+    format!("{}\n{}", comparison_table(q), verdict_summary(q))
+}
 
 /// Every requirement, what gives, and last, where a person looks first, the answer.
 pub fn verdict_summary(q: &Qualification) -> String {
@@ -39,15 +45,13 @@ pub fn verdict_summary(q: &Qualification) -> String {
 }
 
 /// The calibrated values by name, the assumed ones by number.
-fn calibrated(rests_on: &[String]) -> Vec<String> {
-    let (mut named, assumed): (Vec<String>, Vec<String>) = rests_on
-        .iter()
-        .cloned()
-        .partition(|value| value.contains(": calibrated"));
-    if !assumed.is_empty() {
+fn calibrated(rests_on: &[RestsOn]) -> Vec<String> {
+    let calibrated = rests_on.iter().filter(|value| value.is_calibrated());
+    let mut named: Vec<String> = calibrated.map(RestsOn::to_string).collect();
+    let assumed = rests_on.len() - named.len();
+    if assumed > 0 {
         named.push(format!(
-            "{} assumed values: `ssdlab drives show` gives each with its reason",
-            assumed.len()
+            "{assumed} assumed values: `ssdlab drives show` gives each with its reason"
         ));
     }
     named

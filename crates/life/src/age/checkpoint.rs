@@ -9,6 +9,7 @@ use ssdlab_base::LabError;
 use ssdlab_drives::keep::manner::Manner;
 use ssdlab_drives::keep::saved::{Kind, Over, Place, get};
 use ssdlab_drives::media::Media;
+use ssdlab_drives::smart::AttributeSet;
 use ssdlab_load::synthetic::CommandsState;
 use ssdlab_ssd::{CountingDrive, DriveConfig};
 use std::path::Path;
@@ -25,6 +26,9 @@ pub struct Standing {
     pub media: Media,
     /// `sata`, `nvme`, `pcie`.
     pub interface: String,
+    /// The attributes that the drive's SMART has.
+    #[serde(default)]
+    pub attributes: Option<AttributeSet>,
     /// Where its commands stand.
     pub commands: CommandsState,
     /// Patrols so far, each after a week.

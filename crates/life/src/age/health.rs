@@ -16,19 +16,18 @@ pub enum Page {
     Nvme,
 }
 
-/// Health page of a saved drive: by its interface, and by the maker that its name begins with.
-/// Where it does not say its interface, its file in the catalogue does; without either it is ATA.
+/// Health page of a saved drive: by its interface, and by the attributes that its file gives
+/// it. A saved drive that does not say has those of the catalogue's drive of its name; without
+/// either it is ATA with the generic attributes.
 pub fn page(about: &About) -> Page {
-    let of_catalogue = || Some(catalogue::drive(&about.name).ok()?.file.interface);
+    let listed = catalogue::drive(&about.name).ok();
+    let of_catalogue = || Some(listed.as_ref()?.file.interface.clone());
     let interface = about.interface.clone().or_else(of_catalogue);
-    match interface.as_deref() {
-        Some("nvme") => Page::Nvme,
-        _ if about.name.starts_with("intel-") => Page::Ata(AttributeSet::Intel),
-        _ if about.name.starts_with("sandforce-") || about.name.starts_with("patriot-") => {
-            Page::Ata(AttributeSet::SandForce)
-        }
-        _ => Page::Ata(AttributeSet::Generic),
+    if interface.as_deref() == Some("nvme") {
+        return Page::Nvme;
     }
+    let of_catalogue = || Some(listed.as_ref()?.attribute_set());
+    Page::Ata(about.attributes.or_else(of_catalogue).unwrap_or_default())
 }
 
 /// A series of the catalogue whose model numbers smartctl's drive database has: the number without

@@ -8,6 +8,7 @@ use ssdlab_drives::catalogue;
 use ssdlab_drives::keep::manner::Manner;
 use ssdlab_drives::keep::saved;
 use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::smart::AttributeSet;
 use ssdlab_ssd::Drive;
 use ssdlab_view::units;
 use std::io::Read;
@@ -18,8 +19,13 @@ pub const DRIVE_FILE: &str = "drive.ssd";
 /// Its path, in the results of `age` when it is kept elsewhere.
 const PLACE_FILE: &str = "drive.path";
 
-/// Description of the drive that a life leaves behind.
-pub fn about(manner: &Manner, interface: &str, host_bytes: u64, days: f64) -> About {
+/// Description of the drive that it leaves behind.
+pub fn about(
+    manner: &Manner,
+    (interface, attributes): (&str, Option<AttributeSet>),
+    host_bytes: u64,
+    days: f64,
+) -> About {
     About {
         name: manner.name.clone(),
         title: manner.title.clone(),
@@ -36,14 +42,16 @@ pub fn about(manner: &Manner, interface: &str, host_bytes: u64, days: f64) -> Ab
         powered_minutes: (days * 1440.0) as u64,
         celsius: Some(manner.temperature_c.clamp(0.0, 99.0) as u8),
         interface: Some(interface.to_owned()),
+        attributes,
         lived: Some(manner.clone()),
     }
 }
 
 impl Life {
     /// Description of the drive that it leaves behind.
-    pub fn about(&self, interface: &str) -> About {
-        about(&self.manner, interface, self.end.host_bytes, self.end.days)
+    pub fn about(&self, interface: &str, attributes: Option<AttributeSet>) -> About {
+        let serves = (interface, attributes);
+        about(&self.manner, serves, self.end.host_bytes, self.end.days)
     }
 }
 
@@ -96,7 +104,7 @@ pub fn open(path: &Path) -> Result<(Drive, About), LabError> {
     let days = standing.days(drive.config(), drive.counters().host_bytes_written);
     let about = about(
         &standing.manner,
-        &standing.interface,
+        (&standing.interface, standing.attributes),
         drive.counters().host_bytes_written,
         days,
     );

@@ -55,7 +55,7 @@ impl Lived {
     /// # Errors
     /// When it cannot be written.
     pub fn save(self, place: Place, plan: &Plan) -> Result<u64, LabError> {
-        let about = self.life.about(&plan.interface);
+        let about = self.life.about(&plan.interface, plan.attributes);
         let timed = self.drive.into_timed();
         let timed = timed.map_err(|error| LabError::refused(error.to_string(), ""))?;
         place.save(&timed, &about)
@@ -134,6 +134,7 @@ impl<'a> Ageing<'a> {
             manner: self.plan.manner.clone(),
             media: self.plan.media.clone(),
             interface: self.plan.interface.clone(),
+            attributes: self.plan.attributes,
             commands: self.commands.state(),
             patrols: self.patrols,
             since_patrol: self.since_patrol,

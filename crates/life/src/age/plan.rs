@@ -7,6 +7,7 @@ use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::keep::manner::Manner;
 use ssdlab_drives::media::{Media, law, retention};
+use ssdlab_drives::smart::AttributeSet;
 use ssdlab_load::synthetic::{Commands, Load, Pattern};
 use ssdlab_ssd::DriveConfig;
 
@@ -86,6 +87,8 @@ pub struct Plan {
     pub until: Until,
     /// `sata`, `nvme`, `pcie`: how the drive serves its SMART.
     pub interface: String,
+    /// The attributes that its SMART has.
+    pub attributes: Option<AttributeSet>,
 }
 
 /// Bytes that may be written a day: more than any link carries is no rate.
@@ -98,7 +101,7 @@ impl Plan {
     /// When the life is impossible: a load that never writes, a temperature no drive has, a drive
     /// that cannot wear.
     pub fn new(drive: &CatalogueDrive, manner: Manner, until: Until) -> Result<Plan, LabError> {
-        let media = Media::of(drive)?;
+        let media = drive.media()?;
         let mut config = drive.config.clone();
         let mut manner = Manner {
             name: drive.file.name.clone(),
@@ -136,6 +139,7 @@ impl Plan {
             media,
             until,
             interface: drive.file.interface.clone(),
+            attributes: Some(drive.attribute_set()),
         };
         plan.validate()?;
         Ok(plan)
@@ -157,6 +161,7 @@ impl Plan {
             media: standing.media.clone(),
             until,
             interface: standing.interface.clone(),
+            attributes: standing.attributes,
         };
         plan.validate()?;
         Ok(plan)

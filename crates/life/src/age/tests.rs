@@ -217,7 +217,7 @@ fn a_checkpoint_is_a_drive_too() {
     assert_eq!(about.interface.as_deref(), Some("sata"));
     assert!(drive.counters().host_bytes_written < lived.life.end.host_bytes);
     let saved = dir.path().join(left::DRIVE_FILE);
-    let about = lived.life.about("nvme");
+    let about = lived.life.about("nvme", None);
     let timed = lived.drive.into_timed().unwrap();
     ssdlab_drives::keep::saved::save(
         &saved,

@@ -86,6 +86,7 @@ impl Lived {
             title: plan.title.clone(),
             settings: plan.settings.clone(),
             rests_on: plan.rests_on.clone(),
+            attributes: plan.attributes,
             history,
             // A life that something else followed is not that life any more.
             lived: None,

@@ -358,7 +358,7 @@ fn drive(s: &Simulation) -> Markup {
             }
             details {
                 summary { (s.drive.rests_on.len()) " calibrated and assumed values" }
-                ul { @for value in &s.drive.rests_on { li { (value) } } }
+                ul { @for value in &s.drive.rests_on { li { (value.as_ref()) } } }
             }
             p .quiet {
                 "Self-checks: "

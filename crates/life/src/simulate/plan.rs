@@ -5,6 +5,8 @@ use ssdlab_base::error::Place;
 use ssdlab_base::memory::refuse_if_too_big;
 use ssdlab_base::quantity::{parse_duration, parse_size};
 use ssdlab_drives::catalogue::CatalogueDrive;
+use ssdlab_drives::rests_on::RestsOn;
+use ssdlab_drives::smart::AttributeSet;
 use ssdlab_load::synthetic::{Commands, Load};
 use ssdlab_ssd::{Bytes, DriveConfig, Nanos};
 
@@ -150,7 +152,9 @@ pub struct Plan {
     /// Parameters changed from the drive's file, `key=value`.
     pub settings: Vec<String>,
     /// Calibrated and assumed values of the drive.
-    pub rests_on: Vec<String>,
+    pub rests_on: Vec<RestsOn>,
+    /// The attributes that the drive's SMART has.
+    pub attributes: Option<AttributeSet>,
     /// History of a saved drive.
     pub history: Vec<String>,
     /// Gear.
@@ -176,6 +180,7 @@ impl Plan {
             name: drive.file.name.clone(),
             title: drive.file.title.clone(),
             rests_on: drive.rests_on(),
+            attributes: Some(drive.attribute_set()),
             config: drive.config.clone(),
             ..self
         }

@@ -5,6 +5,7 @@ use super::sample::{Sample, three};
 use super::{Gear, Plan};
 use serde::Serialize;
 use ssdlab_base::check::{Check, failures};
+use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::nand::Purpose;
 use ssdlab_ssd::{DriveConfig, DriveCounters, Nanos, Op};
@@ -49,7 +50,7 @@ pub struct DriveFacts {
     /// Of the model's tables, bytes.
     pub memory_bytes: u64,
     /// Calibrated and assumed values that figures of this drive rest on.
-    pub rests_on: Vec<String>,
+    pub rests_on: Vec<RestsOn>,
 }
 
 impl DriveFacts {

@@ -37,6 +37,7 @@ fn plan(gear: Gear, until: &str) -> Plan {
         config: drive.config.clone(),
         settings: Vec::new(),
         rests_on: Vec::new(),
+        attributes: None,
         history: Vec::new(),
         gear,
         load: Load {

@@ -57,7 +57,7 @@ pub fn parse(text: &str, source: &str) -> Result<Plan, LabError> {
             globals.extend(section.settings);
             continue;
         }
-        let draft = draft(&globals, &section)?;
+        let draft = drafted(&globals, &section)?;
         let stonewall = draft.stonewall;
         let job = draft.finish(&section, job_count)?;
         job_count += 1;
@@ -68,7 +68,7 @@ pub fn parse(text: &str, source: &str) -> Result<Plan, LabError> {
     }
     if phases.is_empty() {
         // A later [global] without a job is still checked, so that its errors are not lost.
-        draft(&globals, &Section::nameless(source))?;
+        drafted(&globals, &Section::nameless(source))?;
         return Err(LabError::refused(
             format!("{source}: no job in it"),
             "add a section such as [job1] below [global]",
@@ -84,7 +84,7 @@ pub fn parse(text: &str, source: &str) -> Result<Plan, LabError> {
 
 /// Applies the settings of `[global]` and then those of the section, last word first heard:
 /// of an option given twice, only the last stands.
-fn draft(globals: &[Setting], section: &Section) -> Result<Draft, LabError> {
+fn drafted(globals: &[Setting], section: &Section) -> Result<Draft, LabError> {
     let all = || globals.iter().chain(&section.settings);
     let mut draft = Draft::default();
     // fio reads kb_base before the rest, wherever it stands.

@@ -7,7 +7,7 @@
 //! C. Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015). A sampled block's
 //! own counts stay exact.
 
-use super::runs::Runs;
+use super::runs::{Counts, Runs};
 use std::collections::HashMap;
 
 /// Bytes of a block.
@@ -26,29 +26,6 @@ enum Kept {
     All(Runs),
     /// Those of which so many low bits of the hash are zero.
     Some(HashMap<u64, Counts>, u32),
-}
-
-/// What was done to one block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Reads of it.
-    pub reads: u32,
-    /// Writes of it.
-    pub writes: u32,
-    /// Reads that came after a write.
-    pub reads_back: u32,
-}
-
-impl Counts {
-    fn read(&mut self) {
-        self.reads = self.reads.saturating_add(1);
-        let back = u32::from(self.writes > 0);
-        self.reads_back = self.reads_back.saturating_add(back);
-    }
-
-    fn write(&mut self) {
-        self.writes = self.writes.saturating_add(1);
-    }
 }
 
 /// What the counts say. Numbers of blocks and accesses are estimates when `sampled_1_in` > 1.

@@ -8,12 +8,36 @@
 //! Neighbours that have become alike are joined when runs are many, not at once: a command that
 //! meets one run, as those of a random load do, then costs one look-up.
 
-use super::blocks::Counts;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Joining fewer is not worth while.
 const JOIN_AT: usize = 1 << 16;
+
+/// How often one block was read and written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Reads of it.
+    pub reads: u32,
+    /// Writes of it.
+    pub writes: u32,
+    /// Reads that came after a write.
+    pub reads_back: u32,
+}
+
+impl Counts {
+    /// Counts a read.
+    pub fn read(&mut self) {
+        self.reads = self.reads.saturating_add(1);
+        let back = u32::from(self.writes > 0);
+        self.reads_back = self.reads_back.saturating_add(back);
+    }
+
+    /// Counts a write.
+    pub fn write(&mut self) {
+        self.writes = self.writes.saturating_add(1);
+    }
+}
 
 /// Runs by their first block.
 #[derive(Debug)]

@@ -1,9 +1,10 @@
 //! Writes traces. What a format cannot hold is left out and counted.
 
+use super::format::blktrace::{self, Step};
+use super::format::csv::HEADER as CSV_HEADER;
+use super::format::number::SECTOR;
 use super::order::CompletionOrder;
 use super::{Event, Format};
-use crate::trace::format::blktrace::{self, Step};
-use crate::trace::format::{CSV_HEADER, SECTOR};
 use ssdlab_base::LabError;
 use ssdlab_ssd::Op;
 use std::io::{self, Write};

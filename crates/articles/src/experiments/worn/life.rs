@@ -5,6 +5,7 @@ use ssdlab_drives::catalogue;
 use ssdlab_drives::cycles::Cycles;
 use ssdlab_drives::keep::manner::Manner;
 use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_life::age::live::Ageing;
 use ssdlab_life::age::{Plan, Until};
 use ssdlab_ssd::{Bytes, Drive, DriveConfig};
@@ -36,7 +37,7 @@ pub struct Aged {
     /// The drive's self-check after its life.
     pub contradiction: Option<String>,
     /// What its wear rests on.
-    pub rests_on: Vec<String>,
+    pub rests_on: Vec<RestsOn>,
 }
 
 impl Aged {
@@ -45,7 +46,7 @@ impl Aged {
         self.cycles.left_pct(self.cycles_rated)
     }
 
-    fn of(drive: &Drive, how: String, rests_on: Vec<String>) -> Result<Aged, LabError> {
+    fn of(drive: &Drive, how: String, rests_on: Vec<RestsOn>) -> Result<Aged, LabError> {
         let wear = drive.reliability().ok_or_else(|| {
             LabError::refused("the aged drive's media does not wear", "see `ssdlab age`")
         })?;

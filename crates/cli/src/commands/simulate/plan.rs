@@ -43,6 +43,7 @@ pub fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<Plan, LabError> {
         config: drive.config.clone(),
         settings: Vec::new(),
         rests_on: Vec::new(),
+        attributes: None,
         history: Vec::new(),
         gear,
         load: Load {
@@ -88,6 +89,7 @@ pub fn plan(args: &Simulate, settings: &[Setting]) -> Result<(Plan, Begun), LabE
         config: drive.config().clone(),
         settings: about.settings.clone(),
         rests_on: about.rests_on.clone(),
+        attributes: about.attributes,
         history: about.history.clone(),
         ..bare(args, &stand_in)?
     };

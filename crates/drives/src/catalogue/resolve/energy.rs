@@ -1,7 +1,7 @@
 //! `[energy]` of a drive file.
 
-use super::Reader;
-use crate::catalogue::EnergyTable;
+use crate::catalogue::reader::Reader;
+use crate::catalogue::tables::EnergyTable;
 use ssdlab_base::LabError;
 use ssdlab_ssd::config::EnergyConfig;
 use ssdlab_ssd::nand::SLC_KIND;

@@ -1,7 +1,8 @@
 //! `[ftl]` of a drive file. What a file does not name is absent from the drive.
 
-use super::Reader;
-use crate::catalogue::{FtlTable, Sourced};
+use crate::catalogue::reader::Reader;
+use crate::catalogue::sourced::Sourced;
+use crate::catalogue::tables::FtlTable;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::config::{

@@ -1,9 +1,9 @@
 //! `[wear]` of a drive file: units and ranges.
 
-use super::Reader;
-use crate::catalogue::{Sourced, WearTable};
-use crate::media::law::{Given, Media};
-use crate::media::{Class, Codeword};
+use crate::catalogue::reader::Reader;
+use crate::catalogue::sourced::Sourced;
+use crate::catalogue::tables::WearTable;
+use crate::media::{Class, Codeword, Given, Media};
 use ssdlab_base::LabError;
 use ssdlab_ssd::nand::EndOfLife;
 use std::fmt::Display;

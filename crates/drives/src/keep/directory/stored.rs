@@ -2,7 +2,6 @@
 
 use super::frames::{self, Frames};
 use super::records::{Record, Said};
-use super::{VERSION, VERSION_MIN};
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::{PowerDrive, Smart};
@@ -12,6 +11,11 @@ use std::fs::File;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Version of the directory's format.
+pub(super) const VERSION: u32 = 4;
+/// The oldest that is read: it had one log.
+const VERSION_MIN: u32 = 3;
 
 /// What a directory holds.
 pub(super) struct Stored {

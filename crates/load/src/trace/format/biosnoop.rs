@@ -3,8 +3,10 @@
 //! Columns are found by the header, counted from the right because process names hold blanks.
 //! A command was issued LAT(ms) before its TIME(s). Without `-Q` that is its time in the driver.
 
+use super::number::{Why, bytes_of, time, whole};
 use super::pairing::Kind;
-use super::{Event, Parser, Sink, Why, bytes_of, time, whole};
+use super::sink::{Parser, Sink};
+use crate::trace::Event;
 use ssdlab_ssd::Op;
 
 /// Whether `line` is the header.

@@ -4,8 +4,9 @@
 //! A command is issued at its D (given to the driver) and completes at its C. A trace without D
 //! starts at Q (queued). Summaries at the end and other actions are passed over.
 
+use super::number::{SECTOR, Why, bytes_of, excerpt, time, whole};
 use super::pairing::{Kind, Pairing};
-use super::{Parser, SECTOR, Sink, Why, bytes_of, time, whole};
+use super::sink::{Parser, Sink};
 use ssdlab_ssd::Op;
 
 /// Actions of blkparse that are no start or end of a command (its manual page).
@@ -51,7 +52,7 @@ impl Parser for Blkparse {
                 sink.skipped += 1;
                 return Ok(());
             }
-            _ => return Err(format!("`{}` is no action", super::excerpt(action))),
+            _ => return Err(format!("`{}` is no action", excerpt(action))),
         }
         let rwbs = words.next().ok_or_else(|| "no RWBS".to_owned())?;
         let rest: Vec<&str> = words.collect();

@@ -4,8 +4,10 @@
 //! time u64 (ns), sector u64, bytes u32, action u32, pid u32, device u32, cpu u32, error u16,
 //! pdu_len u16. The byte order is that of the machine that traced.
 
+use super::number::{SECTOR, Why, bytes_of};
 use super::pairing::{Kind, Pairing};
-use super::{Event, SECTOR, Sink, Why, bytes_of};
+use super::sink::Sink;
+use crate::trace::Event;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Op;
 use std::fs::File;

@@ -4,7 +4,9 @@
 //! in us, with up to three decimals; `done_us` may be empty. Sizes in bytes. `op` is `read`,
 //! `write`, `trim`, `flush` or `write_zeroes`.
 
-use super::{Event, Parser, Sink, Why, excerpt, time, whole};
+use super::number::{Why, excerpt, time, whole};
+use super::sink::{Parser, Sink};
+use crate::trace::Event;
 use ssdlab_ssd::Op;
 
 /// The header that is written.

@@ -4,7 +4,9 @@
 //! until so many ms after its start (iolog.c, and timed), whatever its manual says of us.
 //! A log has no completions.
 
-use super::{Event, Parser, Sink, Why, excerpt, whole};
+use super::number::{Why, excerpt, whole};
+use super::sink::{Parser, Sink};
+use crate::trace::Event;
 use ssdlab_ssd::Op;
 
 /// Reads one version.

@@ -1,6 +1,7 @@
 //! Joins the start of a command and its completion, which block traces report apart.
 
-use super::{Event, Sink, checked};
+use super::sink::{Sink, checked};
+use crate::trace::Event;
 use ssdlab_ssd::Op;
 use std::collections::{HashMap, VecDeque};
 

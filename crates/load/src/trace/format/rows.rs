@@ -1,6 +1,8 @@
 //! Formats of one command a line, with fixed columns and no header.
 
-use super::{Event, Parser, Sink, Why, bytes_of, excerpt, time, whole};
+use super::number::{Why, bytes_of, excerpt, time, whole};
+use super::sink::{Parser, Sink};
+use crate::trace::Event;
 use ssdlab_ssd::Op;
 
 /// Which columns.

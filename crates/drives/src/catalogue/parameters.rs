@@ -1,0 +1,68 @@
+//! The values of a drive file as a list.
+
+use super::file::DriveFile;
+use super::reader::Reader;
+use super::sourced::{Kind, Parameter, Sourced};
+use serde::Serialize;
+use ssdlab_base::LabError;
+
+/// Every value has a source; calibrated ones, and only they, name the figures fitted to.
+pub(super) fn check_sources(file: &DriveFile, source: &str) -> Result<(), LabError> {
+    let r = Reader { source };
+    for p in parameters(file) {
+        if p.source.trim().is_empty() {
+            return Err(r.bad(&p.key, &p.value, "its source must not be empty".into()));
+        }
+        if (p.kind == Kind::Calibrated) == p.fitted_to.is_empty() {
+            let allowed = "calibrated values, and only they, have fitted_to = [figure ids]";
+            return Err(r.bad(&p.key, &p.value, allowed.into()));
+        }
+    }
+    Ok(())
+}
+
+/// Every sourced value, found through serde so that none can be forgotten.
+pub(super) fn parameters(file: &DriveFile) -> Vec<Parameter> {
+    let mut found = Vec::new();
+    add("documented", &file.documented, &mut found);
+    add("capacity", &file.capacity, &mut found);
+    add("nand", &file.nand, &mut found);
+    add("ftl", &file.ftl, &mut found);
+    add("buffer", &file.buffer, &mut found);
+    add("host", &file.host, &mut found);
+    if let Some(energy) = &file.energy {
+        add("energy", energy, &mut found);
+    }
+    if let Some(smart) = &file.smart {
+        add("smart", smart, &mut found);
+    }
+    if let Some(wear) = &file.wear {
+        add("wear", wear, &mut found);
+    }
+    found
+}
+
+fn add(table: &str, values: &impl Serialize, found: &mut Vec<Parameter>) {
+    let json = serde_json::to_value(values).unwrap_or_default();
+    for (key, value) in json.as_object().into_iter().flatten() {
+        let Ok(sourced) = serde_json::from_value::<Sourced<serde_json::Value>>(value.clone())
+        else {
+            continue;
+        };
+        found.push(Parameter {
+            key: format!("{table}.{key}"),
+            value: shown(&sourced.value),
+            kind: sourced.kind,
+            source: sourced.source,
+            fitted_to: sourced.fitted_to,
+        });
+    }
+}
+
+fn shown(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(list) => list.iter().map(shown).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}

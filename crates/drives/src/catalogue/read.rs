@@ -1,0 +1,235 @@
+//! Finds drives by name and reads their files.
+
+use super::drive::CatalogueDrive;
+use super::families;
+use super::parameters::check_sources;
+use super::place::{self, toml_error};
+use super::resolve;
+use ssdlab_base::LabError;
+use ssdlab_base::error::Place;
+use std::path::Path;
+
+/// The drives that come with ssdlab, every file of `drives/`: file name and text.
+const BUILT_IN: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
+
+/// Names of the drives that come with ssdlab, in order.
+///
+/// # Errors
+/// Never for a released build: a test loads every file.
+pub fn names() -> Result<Vec<String>, LabError> {
+    BUILT_IN
+        .iter()
+        .map(|(source, text)| Ok(header(text, source)?.0))
+        .collect()
+}
+
+/// The drive files that come with ssdlab: file name and text.
+pub fn files() -> &'static [(&'static str, &'static str)] {
+    BUILT_IN
+}
+
+/// The text of a drive file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read(file: &str) -> Result<String, LabError> {
+    let path = Path::new(file);
+    std::fs::read_to_string(path).map_err(|error| LabError::file("reading", path, error))
+}
+
+/// A drive of the catalogue by name.
+///
+/// # Errors
+/// When there is no such drive; the message lists those there are.
+pub fn drive(name: &str) -> Result<CatalogueDrive, LabError> {
+    for &(source, text) in BUILT_IN {
+        if header(text, source)?.0 == name {
+            return parse(text, source);
+        }
+    }
+    Err(LabError::refused(
+        format!(
+            "there is no drive `{name}` in the catalogue (there are: {})",
+            families::in_groups(&names()?).join(", ")
+        ),
+        "`ssdlab drives list` describes them; a path ending in .toml reads your own",
+    ))
+}
+
+/// A drive by name, or from a TOML file when `name` ends in `.toml`.
+///
+/// # Errors
+/// When it cannot be found, read or understood.
+pub fn open(name: &str) -> Result<CatalogueDrive, LabError> {
+    if !name.ends_with(".toml") {
+        return drive(name);
+    }
+    parse(&read(name)?, name)
+}
+
+/// Reads a drive file.
+///
+/// # Errors
+/// With file and line: unknown keys, missing sources, bad units, an impossible drive.
+pub fn parse(text: &str, source: &str) -> Result<CatalogueDrive, LabError> {
+    parse_table(text, source).map_err(|error| place::located(error, text))
+}
+
+fn parse_table(text: &str, source: &str) -> Result<CatalogueDrive, LabError> {
+    let table = merged(text, source, 0)?;
+    let file = place::file_of(table, text, source)?;
+    check_sources(&file, source)?;
+    let config = resolve::config(&file, source)?;
+    resolve::wear(&file, source)?;
+    config.validate().map_err(|error| LabError::BadValue {
+        option: error.what,
+        given: error.given,
+        allowed: error.allowed,
+        place: Place {
+            source: source.into(),
+            line: None,
+        },
+        hint: "raw capacity is channels x dies x planes x blocks x pages x page size".into(),
+    })?;
+    Ok(CatalogueDrive { file, config })
+}
+
+/// The file's table with its base's values where it gives none.
+fn merged(text: &str, source: &str, depth: u32) -> Result<toml::Table, LabError> {
+    let own: toml::Table = text
+        .parse()
+        .map_err(|error| toml_error(&error, text, source))?;
+    let Some(base) = own.get("base").and_then(toml::Value::as_str) else {
+        return Ok(own);
+    };
+    let found = BUILT_IN
+        .iter()
+        .find(|(s, t)| header(t, s).is_ok_and(|(name, _)| name == base));
+    let Some((base_source, base_text)) = found.filter(|_| depth < 4) else {
+        return Err(LabError::BadValue {
+            option: "base".into(),
+            given: base.into(),
+            allowed: format!(
+                "a drive of the catalogue is allowed: {}",
+                names()?.join(", ")
+            ),
+            place: Place {
+                source: source.into(),
+                line: None,
+            },
+            hint: String::new(),
+        });
+    };
+    let mut table = merged(base_text, base_source, depth + 1)?;
+    for (key, value) in own {
+        match (table.get_mut(&key), value) {
+            (Some(toml::Value::Table(below)), toml::Value::Table(above)) => below.extend(above),
+            (_, value) => {
+                table.insert(key, value);
+            }
+        }
+    }
+    Ok(table)
+}
+
+fn header(text: &str, source: &str) -> Result<(String, String), LabError> {
+    let table: toml::Table = text
+        .parse()
+        .map_err(|error| toml_error(&error, text, source))?;
+    let field = |key: &str| {
+        table
+            .get(key)
+            .and_then(toml::Value::as_str)
+            .unwrap_or("")
+            .to_string()
+    };
+    Ok((field("name"), field("title")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn consumer() -> &'static str {
+        let found = BUILT_IN
+            .iter()
+            .find(|(file, _)| *file == "consumer-sata-1tb.toml");
+        found.unwrap().1
+    }
+
+    #[test]
+    fn every_drive_of_the_catalogue_is_complete_possible_and_sourced() {
+        for name in names().unwrap() {
+            let drive = drive(&name).unwrap();
+            assert_eq!(drive.file.name, name);
+            assert!(drive.parameters().len() > 25, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_twin_differs_only_in_protection() {
+        let mut twin = drive("consumer-sata-1tb-plp").unwrap().config;
+        let base = drive("consumer-sata-1tb").unwrap().config;
+        assert!(twin.buffer.protected && !base.buffer.protected);
+        twin.buffer.protected = false;
+        twin.name.clone_from(&base.name);
+        assert_eq!(twin, base);
+    }
+
+    #[test]
+    fn figures_of_the_article_are_in_the_file() {
+        let drive = drive("consumer-sata-1tb").unwrap();
+        assert_eq!(drive.rated_bytes_written(), Some(185_000_000_000_000));
+        assert_eq!(drive.config.nand.timing.read[0], ssdlab_ssd::Nanos(56_500));
+        assert_eq!(
+            drive.config.host.command_overhead,
+            ssdlab_ssd::Nanos(10_500)
+        );
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let cases = [
+            ("channels = {", "chanels = {", "unknown field `chanels`"),
+            ("\"16 KiB\"", "\"16 bananas\"", "16 bananas"),
+            (
+                "value = \"400 MB/s\"",
+                "value = \"400 MB\"",
+                "a size per second",
+            ),
+            ("\"1000204886016 B\"", "\"2 TB\"", "raw capacity is"),
+            (
+                "source = \"article s2d\" }\nrandom_read",
+                "source = \"\" }\nrandom_read",
+                "source must",
+            ),
+            ("fitted_to = [\"s2d.buffered.cliff_s\"], ", "", "fitted_to"),
+            (
+                "kind = \"calibrated\"",
+                "kind = \"guessed\"",
+                "unknown variant `guessed`",
+            ),
+            (
+                "{ value = 8, kind = \"assumed\", source = ",
+                "{ value = 8, source = ",
+                "missing field `kind`",
+            ),
+            ("[buffer]", "[bufer]", "unknown field `bufer`"),
+        ];
+        for (from, to, expected) in cases {
+            let text = consumer().replacen(from, to, 1);
+            assert_ne!(text, consumer(), "{from}");
+            let error = parse(&text, "x.toml").unwrap_err();
+            let shown = error.to_string();
+            assert!(shown.contains(expected), "{to}: {shown}");
+            assert!(shown.starts_with("x.toml"), "{shown}");
+            assert!(!error.hint().is_empty());
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones() {
+        let error = drive("nonesuch").unwrap_err().to_string();
+        assert!(error.contains("consumer-sata-1tb-plp"), "{error}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Values with where they come from.
+
+use crate::rests_on::RestsOn;
+use serde::{Deserialize, Serialize};
+
+/// How a value is known, strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The maker says so.
+    Datasheet,
+    /// Somebody opened a drive and looked.
+    Teardown,
+    /// Somebody measured it.
+    Measured,
+    /// Follows from other values by arithmetic.
+    Derived,
+    /// Fitted so that the model meets the published figures in `fitted_to`.
+    Calibrated,
+    /// Chosen by us; the source says why.
+    Assumed,
+}
+
+impl Kind {
+    /// As written in drive files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Datasheet => "datasheet",
+            Kind::Teardown => "teardown",
+            Kind::Measured => "measured",
+            Kind::Derived => "derived",
+            Kind::Calibrated => "calibrated",
+            Kind::Assumed => "assumed",
+        }
+    }
+}
+
+/// A value with where it comes from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sourced<T> {
+    /// The value.
+    pub value: T,
+    /// How it is known.
+    pub kind: Kind,
+    /// Where from, or why.
+    pub source: String,
+    /// Ids of the published figures that a calibrated value was fitted to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fitted_to: Vec<String>,
+}
+
+/// One parameter for showing: table, key, value, kind, source, fitted_to.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct Parameter {
+    /// `nand.program` and so on.
+    pub key: String,
+    /// As written.
+    pub value: String,
+    /// How it is known.
+    pub kind: Kind,
+    /// Where from.
+    pub source: String,
+    /// Figures it was fitted to.
+    pub fitted_to: Vec<String>,
+}
+
+impl Parameter {
+    /// The table of the file that it stands in: `nand` of `nand.program`.
+    pub fn table(&self) -> &str {
+        self.key.split('.').next().unwrap_or_default()
+    }
+
+    /// What figures of the drive rest on because of it: nothing but a calibrated or assumed value.
+    pub fn rests_on(&self) -> Option<RestsOn> {
+        match self.kind {
+            Kind::Calibrated => Some(RestsOn::calibrated(&self.key, &self.value, &self.fitted_to)),
+            Kind::Assumed => Some(RestsOn::assumed(&self.key, &self.value, &self.source)),
+            Kind::Datasheet | Kind::Teardown | Kind::Measured | Kind::Derived => None,
+        }
+    }
+}

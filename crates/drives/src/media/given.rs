@@ -1,0 +1,216 @@
+//! What a drive file gives of its media, over what is usual.
+
+use super::{Class, Codeword, Media, PowerLaw};
+use crate::rests_on::RestsOn;
+use ssdlab_base::LabError;
+use ssdlab_ssd::nand::EndOfLife;
+
+/// What is given; `None` is as usual for the cells. Shares are parts of 1.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Given {
+    /// Rated cycles.
+    pub cycles: Option<u32>,
+    /// Class of the rating.
+    pub class: Option<Class>,
+    /// eps, alpha, k, beta, m, n, gamma, p, q of the law: in place of the published ones (TLC, QLC)
+    /// or of those fitted (SLC, MLC).
+    pub law: [Option<f64>; 9],
+    /// Bits of a code word that are corrected.
+    pub ecc_bits: Option<u32>,
+    /// User data of a code word, bytes.
+    pub ecc_data_bytes: Option<u32>,
+    /// Tries beyond the first.
+    pub retries: Option<u32>,
+    /// How much more each corrects.
+    pub retry_gain: Option<f64>,
+    /// Time of each besides sensing, ns.
+    pub retry_ns: Option<u64>,
+    /// Sigma of ln RBER between blocks.
+    pub block_spread: Option<f64>,
+    /// The same between pages.
+    pub page_spread: Option<f64>,
+    /// Median of the cycles at which blocks fail, in rated cycles.
+    pub failure_median: Option<f64>,
+    /// Sigma of its logarithm.
+    pub failure_spread: Option<f64>,
+    /// Share of early failures.
+    pub failure_early: Option<f64>,
+    /// Share of failures that are programs.
+    pub failure_programs: Option<f64>,
+    /// Share of a die's blocks in reserve.
+    pub reserve: Option<f64>,
+    /// Share by which programs get faster.
+    pub program_faster: Option<f64>,
+    /// Share by which erases get slower.
+    pub erase_slower: Option<f64>,
+    /// Whether there is refresh.
+    pub refresh: Option<bool>,
+    /// Share of the tries from which data has faded.
+    pub refresh_above: Option<f64>,
+    /// Pages of each full block that a patrol reads.
+    pub patrol_pages: Option<u32>,
+    /// Hours between two patrols.
+    pub patrol_hours: Option<u32>,
+    /// Share of the last try's RBER from which blocks are retired.
+    pub retire_above: Option<f64>,
+    /// Dynamic levelling.
+    pub level_dynamic: Option<bool>,
+    /// Erases allowed between superblocks.
+    pub level_gap: Option<u32>,
+    /// Superblocks freed between looks.
+    pub level_every: Option<u32>,
+    /// At the end of the reserve.
+    pub end_of_life: Option<EndOfLife>,
+}
+
+impl Media {
+    /// Of cells of so many bits, rated for `cycles` or what is usual; everything else as usual.
+    ///
+    /// # Errors
+    /// When `cycles` is zero.
+    pub fn new(bits: u32, cycles: Option<u32>, class: Class) -> Result<Media, LabError> {
+        let given = Given {
+            cycles,
+            ..Given::default()
+        };
+        Media::given(bits, class, &given)
+    }
+
+    /// Of cells of so many bits; `class` is what is taken when none is given.
+    ///
+    /// # Errors
+    /// When it is rated for no cycles.
+    pub(crate) fn given(bits: u32, class: Class, given: &Given) -> Result<Media, LabError> {
+        let mut media = Media::usual(bits, given.class.unwrap_or(class));
+        media.put_cycles(given)?;
+        media.put(given);
+        media.rests_on = assumed(given);
+        if given.cycles.is_none() {
+            media.rests_on.push(RestsOn::stated(format!(
+                "rated cycles {} (assumed): usual for {bits} bits a cell",
+                media.cycles_rated
+            )));
+        }
+        media.put_law(given);
+        Ok(media)
+    }
+
+    fn put_cycles(&mut self, given: &Given) -> Result<(), LabError> {
+        let Some(cycles) = given.cycles else {
+            return Ok(());
+        };
+        if cycles == 0 {
+            return Err(LabError::refused(
+                "media rated for 0 cycles cannot be written",
+                "documented.program_erase_cycles is 1 or more",
+            ));
+        }
+        self.cycles_rated = cycles;
+        self.level_gap = (cycles / 50).max(4);
+        Ok(())
+    }
+
+    fn put(&mut self, given: &Given) {
+        if given.ecc_bits.is_some() || given.ecc_data_bytes.is_some() {
+            let data = given.ecc_data_bytes.unwrap_or(self.code.data_bytes);
+            self.code = Codeword::bch_of(data, given.ecc_bits.unwrap_or(self.code.t));
+        }
+        set(&mut self.retries, given.retries);
+        set(&mut self.retry_gain, given.retry_gain);
+        set(&mut self.retry_ns, given.retry_ns);
+        set(&mut self.block_spread, given.block_spread);
+        set(&mut self.page_spread, given.page_spread);
+        set(&mut self.failure_median, given.failure_median);
+        set(&mut self.failure_spread, given.failure_spread);
+        set(&mut self.failure_early, given.failure_early);
+        set(&mut self.failure_programs, given.failure_programs);
+        set(&mut self.reserve, given.reserve);
+        set(&mut self.program_faster, given.program_faster);
+        set(&mut self.erase_slower, given.erase_slower);
+        set(&mut self.patrol_pages, given.patrol_pages);
+        set(&mut self.patrol_hours, given.patrol_hours);
+        set(&mut self.retire_above, given.retire_above);
+        set(&mut self.level_dynamic, given.level_dynamic);
+        set(&mut self.level_gap, given.level_gap);
+        set(&mut self.level_every, given.level_every);
+        set(&mut self.end_of_life, given.end_of_life);
+        self.refresh_above = given.refresh_above.or(self.refresh_above);
+        if given.refresh == Some(false) {
+            self.refresh_above = None;
+        }
+    }
+
+    /// The law: published, or fitted, and what is given in its place.
+    fn put_law(&mut self, given: &Given) {
+        let all = given.law.iter().all(Option::is_some);
+        if all {
+            // Nothing is left of what would be taken.
+        } else if self.bits_per_cell < 3 {
+            self.law = self.planar();
+            self.rests_on
+                .push(RestsOn::stated(match self.bits_per_cell {
+                    1 => {
+                        "bit errors of SLC: those of planar MLC at the same share of the rating, \
+                         lowered by the ratio of field medians (FAST 2016, remembered)"
+                    }
+                    _ => {
+                        "bit errors of MLC: fitted to measurements of 30 to 40 nm cells within a \
+                         factor of 3.5; cycles count by their share of the rating (assumed)"
+                    }
+                }));
+        } else {
+            let published = "bit errors as published for 72-layer TLC (FAST 2019)";
+            self.rests_on.push(RestsOn::stated(published));
+        }
+        let PowerLaw {
+            eps,
+            alpha,
+            k,
+            beta,
+            m,
+            n,
+            gamma,
+            p,
+            q,
+        } = &mut self.law;
+        for (value, given) in [eps, alpha, k, beta, m, n, gamma, p, q]
+            .into_iter()
+            .zip(given.law)
+        {
+            set(value, given);
+        }
+    }
+}
+
+fn set<T>(value: &mut T, given: Option<T>) {
+    if let Some(given) = given {
+        *value = given;
+    }
+}
+
+/// What is assumed because it is not given: a sentence of each value.
+fn assumed(given: &Given) -> Vec<RestsOn> {
+    let each = [
+        (given.retry_gain, "read retries correct 1.2 times more each"),
+        (given.program_faster, "programs 10 % faster at rated cycles"),
+        (given.erase_slower, "erases 50 % slower at rated cycles"),
+        (
+            given.failure_median,
+            "blocks fail at 3 times the rated cycles (median)",
+        ),
+        (
+            given.failure_early,
+            "1 % of the blocks fail within the rated cycles",
+        ),
+        (given.reserve, "2 % of the blocks in reserve"),
+        (
+            given.patrol_pages.map(f64::from),
+            "patrols read 4 pages of each full block",
+        ),
+        (given.patrol_hours.map(f64::from), "a patrol each week"),
+    ];
+    let missing = each.into_iter().filter(|(given, _)| given.is_none());
+    missing
+        .map(|(_, text)| RestsOn::stated(format!("{text} (assumed)")))
+        .collect()
+}
