@@ -304,18 +304,11 @@ impl<'a> Life<'a> {
     }
 }
 
-/// Lives the months on a new drive.
+/// Lives the months on a new drive until its end or until `stop` is set: the samples taken by then
+/// are the result.
 ///
 /// # Errors
 /// When spec or drive is impossible, or a probe fails its self-check.
-pub fn run(spec: &MonthsSpec, drive: &DriveConfig) -> Result<Months, LabError> {
-    run_until(spec, drive, &AtomicBool::new(false))
-}
-
-/// The same until its end or until `stop` is set: the samples taken by then are the result.
-///
-/// # Errors
-/// As [`run`].
 pub fn run_until(
     spec: &MonthsSpec,
     drive: &DriveConfig,

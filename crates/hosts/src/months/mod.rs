@@ -20,7 +20,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use life::{run, run_until};
+pub use life::run_until;
 pub use result::{Months, Sample};
 pub use spec::{MonthsSpec, Trim};
 

@@ -6,6 +6,10 @@ use ssdlab_base::check::failures;
 use ssdlab_drives::scaling::scaled;
 use ssdlab_ssd::DriveConfig;
 
+fn run(spec: &MonthsSpec, drive: &DriveConfig) -> Result<Months, LabError> {
+    run_until(spec, drive, &AtomicBool::new(false))
+}
+
 /// 96 MiB, 128 superblocks, 12 % over-provisioning: quick, and large enough to amplify.
 fn drive() -> DriveConfig {
     let mut config = DriveConfig::tiny();

@@ -23,7 +23,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use age::{run, run_until};
+pub use age::run_until;
 pub use result::{Oltp, Second, Window};
 pub use spec::OltpSpec;
 

@@ -487,18 +487,11 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// Runs the load on new cache devices, a side for each drive.
+/// Runs the load on new cache devices, a side for each drive until its end or until `stop` is set:
+/// a shorter load.
 ///
 /// # Errors
 /// When spec or drives are impossible.
-pub fn run(spec: &TierSpec, drives: &[DriveConfig]) -> Result<Tier, LabError> {
-    run_until(spec, drives, &AtomicBool::new(false))
-}
-
-/// The same until its end or until `stop` is set: a shorter load.
-///
-/// # Errors
-/// As [`run`].
 pub fn run_until(
     spec: &TierSpec,
     drives: &[DriveConfig],

@@ -28,7 +28,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use engine::{run, run_until};
+pub use engine::run_until;
 pub use result::{DeviceWork, LifeCost, Sample, Served, Tier, life_cost};
 pub use spec::{Durable, TierSpec};
 

@@ -4,6 +4,10 @@ use super::*;
 use ssdlab_base::check::failures;
 use ssdlab_ssd::{DriveConfig, Nanos};
 
+fn run(spec: &TierSpec, drives: &[DriveConfig]) -> Result<Tier, LabError> {
+    run_until(spec, drives, &AtomicBool::new(false))
+}
+
 /// A cache device of about 30 MiB; volatile unless `protected`.
 fn device(protected: bool) -> DriveConfig {
     let mut config = DriveConfig::tiny();
