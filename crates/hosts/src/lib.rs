@@ -1,4 +1,4 @@
-//! Hosts as loads: what a drive endures under a file system's intent log, a cache tier, a file
+//! Hosts as loads on drives: a file system's intent log, a cache tier, a file
 //! system and a database.
 //!
 //! * [`zil`]: the intent log of ZFS.

@@ -135,15 +135,6 @@ impl Opened {
         }
     }
 
-    /// The target inside, for callers that do not mind a virtual call for each command.
-    pub fn into_target(self) -> Box<dyn Target> {
-        match self {
-            Opened::Modelled(target, _) => target,
-            Opened::Null(target) => target,
-            Opened::Real(target) => target,
-        }
-    }
-
     /// Its identity and properties.
     pub fn facts(&self) -> &TargetFacts {
         with_target!(self, target => target.facts())

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// Lives a drive's life.
 ///
 /// # Errors
-/// When it cannot be lived, or results cannot be written.
+/// When the life is impossible, or results cannot be written.
 pub fn age(args: &Age) -> Result<Exit, Failure> {
     let until = Until::parse(&args.until)?;
     let (plan, begun) = match &args.resume {

@@ -21,11 +21,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// When the drive is impossible, or a script cannot be run.
 pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
     for folder in clear_dead() {
-        let folder = folder.display();
-        say(
-            args.quiet,
-            &format!("removed {folder}: the drive of a campaign that was killed"),
-        );
+        let what = "the drive of a campaign that was killed";
+        say(args.quiet, &format!("removed {}: {what}", folder.display()));
     }
     let stop = stop_on_signal()?;
     if let Some(token) = &args.replay {
@@ -40,15 +37,13 @@ pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
     if let Some(path) = &args.export_dm_log_writes {
         campaign.export(path)?;
     }
-    let jobs = args
-        .jobs
-        .or_else(|| std::thread::available_parallelism().ok());
-    let told = AtomicUsize::new(0);
-    let jobs = jobs.map_or(1, NonZeroUsize::get);
+    let cores = || std::thread::available_parallelism().ok();
+    let jobs = args.jobs.or_else(cores).map_or(1, NonZeroUsize::get);
+    let shown = AtomicUsize::new(0);
     let report = campaign.run(jobs, &stop, |done, all| {
         // Some twenty lines, however many cuts there are.
         let step = all.div_ceil(20).max(1);
-        if done / step > told.swap(done / step, Ordering::Relaxed) || done == all {
+        if done / step > shown.swap(done / step, Ordering::Relaxed) || done == all {
             say(args.quiet, &format!("{done} of {all} cuts"));
         }
     })?;

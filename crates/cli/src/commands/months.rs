@@ -36,10 +36,10 @@ pub struct MonthsArgs {
     /// Written to files each day, per cent of the drive.
     #[arg(long, default_value_t = 10, value_name = "PERCENT")]
     pub daily: u32,
-    /// Of the file system, so much is taken up by files.
+    /// Percentage of the file system that files take up.
     #[arg(long, default_value_t = 70, value_name = "PERCENT")]
     pub used: u32,
-    /// Of what is written, so much overwrites blocks of files in place.
+    /// Percentage of writes that overwrite blocks of files in place.
     #[arg(long, default_value_t = 50, value_name = "PERCENT")]
     pub updates: u32,
     /// The largest file.
@@ -51,7 +51,7 @@ pub struct MonthsArgs {
     /// Days from one sample to the next.
     #[arg(long, default_value_t = 7, value_name = "DAYS")]
     pub every: u32,
-    /// Of 100 commands of the probe, so many are reads.
+    /// Percentage of the probe's commands that are reads.
     #[arg(long, default_value_t = 70, value_name = "PERCENT")]
     pub read_pct: u32,
     /// Seed.

@@ -30,7 +30,7 @@ pub struct OltpArgs {
     /// Transactions offered per second.
     #[arg(long, default_value_t = 15_000, value_name = "N")]
     pub tps: u32,
-    /// Transactions at work at once.
+    /// Maximum number of transactions under way.
     #[arg(long, default_value_t = 64, value_name = "N")]
     pub connections: u32,
     /// Page reads of 100 transactions.
@@ -54,7 +54,7 @@ pub struct OltpArgs {
     /// Written each month, per cent of the drive.
     #[arg(long, default_value_t = 200, value_name = "PERCENT")]
     pub monthly: u32,
-    /// Of that, so much goes to other files than tables.
+    /// Percentage of it that goes to files other than tables.
     #[arg(long, default_value_t = 30, value_name = "PERCENT")]
     pub other: u32,
     /// Tables, per cent of the drive.
@@ -66,7 +66,7 @@ pub struct OltpArgs {
     /// Length of a window.
     #[arg(long, default_value = "5s", value_name = "TIME")]
     pub window: String,
-    /// Of 100 commands of the probe, so many are reads.
+    /// Percentage of the probe's commands that are reads.
     #[arg(long, default_value_t = 70, value_name = "PERCENT")]
     pub read_pct: u32,
     /// Seed.
@@ -78,7 +78,6 @@ pub struct OltpArgs {
     pub output: OutputArgs,
 }
 
-/// The spec on a drive of `user_bytes`: of a small one, fewer pages may be dirty.
 fn spec(args: &OltpArgs, user_bytes: u64) -> Result<OltpSpec, LabError> {
     let mut spec = OltpSpec {
         offered_s: args.tps,
@@ -97,11 +96,7 @@ fn spec(args: &OltpArgs, user_bytes: u64) -> Result<OltpSpec, LabError> {
         ..OltpSpec::default()
     };
     spec.probe.read_pct = args.read_pct;
-    let (low, high) = spec.dirty_pages;
-    let most = user_bytes / 16 / u64::from(spec.page);
-    let high = high.min(u32::try_from(most).unwrap_or(high));
-    spec.dirty_pages = (low.min(high / 2).max(spec.batch), high);
-    Ok(spec)
+    Ok(spec.fitted(user_bytes))
 }
 
 /// Carries out `ssdlab oltp`.

@@ -45,7 +45,7 @@ pub struct TierArgs {
     /// Bytes of each command.
     #[arg(long, default_value = "4KiB", value_name = "SIZE")]
     pub block: String,
-    /// Of 100 commands, so many are reads.
+    /// Percentage of commands that are reads.
     #[arg(long, default_value_t = 70, value_name = "PERCENT")]
     pub read_pct: u32,
     /// Workers, each with one command outstanding.

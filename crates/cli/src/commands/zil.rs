@@ -12,8 +12,10 @@ use crate::progress::stop_on_signal;
 use crate::target;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::{parse_duration, parse_size};
+use ssdlab_bench::device::Target;
 use ssdlab_bench::device::named::Name;
 use ssdlab_bench::device::open::Needs;
+use ssdlab_bench::with_target;
 use ssdlab_hosts::zil::{LogDevice, Preset, ZilSpec};
 use std::fs::File;
 use std::io::Write;
@@ -92,7 +94,8 @@ fn open(args: &Zil, size: Option<u64>, stop: &AtomicBool) -> Result<LogDevice, L
     if target_args.size.is_none() {
         target_args.size.clone_from(&args.device);
     }
-    let opened = target::open(&Name::parse(name)?, &target_args, &needs, args.quiet, stop)?;
-    let rests_on = opened.rests_on().to_vec();
-    LogDevice::of(opened.into_target(), rests_on, size)
+    let open = target::open(&Name::parse(name)?, &target_args, &needs, args.quiet, stop)?;
+    let rests_on = open.rests_on().to_vec();
+    let target: Box<dyn Target> = with_target!(open, it => it);
+    LogDevice::of(target, rests_on, size)
 }

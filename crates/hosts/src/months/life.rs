@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const DAY: Nanos = Nanos::from_secs(86_400);
 
-/// What was written for which reason, to keep the shares that were asked for. Bytes.
+/// Bytes written by reason, to keep the shares of the spec.
 #[derive(Clone, Copy, Debug, Default)]
 struct Written {
     all: u64,
@@ -205,7 +205,7 @@ impl<'a> Life<'a> {
     fn end_of_burst(&mut self, began: Nanos) {
         while self.devices.outstanding(0) > 0 && self.complete() {}
         self.busy += self.devices.now().saturating_sub(began);
-        // What is left in a volatile buffer is made durable, as a file system does every few
+        // The rest of a volatile buffer is made durable, as a file system does every few
         // seconds.
         self.devices.submit(0, &Command::flush(), 0);
         while self.devices.outstanding(0) > 0 && self.complete() {}
@@ -304,18 +304,11 @@ impl<'a> Life<'a> {
     }
 }
 
-/// Lives the months on a new drive.
+/// Lives the months on a new drive until its end or until `stop` is set: the samples taken by then
+/// are the result.
 ///
 /// # Errors
 /// When spec or drive is impossible, or a probe fails its self-check.
-pub fn run(spec: &MonthsSpec, drive: &DriveConfig) -> Result<Months, LabError> {
-    run_until(spec, drive, &AtomicBool::new(false))
-}
-
-/// The same until its end or until `stop` is set: the samples taken by then are the result.
-///
-/// # Errors
-/// As [`run`].
 pub fn run_until(
     spec: &MonthsSpec,
     drive: &DriveConfig,

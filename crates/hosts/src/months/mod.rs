@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A deleted file's blocks are free to the file system at once. The drive goes on taking them for
-//! valid data until they are written again or it is told (TRIM). The same seed makes the same
+//! valid data until they are written again or trimmed. The same seed makes the same
 //! files whichever way TRIM is used, so differences are those of TRIM alone.
 //!
 //! Left out: directories and journal of the file system, reads of the files (but for the probe),
@@ -20,7 +20,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use life::{run, run_until};
+pub use life::run_until;
 pub use result::{Months, Sample};
 pub use spec::{MonthsSpec, Trim};
 

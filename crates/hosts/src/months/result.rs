@@ -5,7 +5,7 @@ use crate::probe::Probe;
 use serde::Serialize;
 use ssdlab_base::check::Check;
 
-/// How things stood at the end of a day. Rates and WAF are of the time since the sample before.
+/// State at the end of a day. Rates and WAF are of the time since the sample before.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
     /// The day; 0 = the files are there, nothing was deleted yet.
@@ -16,7 +16,7 @@ pub struct Sample {
     pub waf: Option<f64>,
     /// Bytes written per second while there was something to write.
     pub write_bytes_s: f64,
-    /// 99 % of the write commands took no longer, ns.
+    /// 99th percentile of the write commands, ns.
     pub write_p99_ns: u64,
     /// The longest write command, ns.
     pub write_max_ns: u64,
@@ -32,7 +32,7 @@ pub struct Sample {
     pub probe: Probe,
 }
 
-/// What came out.
+/// Result of the months.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Months {
     /// As run.

@@ -5,7 +5,7 @@ use crate::scenario::within;
 use serde::Serialize;
 use ssdlab_base::LabError;
 
-/// What the drive is told of blocks that are free again.
+/// When the file system trims blocks that are free again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trim {
@@ -13,7 +13,7 @@ pub enum Trim {
     Never,
     /// Everything, with each deletion (mount option `discard`).
     AtOnce,
-    /// All free space, every so many days (`fstrim`).
+    /// All free space, every `days` days (`fstrim`).
     Batch {
         /// Days from one batch to the next.
         days: u32,
@@ -65,7 +65,7 @@ pub struct MonthsSpec {
     /// Blocks of the smallest and the largest file; sizes between are spread evenly over the
     /// logarithm.
     pub file_blocks: (u64, u64),
-    /// What the drive is told.
+    /// When free blocks are trimmed.
     pub trim: Trim,
     /// Commands outstanding.
     pub depth: u32,
@@ -73,7 +73,7 @@ pub struct MonthsSpec {
     pub command_max: u32,
     /// Days from one sample to the next.
     pub sample_days: u32,
-    /// What is measured on a fork of the drive with each sample, over the files' blocks.
+    /// Measurement on a fork of the drive with each sample, over the files' blocks.
     pub probe: ProbeSpec,
     /// Seed.
     pub seed: u64,
@@ -106,10 +106,10 @@ impl Default for MonthsSpec {
 }
 
 impl MonthsSpec {
-    /// Whether it can be run on a drive of `user_bytes`.
+    /// Checks that it can be run on a drive of `user_bytes`.
     ///
     /// # Errors
-    /// What is impossible.
+    /// The first value that is impossible, with those allowed.
     pub fn validate(&self, user_bytes: u64) -> Result<(), LabError> {
         let within =
             |option: &str, given: u32, allowed| within("months", option, given.into(), allowed);

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Commands outstanding while a month is made up for.
 const DEPTH: u64 = 32;
-/// Rest before a window, for what the drive does when idle.
+/// Rest before a window, for the drive's idle work.
 const REST: Nanos = Nanos::from_secs(60);
 
 struct Life<'a> {
@@ -203,18 +203,11 @@ fn mapped_share(drive: &Drive) -> f64 {
     mapped.count() as f64 / slots as f64
 }
 
-/// Lives the months on a new drive.
+/// Lives the months on a new drive until its end or until `stop` is set: the windows of whole
+/// months are the result.
 ///
 /// # Errors
 /// When spec or drive is impossible, or a probe fails its self-check.
-pub fn run(spec: &OltpSpec, drive: &DriveConfig) -> Result<Oltp, LabError> {
-    run_until(spec, drive, &AtomicBool::new(false))
-}
-
-/// The same until its end or until `stop` is set: the windows of whole months are the result.
-///
-/// # Errors
-/// As [`run`].
 pub fn run_until(
     spec: &OltpSpec,
     drive: &DriveConfig,

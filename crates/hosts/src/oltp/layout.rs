@@ -61,7 +61,7 @@ impl OtherFiles {
         trim.into_iter().chain(write)
     }
 
-    /// All free space at once, where that is asked for after so many days.
+    /// Trims of all free space, when the spec asks for them after `days` days.
     pub(super) fn batch(&self, month: u32) -> Vec<Command> {
         let Trim::Batch { days } = self.trim else {
             return Vec::new();

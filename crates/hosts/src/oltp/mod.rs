@@ -9,7 +9,7 @@
 //! ```
 //! A window of transactions is measured on a new drive and then once a month; between windows the
 //! month's writing is made up for at full speed (page writes in place and other files, in the
-//! shares of the spec), since what ages a drive is what was written and not the time.
+//! shares of the spec), since writing ages a drive and time does not.
 //!
 //! Left out: the server's locks and its CPUs, changes of the tables' size, skew of the pages (the
 //! buffer pool takes the hottest), checkpoints, backups' reads.
@@ -23,7 +23,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use age::{run, run_until};
+pub use age::run_until;
 pub use result::{Oltp, Second, Window};
 pub use spec::OltpSpec;
 

@@ -5,7 +5,7 @@ use crate::probe::Probe;
 use serde::Serialize;
 use ssdlab_base::check::Check;
 
-/// A second, or what is left of one, of a window.
+/// A second of a window; the last may be shorter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Second {
     /// Month of the window.
@@ -14,9 +14,9 @@ pub struct Second {
     pub t_s: f64,
     /// Transactions committed.
     pub transactions: u64,
-    /// Half of them took no longer, ns.
+    /// Median, ns.
     pub p50_ns: u64,
-    /// 99 %.
+    /// 99th percentile.
     pub p99_ns: u64,
     /// Bytes read.
     pub read_bytes: u64,
@@ -33,9 +33,9 @@ pub struct Window {
     pub tps: f64,
     /// Half of the transactions took no longer, waiting for a connection included, ns.
     pub p50_ns: u64,
-    /// 99 %.
+    /// 99th percentile.
     pub p99_ns: u64,
-    /// 99.9 %.
+    /// 99.9th percentile.
     pub p999_ns: u64,
     /// The longest.
     pub max_ns: u64,
@@ -43,7 +43,7 @@ pub struct Window {
     pub refused: u64,
     /// Bytes read per second.
     pub read_bytes_s: f64,
-    /// 99 % of the page reads took no longer, ns.
+    /// 99th percentile of the page reads, ns.
     pub read_p99_ns: u64,
     /// Bytes written per second: log, doublewrite, pages, other files.
     pub write_bytes_s: f64,
@@ -59,7 +59,7 @@ pub struct Window {
     pub probe: Probe,
 }
 
-/// What came out.
+/// Result of the transactions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Oltp {
     /// As run.

@@ -12,7 +12,7 @@ use ssdlab_ssd::Nanos;
 pub struct OltpSpec {
     /// Transactions offered per second.
     pub offered_s: u32,
-    /// Transactions at work at once; more wait.
+    /// Maximum number of transactions under way; others wait.
     pub connections: u32,
     /// Bytes of a page.
     pub page: u32,
@@ -38,7 +38,7 @@ pub struct OltpSpec {
     pub tables_pct: u32,
     /// Tables and all other files, as a share of the drive. Unit: %.
     pub used_pct: u32,
-    /// What the drive is told of deleted files.
+    /// When deleted files are trimmed.
     pub trim: Trim,
     /// Months.
     pub months: u32,
@@ -49,7 +49,7 @@ pub struct OltpSpec {
     /// Length of a window.
     #[serde(rename = "window_ns", serialize_with = "crate::scenario::as_ns")]
     pub window: Nanos,
-    /// What is measured on a fork of the drive before each window, over the tables.
+    /// Measurement on a fork of the drive before each window, over the tables.
     pub probe: ProbeSpec,
     /// Seed.
     pub seed: u64,
@@ -93,10 +93,19 @@ impl Default for OltpSpec {
 }
 
 impl OltpSpec {
-    /// Whether it can be run on a drive of `user_bytes`.
+    /// The spec on a drive of `user_bytes`: on a small one, fewer pages may be dirty.
+    pub fn fitted(mut self, user_bytes: u64) -> OltpSpec {
+        let (low, high) = self.dirty_pages;
+        let most = user_bytes / 16 / u64::from(self.page);
+        let high = high.min(u32::try_from(most).unwrap_or(high));
+        self.dirty_pages = (low.min(high / 2).max(self.batch), high);
+        self
+    }
+
+    /// Checks that it can be run on a drive of `user_bytes`.
     ///
     /// # Errors
-    /// What is impossible.
+    /// The first value that is impossible, with those allowed.
     pub fn validate(&self, user_bytes: u64) -> Result<(), LabError> {
         let within =
             |option: &str, given: u32, allowed| within("oltp", option, given.into(), allowed);

@@ -6,6 +6,10 @@ use crate::probe::ProbeSpec;
 use ssdlab_base::check::failures;
 use ssdlab_ssd::{DriveConfig, Nanos};
 
+fn run(spec: &OltpSpec, drive: &DriveConfig) -> Result<Oltp, LabError> {
+    run_until(spec, drive, &AtomicBool::new(false))
+}
+
 /// About 200 MiB.
 fn drive(protected: bool) -> DriveConfig {
     let mut config = DriveConfig::tiny();

@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a command of a device is for; the token is its index.
+/// Purpose of a device's command; the token is its index.
 #[derive(Clone, Debug)]
 enum Errand {
     Idle,
@@ -29,15 +29,15 @@ enum Errand {
     Hit {
         worker: u32,
     },
-    /// What was read from a disk goes into the cache.
+    /// Copy into the cache of a block read from a disk.
     Insert {
         slot: u32,
     },
-    /// Covers so many writes.
+    /// Number of writes that it covers.
     Flush {
         covers: u64,
     },
-    /// A block of what a disk is to write next.
+    /// A block of the next write of a disk.
     Destage {
         disk: usize,
     },
@@ -487,18 +487,11 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// Runs the load on new cache devices, a side for each drive.
+/// Runs the load on new cache devices, a side for each drive until its end or until `stop` is set:
+/// a shorter load.
 ///
 /// # Errors
 /// When spec or drives are impossible.
-pub fn run(spec: &TierSpec, drives: &[DriveConfig]) -> Result<Tier, LabError> {
-    run_until(spec, drives, &AtomicBool::new(false))
-}
-
-/// The same until its end or until `stop` is set: a shorter load.
-///
-/// # Errors
-/// As [`run`].
 pub fn run_until(
     spec: &TierSpec,
     drives: &[DriveConfig],

@@ -7,9 +7,9 @@
 //! each side: cache device (a modelled drive) in front of disks of its own
 //!            dirty blocks -> destage: read from the cache device, written to the disk in its order
 //! ```
-//! Durable is what the spec says: each write with FUA, or write and flush, or neither (buffered:
-//! for comparison; that breaks the promise on a volatile buffer, and the result counts how often).
-//! `promise` watches that from outside the tier.
+//! The spec says how writes become durable: each write with FUA, or write and flush, or neither
+//! (buffered: for comparison; that breaks the promise on a volatile buffer, and the result counts
+//! how often). `promise` watches that from outside the tier.
 //!
 //! Source: article s2d; Microsoft, "Understanding the storage pool cache" (the cache binds to disks
 //! of the same server; in front of hard disks it takes reads and writes; writes are destaged in an
@@ -28,7 +28,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use engine::{run, run_until};
+pub use engine::run_until;
 pub use result::{DeviceWork, LifeCost, Sample, Served, Tier, life_cost};
 pub use spec::{Durable, TierSpec};
 

@@ -7,19 +7,19 @@ use ssdlab_base::check::Check;
 /// Latency of a kind of access in front of the tier, ns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Served {
-    /// How many.
+    /// Number of accesses.
     pub count: u64,
     /// Mean.
     pub mean_ns: f64,
-    /// Half took no longer.
+    /// Median.
     pub p50_ns: u64,
-    /// 99 %.
+    /// 99th percentile.
     pub p99_ns: u64,
     /// The longest.
     pub max_ns: u64,
 }
 
-/// What happened in an interval.
+/// Counts of an interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Sample {
     /// End of the interval, seconds since the load began.
@@ -44,10 +44,10 @@ pub struct Sample {
     pub device_bytes: u64,
 }
 
-/// What a cache device had to do under the load.
+/// Work of a cache device under the load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceWork {
-    /// Bytes written to it: host writes and copies of what was read from a disk.
+    /// Bytes written to it: host writes and copies of blocks read from a disk.
     pub written_bytes: u64,
     /// Bytes programmed.
     pub nand_bytes: u64,
@@ -57,7 +57,7 @@ pub struct DeviceWork {
     pub padding_bytes: u64,
 }
 
-/// What came out.
+/// Result of a load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tier {
     /// As run; when stopped, the duration is what it came to.
@@ -98,7 +98,7 @@ pub struct Tier {
     pub checks: Vec<Check>,
 }
 
-/// What a load costs of a drive's rated life.
+/// Share of a drive's rated life that a load uses up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LifeCost {
     /// Bytes programmed that the rating allows.
@@ -113,9 +113,9 @@ pub struct LifeCost {
     pub years_at_rated_pace: Option<f64>,
 }
 
-/// What the load costs of the first device's life. A rating in bytes of the host is taken to
-/// allow as many bytes programmed: a maker must allow for more, so the figure is on the dark side;
-/// rated cycles, where the drive's papers give them, are not.
+/// Share of the first device's rated life that the load uses up. A rating in bytes of the host is
+/// taken to allow as many bytes programmed: a maker must allow for more, so the figure is on the
+/// dark side; rated cycles, where the drive's papers give them, are not.
 pub fn life_cost(tier: &Tier, drive: &crate::HostDrive) -> Option<LifeCost> {
     let (rated, why) = drive.rated_nand()?;
     let ratio = tier.nand_per_host_byte?;

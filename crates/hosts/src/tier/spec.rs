@@ -63,25 +63,25 @@ pub struct TierSpec {
     pub working_set_pct: u32,
     /// Bytes of each command, and of the cache's blocks.
     pub block: u32,
-    /// Of 100 commands, so many are reads.
+    /// Percentage of commands that are reads.
     pub read_pct: u32,
     /// Workers, each with one command outstanding.
     pub workers: u32,
     /// Virtual time of the load.
     #[serde(rename = "duration_ns", serialize_with = "crate::scenario::as_ns")]
     pub duration: Nanos,
-    /// A sample each so often.
+    /// Time between samples.
     #[serde(rename = "interval_ns", serialize_with = "crate::scenario::as_ns")]
     pub interval: Nanos,
     /// Times the cache device is written front to back before the load.
     pub fill_passes: u32,
     /// Disks of each side.
     pub disks: usize,
-    /// What they are like.
+    /// Model of the disks.
     pub hdd: HddSpec,
     /// Destaging works while more than this share of the cache is dirty. Unit: %.
     pub destage_above_pct: u32,
-    /// Most neighbouring blocks in one access of a disk.
+    /// Maximum number of neighbouring blocks in one access of a disk.
     pub destage_run: usize,
     /// Seed.
     pub seed: u64,
@@ -134,10 +134,10 @@ impl TierSpec {
         }
     }
 
-    /// Whether it can be run on these drives.
+    /// Checks that it can be run on these drives.
     ///
     /// # Errors
-    /// What is impossible.
+    /// The first value that is impossible, with those allowed.
     pub fn validate(&self, drives: &[DriveConfig]) -> Result<(), LabError> {
         let within = |option: &str, given: u64, allowed| within("tier", option, given, allowed);
         within(

@@ -7,7 +7,7 @@
 //! group: closes -> syncs -> blocks that only it needed are free again
 //! ```
 //!
-//! It asks for nothing but to be told the time and what has completed.
+//! Its only inputs are the time and the completions.
 
 use super::chain::{BlockWrite, Chain, Record, Step};
 use super::space::{Extent, LogSpace};

@@ -28,7 +28,7 @@ pub enum Preset {
 /// One value of a preset.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Parameter {
-    /// What it is.
+    /// Name.
     pub name: &'static str,
     /// Its value, with unit.
     pub value: &'static str,
@@ -87,7 +87,7 @@ impl Preset {
         json!({"preset": self.name(), "parameters": self.parameters()})
     }
 
-    /// A host with so many writers and datasets on a log device of `capacity` bytes.
+    /// A host with `writers` and `datasets` on a log device of `capacity` bytes.
     ///
     /// # Errors
     /// When there is no writer or no dataset, more datasets than writers, or the device is too

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const WAIT_MAX: Nanos = Nanos::from_millis(200);
 const STUCK: Nanos = Nanos::from_secs(120);
 
-/// What the device saw.
+/// Access pattern of the device.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     /// `iopattern`, by interval.
@@ -32,7 +32,7 @@ pub struct Pattern {
 
 /// How to run.
 pub struct RunOptions<'a> {
-    /// For how long.
+    /// Length of the run.
     pub duration: Nanos,
     /// Length of an interval of `iopattern`.
     pub interval: Nanos,
@@ -45,7 +45,7 @@ struct Runner<'a, T: Target + ?Sized> {
     /// The target's time at the start.
     start: Nanos,
     queue: VecDeque<Issue>,
-    /// By target tag: the host's tag and what was asked.
+    /// By target tag: the host's tag and its command.
     under_way: Vec<Option<(u32, Command)>>,
     free: Vec<u32>,
     pattern: IoPattern,

@@ -1,13 +1,10 @@
-//! A run of the intent log on a log device, with what the writers saw.
+//! A run of the intent log on a log device, with counts and latencies of the writers.
 
 use super::fixed::FixedTarget;
 use super::host::LogHost;
 use super::preset::Preset;
 use super::run::{Pattern, RunOptions, run};
-use super::show;
 use super::spec::HostCounts;
-use crate::scenario::Scenario;
-use serde_json::Value;
 use ssdlab_base::LabError;
 use ssdlab_base::check::Check;
 use ssdlab_bench::device::Target;
@@ -141,18 +138,13 @@ impl ZilSpec {
             .host(self.writers, self.datasets, capacity, self.seed);
         host.map(drop)
     }
-}
 
-impl Scenario for ZilSpec {
-    const NAME: &'static str = "zil";
-    type Drives = LogDevice;
-    type Run = Zil;
-
-    fn validate_on(&self, device: &LogDevice) -> Result<(), LabError> {
-        self.validate(device.capacity)
-    }
-
-    fn run(&self, device: &mut LogDevice, stop: &AtomicBool) -> Result<Zil, LabError> {
+    /// Runs the log until its end or until `stop` is set.
+    ///
+    /// # Errors
+    /// When the spec is impossible, the device or a command fails, or nothing completes for two
+    /// minutes.
+    pub fn run_on(&self, device: &mut LogDevice, stop: &AtomicBool) -> Result<Zil, LabError> {
         let host = self
             .preset
             .host(self.writers, self.datasets, device.capacity, self.seed)?;
@@ -180,28 +172,18 @@ impl Scenario for ZilSpec {
             checks,
         })
     }
+}
 
-    fn checks(run: &Zil) -> &[Check] {
-        &run.checks
+/// Commands of all runs as a trace in CSV.
+///
+/// # Errors
+/// When a command cannot be written.
+pub(super) fn csv(runs: &[Zil]) -> Result<String, LabError> {
+    let mut bytes = Vec::new();
+    let mut out = Writer::new(Format::Csv, &mut bytes)?;
+    for event in runs.iter().flat_map(|run| &run.commands) {
+        out.event(event)?;
     }
-
-    fn text(runs: &[Zil], device: &LogDevice) -> String {
-        runs.iter().map(|run| show::text(run, device)).collect()
-    }
-
-    fn csv(runs: &[Zil]) -> Result<String, LabError> {
-        let mut bytes = Vec::new();
-        let mut out = Writer::new(Format::Csv, &mut bytes)?;
-        for event in runs.iter().flat_map(|run| &run.commands) {
-            out.event(event)?;
-        }
-        out.finish()?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    }
-
-    /// One run: the document is that run.
-    fn json(runs: &[Zil], device: &LogDevice) -> Value {
-        runs.first()
-            .map_or(Value::Null, |run| show::json(run, device))
-    }
+    out.finish()?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -124,7 +124,7 @@ pub fn text(run: &Zil, device: &LogDevice) -> String {
         let _ = writeln!(out, "{line}");
     }
     for line in &device.rests_on {
-        let text = wrap(&line.to_string(), 68).join("\n          ");
+        let text = wrap(line.as_ref(), 68).join("\n          ");
         let _ = writeln!(out, "rests on: {text}");
     }
     out

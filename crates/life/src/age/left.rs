@@ -19,7 +19,7 @@ pub const DRIVE_FILE: &str = "drive.ssd";
 /// Its path, in the results of `age` when it is kept elsewhere.
 const PLACE_FILE: &str = "drive.path";
 
-/// What a life says of the drive that it leaves behind.
+/// Description of the drive that it leaves behind.
 pub fn about(
     manner: &Manner,
     (interface, attributes): (&str, Option<AttributeSet>),
@@ -48,7 +48,7 @@ pub fn about(
 }
 
 impl Life {
-    /// What it says of the drive that it leaves behind.
+    /// Description of the drive that it leaves behind.
     pub fn about(&self, interface: &str, attributes: Option<AttributeSet>) -> About {
         let serves = (interface, attributes);
         about(&self.manner, serves, self.end.host_bytes, self.end.days)

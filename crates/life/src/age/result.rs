@@ -11,16 +11,16 @@ use ssdlab_ssd::CountingDrive;
 use ssdlab_ssd::nand::EndOfLife;
 use ssdlab_ssd::nand::reliability::{RBER_UNITY, rber_class_top};
 
-/// A life in the end.
+/// Result of a life.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Life {
-    /// How it was lived.
+    /// Load, rate and temperature.
     pub manner: Manner,
-    /// As asked for.
+    /// End that the plan asked for.
     pub until: String,
     /// The last sample.
     pub end: Row,
-    /// What the drive does now that its reserve is used up; nothing: it is not.
+    /// Behaviour of the drive once its reserve is used up; `None` before that.
     pub ended: Option<&'static str>,
     /// It was interrupted.
     pub stopped: bool,

@@ -40,7 +40,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// How the drive stands.
+    /// Sample of the drive's present state.
     pub fn of(drive: &CountingDrive, days: f64) -> Row {
         let c = drive.counters();
         let slot = f64::from(drive.config().geometry().slot_bytes);

@@ -88,7 +88,7 @@ fn a_drive_lives_until_it_is_dead_and_says_how() {
 /// Lives half of a life, keeps it, and goes on from the file.
 fn in_two(whole: &Plan, path: &std::path::Path) -> Lived {
     let Until::Bytes(bytes) = whole.until else {
-        panic!("a life of so many bytes");
+        panic!("a life of a number of bytes");
     };
     let half = Plan {
         until: Until::Bytes(bytes / 2),
@@ -184,7 +184,7 @@ fn a_damaged_checkpoint_is_refused() {
     assert!(error.contains("no checkpoint of a life"), "{error}");
 }
 
-/// What the plan changes in the drive's file stands in every result.
+/// Every result names the plan's changes of the drive's file.
 #[test]
 fn a_raised_reserve_of_free_superblocks_is_listed() {
     let mut drive = small();

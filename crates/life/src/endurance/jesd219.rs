@@ -24,7 +24,7 @@ pub const SIZES: [(u32, u32); 12] = [
 /// Shares of 100 commands, and of 100 addresses, in the order of addresses.
 pub const ZONES: [(u32, u64); 3] = [(50, 5), (30, 15), (20, 80)];
 
-/// The writes of JESD219's enterprise stream on a drive of so many bytes.
+/// The writes of JESD219's enterprise stream on a drive of `capacity` bytes.
 pub struct Jesd219 {
     rng: Rng,
     blocks: u64,

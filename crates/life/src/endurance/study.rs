@@ -1,4 +1,4 @@
-//! A study: every drive under every work, and what a dollar buys.
+//! A study: every drive under every work, and writes per dollar.
 
 use super::money::Money;
 use super::work::Work;
@@ -9,16 +9,16 @@ use ssdlab_base::LabError;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use std::sync::atomic::AtomicBool;
 
-/// Drives and what wears them.
+/// Drives and works.
 #[derive(Clone, Debug)]
 pub struct Study {
     /// The drives.
     pub drives: Vec<CatalogueDrive>,
-    /// What wears each of them.
+    /// Works that wear each of them.
     pub works: Vec<Work>,
     /// How each is played.
     pub asked: Asked,
-    /// Also what a dollar buys.
+    /// Also writes per dollar.
     pub money: bool,
     /// Price of each drive, US dollars; `None` = the catalogue's.
     pub price: Option<f64>,
@@ -31,7 +31,7 @@ pub struct Study {
 pub struct Studied {
     /// A row for each drive and work.
     pub endurance: Vec<Endurance>,
-    /// What a dollar buys; empty unless asked for. Drives without a price are left out.
+    /// Writes per dollar; empty unless asked for. Drives without a price are left out.
     pub money: Vec<Money>,
 }
 

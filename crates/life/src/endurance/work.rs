@@ -1,4 +1,4 @@
-//! What a drive is worn by: JESD219's enterprise stream, a stand-in for its client trace, a
+//! Work that wears a drive: JESD219's enterprise stream, a stand-in for its client trace, a
 //! pattern, or a trace of your own.
 
 use super::jesd219::Jesd219;
@@ -83,7 +83,7 @@ impl Work {
         }
     }
 
-    /// Its commands on a drive of so many bytes.
+    /// Its commands on a drive of `capacity` bytes.
     ///
     /// # Errors
     /// When it does not fit.
@@ -156,7 +156,7 @@ const CLIENT_HOT: u64 = 20;
 const CLIENT_TRIM: u64 = 512;
 
 impl Client {
-    /// The stream of `seed` on a drive of so many bytes.
+    /// The stream of `seed` on a drive of `capacity` bytes.
     ///
     /// # Errors
     /// When the drive is smaller than 16 MiB.

@@ -50,9 +50,9 @@ impl Watch for Unwatched {
 /// Where a phase ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// So many bytes written by the host in the phase.
+    /// Bytes written by the host in the phase.
     Bytes(u64),
-    /// So much virtual time in the phase.
+    /// Virtual time in the phase.
     Time(Nanos),
 }
 
@@ -220,7 +220,7 @@ impl<M: Machine> Life<'_, M> {
         let mut commands = Commands::new(&load, capacity)?;
         let whole = capacity / u64::from(block) * u64::from(block);
         self.phase(Phase::Fill, &mut commands, End::Bytes(whole))?;
-        // What is left over at the end of the drive.
+        // The rest at the end of the drive.
         if whole < capacity && !self.stopped() {
             let rest = Command::write(whole, (capacity - whole) as u32);
             self.give(Phase::Fill, &[rest]);

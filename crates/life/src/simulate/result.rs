@@ -1,4 +1,4 @@
-//! What came out of a life: `result.json`.
+//! Result of a life: `result.json`.
 
 use super::machine::{ByOp, Machine};
 use super::sample::{Sample, three};
@@ -21,11 +21,11 @@ const ERASE_CELLS: usize = 600;
 pub struct DriveFacts {
     /// Name in the catalogue.
     pub name: String,
-    /// What a person calls it.
+    /// Name for people.
     pub title: String,
     /// Parameters changed from the drive's file.
     pub settings: Vec<String>,
-    /// What a saved drive had lived through before.
+    /// History of a saved drive.
     pub history: Vec<String>,
     /// Bytes.
     pub raw_bytes: u64,
@@ -165,7 +165,7 @@ pub struct Simulation {
     pub depth: Option<u32>,
     /// Of the load's random numbers.
     pub seed: u64,
-    /// What was written before.
+    /// Fill before the load.
     pub fill: &'static str,
     /// When the load was to end.
     pub until: String,

@@ -141,7 +141,7 @@ impl Sampler {
         }
     }
 
-    /// A phase of so many bytes, or ns when `by_time`, begins, in commands of `block` bytes;
+    /// A phase of a number of bytes, or ns when `by_time`, begins, in commands of `block` bytes;
     /// `count` samples are wanted of it.
     pub fn begin<M: Machine>(
         &mut self,
@@ -196,7 +196,7 @@ impl Sampler {
         }
     }
 
-    /// Takes what is left as a sample.
+    /// Takes the rest as a sample.
     pub fn flush<M: Machine>(&mut self, phase: Phase, machine: &M) {
         if self.commands > 0 || self.latencies.iter().any(|all| !all.is_empty()) {
             self.take(phase, machine);

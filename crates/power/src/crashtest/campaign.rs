@@ -9,7 +9,7 @@ use ssdlab_ssd::image::{Image, Writer};
 use std::num::NonZeroUsize;
 use twox_hash::XxHash3_64;
 
-/// Checks of the minimiser unless told otherwise.
+/// Default number of checks of the minimiser.
 const CHECKS_MAX: usize = 500;
 
 /// Which drive, which cuts, and how thoroughly failures are looked into.
@@ -56,19 +56,19 @@ impl Campaign {
         self.cuts
     }
 
-    /// With this wrong with the drive.
+    /// With these faults of the drive.
     pub fn faults(mut self, faults: &[Fault]) -> Campaign {
         self.power.faults = faults.to_vec();
         self
     }
 
-    /// With so many threads. Results are the same with any number.
+    /// With this number of threads. Results are the same with any number.
     pub fn jobs(mut self, jobs: usize) -> Campaign {
         self.jobs = jobs.max(1);
         self
     }
 
-    /// With at most so many checks for the smallest set of lost writes; 0: do not look for it.
+    /// With a maximum number of checks for the smallest set of lost writes; 0: do not look for it.
     pub fn checks_max(mut self, checks: usize) -> Campaign {
         self.checks_max = checks;
         self

@@ -6,7 +6,7 @@
 //!               the data of a write, so many sectors; a mark's text lies in the entry's sector
 //! ```
 //! Source: the kernel's documentation of the log-writes target and the structures that qemu's
-//! `blklogwrites` shares with it. `replay-log` of xfstests reads what is written here, and logs
+//! `blklogwrites` shares with it. `replay-log` of xfstests reads files written here, and logs
 //! of a kernel or of qemu can be played on modelled drives.
 //!
 //! The format knows no write zeroes. An export has their zeroes as data; our own files a discard

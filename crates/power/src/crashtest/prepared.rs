@@ -60,7 +60,7 @@ impl Campaign {
         run.replay(token, &check)
     }
 
-    /// Makes what all cuts of a stream share.
+    /// Prepares the parts that all cuts of a stream share.
     ///
     /// # Errors
     /// When the drive is impossible.
@@ -95,7 +95,7 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Cuts at every point, which must be in order, on all threads; `each` is told of every result
+    /// Cuts at every point, which must be in order, on all threads; `each` gets every result
     /// as it comes, and no further point is taken once `stop` says so. Results are in the order of
     /// points.
     pub fn judge_all(

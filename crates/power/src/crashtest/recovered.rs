@@ -1,10 +1,10 @@
-//! What a cut has left, and the form of a check.
+//! The drive after a cut, and the form of a check.
 
 use super::cuts::Token;
 use super::stream::BlockDevice;
 use ssdlab_ssd::drive::power::{DataDrive, DataError};
 
-/// What a cut has left, for a check to look at, and to write to as a file system would.
+/// State of the drive after a cut, for a check to read, and to write to as a file system would.
 #[derive(Debug)]
 pub struct Recovered {
     pub(super) drive: DataDrive,
@@ -18,7 +18,7 @@ impl Recovered {
         &self.token
     }
 
-    /// What the application took for acknowledged before the cut.
+    /// Marks of the writes that the application took for acknowledged before the cut.
     pub fn marks(&self) -> &[String] {
         &self.marks
     }
@@ -31,11 +31,6 @@ impl Recovered {
     /// The drive.
     pub fn drive(&self) -> &DataDrive {
         &self.drive
-    }
-
-    /// The drive alone, and the marks.
-    pub fn into_parts(self) -> (DataDrive, Vec<String>) {
-        (self.drive, self.marks)
     }
 }
 

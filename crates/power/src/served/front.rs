@@ -278,6 +278,29 @@ mod tests {
         assert!(text.contains("7 promises broken after 2") && text.contains("drive's fault"));
     }
 
+    /// `--nbd tcp:0.0.0.0:PORT` used to give write access to every machine without a word.
+    #[test]
+    fn addresses_that_other_machines_reach_are_known() {
+        let open = [
+            "tcp:0.0.0.0:1",
+            "tcp:[::]:1",
+            "tcp:192.168.1.2:1",
+            "tcp:host:1",
+        ];
+        let own = [
+            "unix:/run/x",
+            "tcp:127.0.0.1:1",
+            "tcp:[::1]:1",
+            "tcp:localhost:1",
+        ];
+        for (addresses, is_open) in [(open, true), (own, false)] {
+            for text in addresses {
+                let address = parse_address(text).expect("good");
+                assert_eq!(is_open_to_others(&address), is_open, "{text}");
+            }
+        }
+    }
+
     #[test]
     fn addresses_are_read_or_refused_with_a_hint() {
         let unix = parse_address("unix:/run/x:y").expect("good");

@@ -11,7 +11,7 @@ Examples:
   ssdlab age examples/drives/small.toml --out old
   ssdlab age patriot-wildfire-120gb --until 270TB --per-day 10TB --fast
   ssdlab age consumer-sata-1tb --workload zipf:0.99 --block 4k --until 50%
-  ssdlab smart old                    what it tells of itself afterwards
+  ssdlab smart old                    its SMART afterwards
   ssdlab create DRIVE_DIR --from old  the same drive, empty, to serve")]
 pub struct Age {
     /// A drive of the catalogue, or a drive file ending in .toml.
@@ -23,16 +23,16 @@ pub struct Age {
     /// Bytes of each command.
     #[arg(long, default_value = "1MiB", value_name = "SIZE")]
     pub block: String,
-    /// Of 100 commands, so many read.
+    /// Percentage of commands that are reads.
     #[arg(long = "read", default_value_t = 0, value_name = "PERCENT")]
     pub read_pct: u32,
-    /// Of 100 commands, so many trim.
+    /// Percentage of commands that are trims.
     #[arg(long = "trim", default_value_t = 0, value_name = "PERCENT")]
     pub trim_pct: u32,
     /// Bytes written by the host (270TB), life left (10%), or dead.
     #[arg(long, default_value = "dead")]
     pub until: String,
-    /// What the host writes a day. [default: the drive's capacity]
+    /// Bytes written by the host per day. [default: the drive's capacity]
     #[arg(long, value_name = "SIZE")]
     pub per_day: Option<String>,
     /// Celsius, in use and at rest.
@@ -41,7 +41,7 @@ pub struct Age {
     /// Extrapolate between exactly played spans; the error is stated.
     #[arg(long)]
     pub fast: bool,
-    /// Of the load's random numbers, and of how blocks differ.
+    /// Seed of the load and of the differences between blocks.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
     /// Change a parameter of the drive: ftl.victim=d-choices:10, op=28%.

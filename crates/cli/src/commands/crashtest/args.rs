@@ -35,7 +35,7 @@ pub struct Crashtest {
     /// Run after each cut, on the drive as it recovered; exit code 0: nothing is missing.
     #[arg(long, value_name = "SCRIPT", required_unless_present_any = ["resume", "replay"])]
     pub check: Option<String>,
-    /// So many random instants.
+    /// Number of random instants.
     #[arg(long, value_name = "N", default_value = "100")]
     pub cuts: NonZeroUsize,
     /// Every command and every NAND operation: before, inside and after.
@@ -51,7 +51,7 @@ pub struct Crashtest {
     /// Bytes that it offers: fewer or more blocks of the same drive.
     #[arg(long, value_name = "SIZE", default_value = "256MiB")]
     pub size: String,
-    /// What is wrong with the drive, always or so many times of a thousand: ignores-flush:300
+    /// Fault of the drive, always or N times in a thousand: ignores-flush:300
     /// (repeatable).
     #[arg(long, value_name = "NAME[:PER_MILLE]")]
     pub fault: Vec<String>,

@@ -14,7 +14,7 @@ pub struct Endurance {
     /// Drives of the catalogue, or drive files ending in .toml.
     #[arg(required = true)]
     pub drives: Vec<String>,
-    /// What wears them (repeatable): enterprise (JESD219), client (a stand-in), uniform,
+    /// Work that wears them (repeatable): enterprise (JESD219), client (a stand-in), uniform,
     /// sequential, hotcold:80/20, zipf:0.99, or the path of a trace.
     /// [default: enterprise and client]
     #[arg(long, value_name = "WORK")]
@@ -25,19 +25,19 @@ pub struct Endurance {
     /// Each drive with other over-provisioning, too: 7%,12%,28% (raw stays, user shrinks).
     #[arg(long, value_name = "PERCENT,...", value_delimiter = ',')]
     pub op: Vec<String>,
-    /// Play a drive of about this size with the same effective over-provisioning, or the whole.
+    /// Play a drive of about this size with the same effective over-provisioning, or the whole one.
     #[arg(long, default_value = "8GiB", value_name = "SIZE|whole")]
     pub capacity: String,
     /// Drive writes before the one that is measured.
     #[arg(long, default_value_t = endurance::WARM_USUAL)]
     pub warm: u32,
-    /// Of the stream's random numbers.
+    /// Seed of the stream.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
     /// Change a parameter of every drive, such as wear.cycles=5000.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Also what a dollar buys: writes a second, durable ones, terabytes over the life.
+    /// Also per dollar: writes per second, durable ones, terabytes over the life.
     #[arg(long)]
     pub money: bool,
     /// US dollars of each drive; without it the catalogue's price, where it has one.

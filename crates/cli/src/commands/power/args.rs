@@ -28,13 +28,13 @@ pub struct PowerArgs {
 pub enum Action {
     /// Cut the power now.
     Off(Switch),
-    /// Give power, and say what the drive's recovery did and found.
+    /// Switch the power on; print the recovery's steps and findings.
     On(Switch),
     /// Print the state of the drive.
     Status(Switch),
-    /// Take back the cut that is armed.
+    /// Cancel the armed cut.
     Disarm(Switch),
-    /// Cut the power at a moment to come, once.
+    /// Cut the power once, at a future moment.
     CutWhen(CutWhen),
 }
 
@@ -58,10 +58,10 @@ pub struct Switch {
 The moment is one of --flush, --nand-op, --write-to, --after-bytes and --magic."
 )]
 pub struct CutWhen {
-    /// At the Nth flush from now: before it, nothing of it has happened.
+    /// Before the Nth flush from now has any effect.
     #[arg(long, value_name = "N", group = "moment")]
     pub flush: Option<u64>,
-    /// With --flush: while the drive is at work on it.
+    /// With --flush: while the drive executes it.
     #[arg(long, requires = "flush")]
     pub inside: bool,
     /// Inside the Nth program or erase from now.
@@ -73,10 +73,10 @@ pub struct CutWhen {
     /// Once this many more bytes have been written, before the last write is acknowledged.
     #[arg(long, value_name = "SIZE", group = "moment")]
     pub after_bytes: Option<String>,
-    /// Instead of a write that begins with this text.
+    /// In place of a write that begins with this text.
     #[arg(long, value_name = "TEXT", group = "moment")]
     pub magic: Option<String>,
-    /// Return when the power was cut, not when the cut is armed.
+    /// Return when the power has been cut, not when the cut is armed.
     #[arg(long)]
     pub wait: bool,
     /// Which switch.
@@ -112,8 +112,7 @@ impl CutWhen {
             });
         }
         if let Some(text) = &self.after_bytes {
-            let bytes = parse_size(text)?;
-            return Ok(CutAt::AfterBytes { bytes });
+            return parse_size(text).map(|bytes| CutAt::AfterBytes { bytes });
         }
         let text = self.magic.clone().unwrap_or_default();
         Ok(CutAt::Magic { text })

@@ -35,7 +35,7 @@ pub struct Serve {
     /// How long commands take.
     #[arg(long, value_enum, default_value = "fast")]
     pub pace: PaceName,
-    /// What is wrong with the drive: NAME[:PERMILLE[:SEED]]; may be repeated.
+    /// Fault of the drive: NAME[:PERMILLE[:SEED]]; may be repeated.
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,
     /// Seed of faults that have none, and of where inside a flush a cut falls.

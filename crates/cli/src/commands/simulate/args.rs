@@ -37,10 +37,10 @@ pub struct Simulate {
     /// uniform, sequential, hotcold:80/20 (per cent of commands / of blocks), zipf:0.99.
     #[arg(long, value_name = "LOAD", default_value = "uniform")]
     pub load: String,
-    /// Of 100 commands, so many are reads.
+    /// Percentage of commands that are reads.
     #[arg(long, value_name = "PERCENT", default_value_t = 0)]
     pub read_pct: u32,
-    /// Of 100 commands, so many are trims.
+    /// Percentage of commands that are trims.
     #[arg(long, value_name = "PERCENT", default_value_t = 0)]
     pub trim_pct: u32,
     /// Bytes of each command.
@@ -65,11 +65,11 @@ pub struct Simulate {
     /// Begin with a saved drive.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
-    /// Live every combination of values (repeatable); also load, block, iodepth, read_pct,
+    /// Simulate every combination of values (repeatable); also load, block, iodepth, read_pct,
     /// trim_pct, fill, until, seed.
     #[arg(long, value_name = "KEY=V,V,...")]
     pub sweep: Vec<String>,
-    /// Lives of a sweep at once.
+    /// Maximum number of drives simulated at once.
     /// [default: all cores]
     #[arg(long, value_name = "N", requires = "sweep")]
     pub jobs: Option<usize>,

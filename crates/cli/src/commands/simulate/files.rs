@@ -39,7 +39,7 @@ pub fn write(dir: &Path, lived: &Lived) -> Result<(), Failure> {
     write_file(&dir.join("report.html"), &page)
 }
 
-/// Saves the drive, with what it has lived through.
+/// Saves the drive with its history.
 pub fn keep(
     place: saved::Place,
     drive: &Drive,

@@ -48,12 +48,12 @@ pub fn grid(args: &Simulate, settings: &[Setting]) -> Result<Exit, Failure> {
     } else {
         print(&sweep::table(&sweep.keys, &rows))?;
     }
-    let lived = rows.iter().filter(|row| row.simulation.is_some()).count();
+    let finished = rows.iter().filter(|row| row.simulation.is_some()).count();
     let wall = began.elapsed().as_secs_f64();
     say(
         args.quiet,
         &format!(
-            "\n{lived} of {} drives in {wall:.2} s; results: {}/",
+            "\n{finished} of {} drives in {wall:.2} s; results: {}/",
             rows.len(),
             dir.display()
         ),

@@ -74,7 +74,7 @@ pub fn plan(args: &Simulate, settings: &[Setting]) -> Result<(Plan, Begun), LabE
     if !settings.is_empty() || args.drive.is_some() {
         return Err(LabError::refused(
             "a saved drive is what it was saved as: neither --drive nor --set goes with --from",
-            "make it anew with other parameters, and --save that",
+            "make another with other parameters, and --save that",
         ));
     }
     let began = Instant::now();

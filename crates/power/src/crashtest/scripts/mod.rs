@@ -1,4 +1,5 @@
-//! Campaigns of scripts: any program's workload is recorded, any program checks what a cut left.
+//! Campaigns of scripts: any program's workload is recorded, any program checks the drive after a
+//! cut.
 //!
 //! ```text
 //! OUT/campaign.json   what was asked for         OUT/results.jsonl   a line for each cut
@@ -45,7 +46,7 @@ pub struct ScriptCampaign {
     stream: Stream,
 }
 
-/// What a workload that never came to its end leaves in the directory.
+/// Files of a workload that never came to its end.
 const UNFINISHED: [&str; 5] = [
     "checks",
     "workload.txt",
@@ -234,8 +235,8 @@ impl ScriptCampaign {
         })
     }
 
-    /// Checks every cut that has no line yet; `progress` is told how many are done, of how many.
-    /// `stop` ends it early, with what there is.
+    /// Checks every cut that has no line yet; `progress` gets the number done and the number of
+    /// all. `stop` ends it early, with the results so far.
     ///
     /// # Errors
     /// When scripts cannot be run, or files not be written.
