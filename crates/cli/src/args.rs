@@ -1,4 +1,6 @@
-//! Arguments that several subcommands share.
+//! Arguments that several subcommands or files share.
+
+pub mod run;
 
 use clap::Args;
 use std::path::PathBuf;

@@ -2,8 +2,8 @@
 
 use crate::commands::{
     age, crashtest, create, drives, endurance, generate, inspect, mirror, months, oltp, policies,
-    power, profiles, qualify, report, reproduce, run, run_plan, serve, simulate, smart, theory,
-    tier, trace, zil,
+    power, profiles, qualify, report, reproduce, run, serve, simulate, smart, theory, tier, trace,
+    zil,
 };
 use crate::failure::{Exit, Failure};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -39,7 +39,7 @@ pub enum Command {
     /// Measure a target and say whether it is a good choice for a role.
     Qualify(qualify::Qualify),
     /// Run a fio job file, a DISKSPD command line, a profile or a trace on a target.
-    Run(Box<run_plan::Run>),
+    Run(Box<crate::args::run::Run>),
     /// Make a directory with a modelled drive that holds data.
     Create(create::Create),
     /// Serve a drive directory to other programs: over NBD, or as a file for losetup.

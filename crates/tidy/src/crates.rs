@@ -53,9 +53,7 @@ pub const PLACES: &[Place] = &[
 ];
 
 /// Crates whose modules form circles today. To be emptied, then deleted.
-pub const CIRCLES_FOR_NOW: &[&str] = &[
-    "articles", "hosts", "life", "power",
-];
+pub const CIRCLES_FOR_NOW: &[&str] = &["articles", "hosts", "life", "power"];
 
 /// Crates that any other may use in its tests.
 const FOR_TESTS: &[&str] = &["tidy"];

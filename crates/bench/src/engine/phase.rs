@@ -7,6 +7,7 @@ use super::pace::Leave;
 use crate::device::{Done, Target, TargetKind};
 use crate::record::{Ending, RunRecord};
 use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
 use ssdlab_load::plan::Phase;
 use ssdlab_ssd::{Command, Nanos};
 use std::cmp::Reverse;
@@ -363,10 +364,11 @@ impl<'a, T: Target> Engine<'a, T> {
             self.submitted, self.completed, self.strays
         );
         let name = format!("phase {}: every command completed once", self.phase);
-        record.checks.push((name, (!once).then_some(what)));
+        let failure = (!once).then_some(what);
+        record.checks.push(Check { name, failure });
         let name = format!("phase {}: Little's law", self.phase);
-        let what = self.little.contradiction(self.submitted, self.wait_max);
-        record.checks.push((name, what));
+        let failure = self.little.contradiction(self.submitted, self.wait_max);
+        record.checks.push(Check { name, failure });
     }
 }
 

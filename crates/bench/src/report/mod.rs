@@ -16,6 +16,7 @@ use crate::analysis::{SteadyState, WriteCliff};
 use crate::device::TargetFacts;
 use crate::record::{Ending, JobRecord, OpStats, PhaseCounters, RunRecord, Second};
 use crate::run_dir::JobResult;
+use ssdlab_base::check::Check;
 use ssdlab_ssd::{Nanos, Op};
 
 /// A plain run, ready to be shown; several at once are compared.
@@ -47,8 +48,8 @@ pub struct RunReport {
     pub cliff: Option<WriteCliff>,
     /// How it ended.
     pub ending: Ending,
-    /// Self-checks: name and outcome, `None` = passed.
-    pub checks: Vec<(String, Option<String>)>,
+    /// Self-checks.
+    pub checks: Vec<Check>,
     /// Anything else that a reader should know: seed, versions, ignored options.
     pub notes: Vec<String>,
 }

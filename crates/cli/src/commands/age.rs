@@ -1,12 +1,12 @@
 //! `ssdlab age`: a modelled drive's whole life.
 
 use crate::args::OutputArgs;
-use crate::clock::Utc;
 use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::stop_on_signal;
 use clap::Args;
 use ssdlab_base::LabError;
+use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::keep::manner::Manner;
 use ssdlab_drives::keep::saved::{Over, Place};

@@ -1,7 +1,6 @@
 //! What `tier`, `months` and `oltp` have in common: drives, results, exit codes.
 
 use crate::args::OutputArgs;
-use crate::clock::Utc;
 use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, run_dir, say, write_file};
 use crate::progress::stop_on_signal;
@@ -9,6 +8,7 @@ use clap::Args;
 use serde_json::json;
 use ssdlab_base::LabError;
 use ssdlab_base::check::{Check, failures};
+use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::settings::Setting;
 use ssdlab_hosts::HostDrive;

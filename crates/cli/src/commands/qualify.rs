@@ -1,13 +1,13 @@
 //! `ssdlab qualify`: is this a good choice, and if it is slow, what gives?
 
 use crate::args::{OutputArgs, TargetArgs};
-use crate::clock::Utc;
 use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, arguments, print, print_json, run_dir, say};
 use crate::progress::{Steps, stop_on_signal};
 use crate::target::kept;
 use clap::{Args, ValueEnum};
 use ssdlab_base::LabError;
+use ssdlab_base::clock::Utc;
 use ssdlab_bench::device::named::Name;
 use ssdlab_drives::catalogue;
 use ssdlab_judge::qualify::files::Recorder;

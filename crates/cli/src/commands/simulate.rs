@@ -1,13 +1,13 @@
 //! `ssdlab simulate`: a modelled drive's life under a load, or a grid of them.
 
 use crate::args::OutputArgs;
-use crate::clock::Utc;
 use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::stop_on_signal;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdlab_base::LabError;
+use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::keep::saved;

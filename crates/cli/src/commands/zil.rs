@@ -1,6 +1,5 @@
 //! `ssdlab zil`: the intent log of ZFS as a load.
 
-use super::trace::whole_or_none;
 use crate::args::TargetArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, say, wrap};
@@ -15,6 +14,7 @@ use ssdlab_bench::with_target;
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_hosts::zil::preset::Parameter;
 use ssdlab_hosts::zil::{FixedTarget, HostCounts, LogHost, Pattern, Preset, RunOptions, run};
+use ssdlab_load::trace::files::whole_or_none;
 use ssdlab_load::trace::write::Writer;
 use ssdlab_load::trace::{Event, Format, PatternRow};
 use ssdlab_ssd::Nanos;
@@ -155,9 +155,7 @@ fn measure(args: &Zil, preset: Preset) -> Result<Outcome, Failure> {
         Ok(())
     };
     let found = match &mut log {
-        Some(target) => {
-            with_target!(target, it => run(&mut host, &mut **it, &options, &mut sink))?
-        }
+        Some(target) => with_target!(target, it => run(&mut host, &mut **it, &options, &mut sink))?,
         None => {
             let mut fixed = FixedTarget::new(capacity, FIXED, FIXED);
             run(&mut host, &mut fixed, &options, &mut sink)?

@@ -8,6 +8,7 @@
 
 mod ata;
 mod collect;
+mod drives;
 pub mod forecast;
 pub mod inspection;
 mod json;
@@ -21,8 +22,11 @@ mod show;
 mod target;
 #[cfg(test)]
 mod tests;
+pub mod text;
+pub mod watch;
 
 pub use collect::collect;
+pub use drives::{Inspected, drives};
 pub use forecast::{Forecast, forecasts};
 pub use inspection::{
     Cache, DriveIdentity, Events, FORMAT_VERSION, Inspection, Life, Protection, TimedWorkload,

@@ -1,8 +1,8 @@
 //! Bad reports: does each give an error that says what to do, or an unknown, and never a number?
 
 use super::*;
-use ssdlab_base::LabError;
 use serde_json::{Value, json};
+use ssdlab_base::LabError;
 
 fn look(report: Value) -> Result<Inspection, LabError> {
     inspect(&DriveReport {
