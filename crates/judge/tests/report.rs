@@ -34,6 +34,20 @@ fn text_reports_are_as_agreed() {
     }
 }
 
+/// The paragraph on virtual machines stood under two requirements.
+#[test]
+fn a_reason_is_printed_once() {
+    let mut q = sample::qualification();
+    let why = "This is a reason that two requirements share.";
+    for finding in &mut q.target.verdict.findings[..2] {
+        finding.outcome = qualify::Outcome::Unknown;
+        finding.why = why.into();
+    }
+    let text = qualify::terminal::verdict_summary(&q);
+    assert_eq!(text.matches("This is a reason").count(), 1, "{text}");
+    assert!(text.contains("As above."), "{text}");
+}
+
 /// Of 58 phases nobody could say which was which; and a figure was broken from its unit.
 #[test]
 fn the_page_tells_a_phases_name_and_breaks_no_figure() {

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const WAIT_MAX: Nanos = Nanos::from_millis(200);
 /// A command outstanding for this long after the end is taken for lost.
 const DRAIN_MAX: Nanos = Nanos::from_secs(120);
-/// So many failed commands in a row end a run whose errors are otherwise only counted.
+/// Number of failed commands in a row that ends a run whose errors are otherwise only counted.
 const FAILURES_MAX: u32 = 100;
 const EIO: i32 = rustix::io::Errno::IO.raw_os_error();
 const ENOSPC: i32 = rustix::io::Errno::NOSPC.raw_os_error();

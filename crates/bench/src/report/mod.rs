@@ -158,7 +158,7 @@ pub struct PhaseName {
     pub what: String,
 }
 
-/// So many jobs of a phase are named; of more, the number is given.
+/// Maximum number of jobs of a phase that are named; of more, the number is given.
 const JOBS_NAMED: usize = 2;
 
 /// What the phases of a run of several are called. A phase that was not reached has no jobs here,

@@ -34,11 +34,11 @@ pub struct Run {
     /// Where to run it, instead of the target that the workload names.
     #[arg(long, short, value_name = "TARGET")]
     pub target: Option<String>,
-    /// Before the run, write the target front to back so many per cent over (205: a little over
-    /// twice).
+    /// Before the run, write this percentage of the target's capacity, front to back (205: a
+    /// little over twice).
     #[arg(long, value_name = "PERCENT")]
     pub fill: Option<u32>,
-    /// After that, leave it idle for so long (10m).
+    /// After that, leave it idle for this time (10m).
     #[arg(long, value_name = "TIME")]
     pub idle: Option<String>,
     /// What to print on standard output.
@@ -59,7 +59,7 @@ pub struct ReplayArgs {
     /// Replay a trace (see `ssdlab trace`); after a --profile's phases if there is one.
     #[arg(long, value_name = "FILE", conflicts_with = "job")]
     pub trace: Option<PathBuf>,
-    /// `max`: as fast as possible; a number: recorded times, so many times as fast.
+    /// `max`: as fast as possible; a number: recorded times, faster by this factor.
     #[arg(long, value_name = "max|X", default_value = "1.0", requires = "trace")]
     pub speed: String,
     /// Fold addresses beyond the target's end.
@@ -68,10 +68,10 @@ pub struct ReplayArgs {
     /// Shrink all addresses so that the highest fits.
     #[arg(long, requires = "trace", conflicts_with = "wrap")]
     pub scale: bool,
-    /// The trace's format, if not told from its content.
+    /// The trace's format, unless it is recognised from its content.
     #[arg(long, value_name = "FORMAT", requires = "trace")]
     pub trace_format: Option<String>,
-    /// Share of lines that may be bad, in per cent.
+    /// Percentage of lines that may be bad.
     #[arg(long, value_name = "PERCENT", default_value = "1%", requires = "trace")]
     pub bad_share: String,
     /// Which device, where a trace holds several; `all` takes them as one.

@@ -30,19 +30,19 @@ pub struct Inspect {
     /// smartctl's -d, for drives behind a controller (megaraid,0).
     #[arg(long, short, value_name = "TYPE")]
     pub device_type: Option<String>,
-    /// Ask the device again and again, this far apart (10m, 1h), and record it in --out.
+    /// Ask the device at this interval (10m, 1h), and record each answer in --out.
     #[arg(long, value_name = "INTERVAL", requires = "out")]
     pub watch: Option<String>,
     /// The file to record in, one line of JSON each time; added to when it exists.
     #[arg(long, short, value_name = "FILE", requires = "watch")]
     pub out: Option<PathBuf>,
-    /// Stop after so many records.
+    /// Stop after N records.
     #[arg(long, value_name = "N", requires = "watch")]
     pub count: Option<u64>,
     /// As JSON.
     #[arg(long)]
     pub json: bool,
-    /// Say nothing on standard error while watching.
+    /// No progress on standard error while watching.
     #[arg(long, short)]
     pub quiet: bool,
 }

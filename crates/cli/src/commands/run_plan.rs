@@ -1,4 +1,4 @@
-//! What `ssdlab run` was asked to run: a job file, a command line, a profile, a trace, or a
+//! From the arguments of `ssdlab run` to a plan: a job file, a command line, a profile, a trace, or a
 //! profile and then a trace.
 
 use super::trace::warn;
@@ -43,20 +43,12 @@ pub fn read_plan(args: &Run) -> Result<Plan, LabError> {
                 "give one of them",
             ));
         }
-        (None, true) => {
-            return Err(LabError::refused(
-                "nothing to run: no fio job file, DISKSPD command line, profile or trace was given",
-                "ssdlab run JOB.fio, ssdlab run --profile NAME, ssdlab run --trace FILE, or \
-                 ssdlab run -- diskspd -b4k -r -w30 ... TARGET",
-            ));
-        }
+        (None, true) => return Err(nothing()),
     }
     let trace = args.trace.trace.as_deref();
     let Some(name) = &args.profile else {
-        return match trace {
-            Some(trace) => Ok(replay(args, trace)?.plan(args.iodepth.unwrap_or(TRACE_DEPTH))),
-            None => Err(LabError::refused("nothing to run", "see --help")),
-        };
+        let trace = trace.ok_or_else(nothing)?;
+        return Ok(replay(args, trace)?.plan(args.iodepth.unwrap_or(TRACE_DEPTH)));
     };
     let profile = Profile::named(name)?;
     let run = args.runtime.as_deref().map(parse_duration).transpose()?;
@@ -68,6 +60,14 @@ pub fn read_plan(args: &Run) -> Result<Plan, LabError> {
         plan.phases.push(replay(args, trace)?.phase(depth));
     }
     Ok(plan)
+}
+
+fn nothing() -> LabError {
+    LabError::refused(
+        "nothing to run: no fio job file, DISKSPD command line, profile or trace was given",
+        "ssdlab run JOB.fio, ssdlab run --profile NAME, ssdlab run --trace FILE, or \
+         ssdlab run -- diskspd -b4k -r -w30 ... TARGET",
+    )
 }
 
 fn replay(args: &Run, path: &Path) -> Result<Replay, LabError> {
@@ -96,7 +96,7 @@ fn replay(args: &Run, path: &Path) -> Result<Replay, LabError> {
     Ok(replay)
 }
 
-/// What the run is called in the name of its directory and in legends.
+/// The run's name in legends and in the name of its directory.
 pub fn label(args: &Run) -> String {
     let stem = |path: &Path, otherwise: &str| {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy());
@@ -110,7 +110,7 @@ pub fn label(args: &Run) -> String {
     }
 }
 
-/// What the report is called.
+/// The title of the report.
 pub fn title(args: &Run) -> String {
     let trace = args.trace.trace.as_ref();
     let trace = trace.map(|trace| format!("trace {}", trace.display()));

@@ -1,8 +1,8 @@
-//! What a real drive tells of itself: identity, cache, protection, wear, and how long it will last.
+//! Inspection of a real drive by its own report: identity, cache, protection, wear, and how long it will last.
 //!
 //! The drive is asked by `smartctl --json=c -x`, and by `nvme` for what smartctl leaves out; their
 //! answers are read here, from the drive or from files saved elsewhere. Two rules hold throughout.
-//! What is not told is unknown, never a number out of nothing. And a counter whose unit is not
+//! A value that is not reported is unknown, never a made-up number. And a counter whose unit is not
 //! documented for the model is not converted: attribute 241 is called Total_LBAs_Written in many
 //! drives that count 32 MiB or 1 GiB there.
 

@@ -81,7 +81,7 @@ impl Described {
         })
     }
 
-    /// What was read, and what was left out.
+    /// Counts of lines that were read and left out.
     pub fn reading(&self) -> &Reading {
         &self.reading
     }
@@ -145,7 +145,7 @@ pub fn warnings(file: &Path, reading: &Reading) -> Vec<String> {
 
 /// A trace that was written in another format.
 pub struct Converted {
-    /// What was read, and what was left out.
+    /// Counts of lines that were read and left out.
     pub reading: Reading,
     /// What the new format cannot hold, a sentence each.
     pub losses: Vec<String>,
@@ -227,7 +227,7 @@ fn copy(reader: &mut Reader, format: Format, out: impl Write) -> Result<Converte
 mod tests {
     use super::*;
 
-    /// On a full disk the message named no file, and said that what was written is kept.
+    /// On a full disk the message named no file, and said that the written part is kept.
     #[test]
     fn a_trace_that_cannot_be_written_is_named_and_removed() {
         let dir = tempfile::tempdir().expect("a directory");
