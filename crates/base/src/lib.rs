@@ -1,6 +1,7 @@
 //! Errors, sizes and durations, self-checks, histograms: what every part of the lab shares.
 
 pub mod check;
+pub mod clock;
 pub mod error;
 pub mod huge_pages;
 pub mod latencies;

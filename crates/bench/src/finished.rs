@@ -4,7 +4,7 @@ use crate::device::TargetKind;
 use crate::export::{Machine, diskspd_text, diskspd_xml, fio_json};
 use crate::record::{PhaseCounters, RunRecord};
 use crate::report::{RunReport, phase_names, run_page, terminal};
-use crate::run::{RunRequest, jobs};
+use crate::request::{RunRequest, jobs};
 use crate::run_dir::{RunResult, write_text};
 use ssdlab_base::LabError;
 use ssdlab_drives::rests_on::RestsOn;

@@ -7,5 +7,6 @@ pub mod export;
 pub mod finished;
 pub mod record;
 pub mod report;
+mod request;
 pub mod run;
 pub mod run_dir;

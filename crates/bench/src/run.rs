@@ -1,49 +1,22 @@
 //! A whole run as one call: open the target, prepare it, run the plan, keep the results.
 
-use crate::device::named::{LoadKept, Name, Opened, TARGET_HINT};
-use crate::device::open::{Needs, OpenOptions};
+use crate::device::named::{Name, Opened, TARGET_HINT};
+use crate::device::open::Needs;
 use crate::engine::Observer;
 use crate::finished::Finished;
 use crate::record::{Ending, Second};
-use crate::run_dir::{Existing, RunHeader, RunResult, RunWriter};
+use crate::request::jobs;
+use crate::run_dir::{RunHeader, RunResult, RunWriter};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
 use ssdlab_load::plan::{JobSpec, Phase, Plan};
-use ssdlab_ssd::Nanos;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use crate::request::RunRequest;
 
 /// Length of a round of the steady-state test: SNIA PTS says one minute.
 const ROUND_S: usize = 60;
-
-/// What to run, on which device, and where the results go.
-#[derive(Clone, Debug)]
-pub struct RunRequest {
-    /// The workload.
-    pub plan: Plan,
-    /// The device; `None`: the one that the workload names.
-    pub target: Option<Name>,
-    /// Before the run, write this percentage of the target's capacity, front to back.
-    pub fill: Option<u32>,
-    /// Leave the target idle for this time before the run.
-    pub idle: Option<Nanos>,
-    /// Size of the target and leave to write.
-    pub open: OpenOptions,
-    /// Loads `drive:PATH` of a kept drive.
-    pub kept: LoadKept,
-    /// Short name of the run in legends.
-    pub label: String,
-    /// The run in a line.
-    pub title: String,
-    /// The command line, program name left out.
-    pub arguments: Vec<String>,
-    /// When the run started, as RFC 3339 text.
-    pub started_at: String,
-    /// The run directory.
-    pub directory: PathBuf,
-    /// What to do with an earlier run in it.
-    pub existing: Existing,
-}
 
 /// Sees a run as it happens.
 pub trait Progress: Observer {
@@ -118,11 +91,6 @@ fn open(
     };
     let mut filling = |done, total| progress.filling(file, done, total);
     Opened::open(name, needs, &request.open, request.kept, &mut filling, stop)
-}
-
-/// Every job of a plan.
-pub(crate) fn jobs(plan: &Plan) -> impl Iterator<Item = &JobSpec> {
-    plan.phases.iter().flat_map(|phase| &phase.jobs)
 }
 
 /// The target that the jobs of a plan name.

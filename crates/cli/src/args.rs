@@ -1,4 +1,7 @@
-//! Arguments that several subcommands share.
+//! Arguments that several subcommands or files share.
+
+pub mod run;
+pub mod trace;
 
 use clap::Args;
 use std::path::PathBuf;
@@ -7,18 +10,18 @@ use std::path::PathBuf;
 #[derive(Args, Debug, Clone)]
 pub struct TargetArgs {
     /// Size of the file to create, or bytes used of a drive (10GiB, 1TB).
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub size: Option<String>,
     /// Allow writing over an existing file that is not empty.
     #[arg(long)]
     pub overwrite: bool,
-    /// The serial number of the block device to be written over, typed by you.
+    /// The serial number of the block device, to confirm that it may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub serial: Option<String>,
-    /// Where the file system refuses O_DIRECT, go through the page cache (and say so).
+    /// Where the file system refuses O_DIRECT, go through the page cache (the report says so).
     #[arg(long)]
     pub buffered: bool,
-    /// Leave the file that ssdlab created in place afterwards.
+    /// Keep the file that ssdlab created.
     #[arg(long)]
     pub keep: bool,
 }

@@ -2,8 +2,8 @@
 
 use crate::commands::{
     age, crashtest, create, drives, endurance, generate, inspect, mark, mirror, months, oltp,
-    policies, power, profiles, qualify, report, reproduce, run, run_plan, serve, simulate, smart,
-    theory, tier, trace, zil,
+    policies, power, profiles, qualify, report, reproduce, run, serve, simulate, smart, theory,
+    tier, trace, zil,
 };
 use crate::failure::{Exit, Failure};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -25,7 +25,7 @@ Targets:
                device (writes need its serial number: --serial)
 
 Exit codes: 0 pass or done, 1 the drive fails the role, 2 an error or a failed
-self-check, 3 the evidence does not tell."
+self-check, 3 the evidence does not decide, 130 stopped by a second Ctrl-C."
 )]
 pub struct Cli {
     /// What to do.
@@ -39,22 +39,22 @@ pub enum Command {
     /// Measure a target and say whether it is a good choice for a role.
     Qualify(qualify::Qualify),
     /// Run a fio job file, a DISKSPD command line, a profile or a trace on a target.
-    Run(Box<run_plan::Run>),
+    Run(Box<crate::args::run::Run>),
     /// Make a directory with a modelled drive that holds data.
     Create(create::Create),
     /// Serve a drive directory to other programs: over NBD, or as a file for losetup.
     Serve(serve::Serve),
-    /// The power switch of a drive that is served: off, on, or at a moment to come.
+    /// The power switch of a served drive: off, on, or off at a chosen moment.
     Power(power::PowerArgs),
     /// Cut the power of a drive under your program at many instants, and ask who lost what.
     Crashtest(Box<crashtest::Crashtest>),
-    /// In a workload of crashtest: say what is acknowledged by now.
+    /// In a workload of crashtest: report the writes acknowledged so far.
     Mark(mark::MarkArgs),
     /// The catalogue of modelled drives.
     Drives(drives::Drives),
-    /// Read what a real drive tells of its health, and when it will be worn out.
+    /// Read the health that a real drive reports, and forecast when it will be worn out.
     Inspect(inspect::Inspect),
-    /// Print a run directory's results again, and write its report.html anew.
+    /// Print a run directory's results again, and rewrite its report.html.
     Report(report::Report),
     /// Put several runs side by side.
     Compare(report::Compare),
@@ -67,16 +67,16 @@ pub enum Command {
         json: bool,
     },
     /// Look at a trace, or turn it into another format.
-    Trace(trace::Trace),
-    /// Live a modelled drive's life under a load: WAF, wear, IOPS and latency.
+    Trace(crate::args::trace::Trace),
+    /// Run a modelled drive under a load: WAF, wear, IOPS and latency.
     Simulate(Box<simulate::Simulate>),
-    /// Live a modelled drive's whole life: wear, failures, and the drive it leaves behind.
+    /// Age a modelled drive over its whole life: wear, failures, and the worn drive to keep.
     Age(Box<age::Age>),
-    /// What drives last for under JESD219's enterprise stream, against their ratings.
+    /// Endurance of drives under JESD219's enterprise stream, against their ratings.
     Endurance(endurance::Endurance),
     /// Do two mirrored drives wear out together? The gap between their deaths, over seeds.
     Mirror(mirror::MirrorArgs),
-    /// What a saved modelled drive tells of its health by SMART.
+    /// The health that a saved modelled drive reports by SMART.
     Smart(smart::Smart),
     /// Every policy of reclaim and placement, with its parameter and its paper.
     Policies {
@@ -84,7 +84,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Hold write amplification against closed forms and a reference simulator.
+    /// Compare write amplification with closed forms and a reference simulator.
     Theory(theory::Theory),
     /// Run the experiments of five articles and put every published figure beside ours.
     Reproduce(reproduce::Reproduce),

@@ -1,6 +1,7 @@
 //! How a command ended: its exit code, or why it could not be carried out.
 
 use ssdlab_base::LabError;
+use ssdlab_judge::qualify::Outcome;
 use std::{fmt, io};
 
 /// Outcome of a command that ran to its end, as an exit code.
@@ -12,8 +13,18 @@ pub enum Exit {
     Fails = 1,
     /// A self-check failed or the target broke; results were kept.
     Error = 2,
-    /// The evidence does not tell.
+    /// The evidence does not decide.
     Unknown = 3,
+}
+
+impl From<Outcome> for Exit {
+    fn from(outcome: Outcome) -> Exit {
+        match outcome {
+            Outcome::Pass => Exit::Good,
+            Outcome::Fail => Exit::Fails,
+            Outcome::Unknown => Exit::Unknown,
+        }
+    }
 }
 
 /// An error for the user.

@@ -5,7 +5,6 @@ mod tell;
 
 mod args;
 mod cli;
-mod clock;
 mod commands;
 mod failure;
 mod output;

@@ -1,9 +1,9 @@
 //! Where results go: data to standard output, talk to standard error, files to a run directory.
 
 use crate::args::OutputArgs;
-use crate::clock::Utc;
 use crate::failure::Failure;
 use ssdlab_base::LabError;
+use ssdlab_base::clock::Utc;
 use ssdlab_bench::run_dir::{Existing, write_text};
 use std::io::Write;
 use std::path::{Path, PathBuf};

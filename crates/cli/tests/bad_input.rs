@@ -284,3 +284,49 @@ fn a_drive_that_is_shown_as_toml_is_a_good_drive_file() {
         assert_eq!(outcome.code, Some(0), "{name}: {}", outcome.stderr);
     }
 }
+
+/// An argument that is not UTF-8 ended the program with a panic.
+#[test]
+fn an_argument_that_is_not_utf8_is_no_panic() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(
+        dir.path().join("job.fio"),
+        "[j]\nrw=read\nnumber_ios=1\nfilename=null:1MiB\n",
+    )
+    .expect("written");
+    let out = std::ffi::OsStr::from_bytes(b"out-\xff");
+    let output = Command::cargo_bin("ssdlab")
+        .expect("built")
+        .current_dir(dir.path())
+        .args(["run", "job.fio", "--target", "null:1MiB", "--out"])
+        .arg(out)
+        .output()
+        .expect("runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(dir.path().join(out).join("run.json").exists());
+}
+
+/// `--size -1GiB` was an unexpected argument `-1`; `--size 0` announced a file of 1 GiB; a drive
+/// named without `drive:` became a file; the hint on a trace named an option that `run` has for
+/// something else.
+#[test]
+fn targets_sizes_and_traces_are_refused_before_anything_is_announced() {
+    for (args, expected) in [
+        (&["qualify", "--size", "-1GiB"][..], "`-1GiB`"),
+        (&["qualify", "--size", "0"], "--size 0"),
+        (&["qualify", "consumer-sata-1tb"], "drive:consumer-sata-1tb"),
+        (
+            &["qualify", "drive:consumer-sata-1t"],
+            "did you mean consumer-sata-1tb",
+        ),
+    ] {
+        refused(&[], args, &[expected]);
+    }
+    let said = ssdlab(Path::new("."), &["qualify", "--size", "0"]).stderr;
+    assert!(!said.contains("Measuring"), "{said}");
+    let files = [("x.txt", "nothing\nlike\na trace\n")];
+    let args = ["run", "--trace", "x.txt", "--target", "null:1MiB"];
+    refused(&files, &args, &["--trace-format"]);
+}

@@ -1,7 +1,7 @@
 //! `ssdlab tier`, `months` and `oltp` end to end: what a person gets, what is kept, what is
 //! refused.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p ssdlab --test hosts` rewrites `tests/golden/`.
+//! `INSTA_UPDATE=always cargo test -p ssdlab --test hosts` rewrites `tests/snapshots/`.
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -55,12 +55,7 @@ fn each_model_prints_what_was_agreed_and_keeps_its_results() {
         assert_eq!(out.code, Some(0), "{}", out.stderr);
         let wide = out.stdout.lines().map(|line| line.chars().count()).max();
         assert!(wide <= Some(80), "{}", out.stdout);
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"));
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
-            fs::write(&path, &out.stdout).expect("written");
-        }
-        let wanted = fs::read_to_string(&path).unwrap_or_default();
-        assert_eq!(out.stdout, wanted, "{name}.txt differs; see UPDATE_GOLDEN");
+        insta::assert_snapshot!(name, out.stdout);
         let series = fs::read_to_string(dir.path().join(name).join("series.csv")).expect("rows");
         let columns = |line: &str| line.split(',').count();
         let head = columns(series.lines().next().unwrap_or_default());

@@ -1,7 +1,7 @@
 //! `ssdlab inspect`: is each drive read as its report means, is what cannot be read refused, and
 //! does a record survive being cut off?
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p ssdlab --test inspect` rewrites `tests/golden/`.
+//! `INSTA_UPDATE=always cargo test -p ssdlab --test inspect` rewrites `tests/snapshots/`.
 
 use assert_cmd::Command;
 use std::fs;
@@ -95,13 +95,7 @@ fn drives_of_many_vendors_are_read_as_agreed() {
     assert!(seen.lines().all(|line| line.chars().count() <= 80
         || line.starts_with("hint")
         || line.starts_with("error")));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/inspect.txt");
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-        fs::write(&path, &seen).expect("written");
-    }
-    let wanted = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(seen, wanted, "inspect.txt differs; see UPDATE_GOLDEN");
+    insta::assert_snapshot!("inspect", seen);
 }
 
 #[test]

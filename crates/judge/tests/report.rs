@@ -1,49 +1,51 @@
 //! Are the reports what was agreed, byte for byte; are the pages self-contained, well formed and
 //! safe against hostile names; and do the terminal's tables stay within their 80 columns?
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p ssdlab-lab --test report` rewrites `tests/golden/`.
+//! The texts agreed are insta snapshots: `INSTA_UPDATE=always cargo test -p ssdlab-judge --test
+//! report` rewrites `tests/snapshots/`, and the difference belongs in the review.
 
 mod sample;
 
+use ssdlab_base::check::Check;
 use ssdlab_bench::analysis::WriteCliff;
 use ssdlab_bench::record::Ending;
 use ssdlab_bench::report::RunReport;
-use ssdlab_judge::qualify::Qualification;
-
 use ssdlab_bench::report::terminal;
-use std::path::Path;
+use ssdlab_judge::qualify;
+use ssdlab_judge::qualify::Qualification;
 
 /// Everything that a file name or a model string could try.
 const HOSTILE: &str =
     "</script><script>alert('x')</script>\"><img src=x onerror=\"y\">&amp; ' ü 漢字 \u{202e}";
 
-fn golden(name: &str, actual: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/golden")
-        .join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, actual).unwrap();
-    }
-    let wanted = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(actual, wanted, "{name} differs; see UPDATE_GOLDEN");
-}
-
 #[test]
 fn text_reports_are_as_agreed() {
     let (q, runs) = (sample::qualification(), sample::runs());
-    golden(
-        "verdict.txt",
-        &ssdlab_judge::qualify::terminal::verdict_summary(&q),
-    );
-    golden(
-        "drives.txt",
-        &ssdlab_judge::qualify::terminal::comparison_table(&q),
-    );
-    golden("run.txt", &terminal::run_summary(&runs[0]));
-    golden("runs.txt", &terminal::run_comparison(&runs));
     let phases = [sample::phases(), sample::phases()];
-    golden("phases.txt", &terminal::run_summary(&phases[0]));
-    golden("runs-phases.txt", &terminal::run_comparison(&phases));
+    for (name, text) in [
+        ("verdict", qualify::terminal::verdict_summary(&q)),
+        ("drives", qualify::terminal::comparison_table(&q)),
+        ("run", terminal::run_summary(&runs[0])),
+        ("runs", terminal::run_comparison(&runs)),
+        ("phases", terminal::run_summary(&phases[0])),
+        ("runs-phases", terminal::run_comparison(&phases)),
+    ] {
+        insta::assert_snapshot!(name, text);
+    }
+}
+
+/// The paragraph on virtual machines stood under two requirements.
+#[test]
+fn a_reason_is_printed_once() {
+    let mut q = sample::qualification();
+    let why = "This is a reason that two requirements share.";
+    for finding in &mut q.target.verdict.findings[..2] {
+        finding.outcome = qualify::Outcome::Unknown;
+        finding.why = why.into();
+    }
+    let text = qualify::terminal::verdict_summary(&q);
+    assert_eq!(text.matches("This is a reason").count(), 1, "{text}");
+    assert!(text.contains("As above."), "{text}");
 }
 
 /// Of 58 phases nobody could say which was which; and a figure was broken from its unit.
@@ -104,7 +106,7 @@ fn hostile() -> (Qualification, Vec<RunReport>) {
         run.notes = vec![HOSTILE.into()];
         run.facts.name = HOSTILE.into();
         run.ending = Ending::Failed(HOSTILE.into());
-        run.checks = vec![(HOSTILE.into(), Some(HOSTILE.into()))];
+        run.checks = vec![Check::new(HOSTILE, Err(HOSTILE.into()))];
         run.totals[0].max_ns = u64::MAX;
         run.totals[0].count = u64::MAX;
         run.totals[0].length_s = 1e-9;

@@ -5,6 +5,7 @@
 
 use super::experiment::{Outcome, Series, Setup, stopped};
 use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
 use ssdlab_bench::analysis::{series, stats, write_cliff};
 use ssdlab_bench::device::{ModelledTarget, Target};
 use ssdlab_bench::engine;
@@ -67,8 +68,7 @@ fn keep_checks(outcome: &mut Outcome, name: &str, record: &RunRecord) -> Result<
         Ending::Interrupted => return Err(stopped()),
         Ending::Failed(why) => return Err(LabError::refused(why.clone(), "")),
     }
-    let named =
-        |(check, failure): &(String, Option<String>)| (format!("{name}: {check}"), failure.clone());
+    let named = |check: &Check| (format!("{name}: {}", check.name), check.failure.clone());
     outcome.checks.extend(record.checks.iter().map(named));
     Ok(())
 }

@@ -54,8 +54,8 @@ pub fn steady_state_all(variables: &[&[f64]]) -> Option<Vec<SteadyState>> {
     Some(variables.iter().map(|v| describe(v, start)).collect())
 }
 
-/// Averages of `values` (one per second) over consecutive rounds of `seconds_per_round`; what is
-/// left over at the end is not a round. Empty when `seconds_per_round` is 0.
+/// Averages of `values` (one per second) over consecutive rounds of `seconds_per_round`; a
+/// remainder at the end is not a round. Empty when `seconds_per_round` is 0.
 pub fn rounds(values: &[f64], seconds_per_round: usize) -> Vec<f64> {
     if seconds_per_round == 0 {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What is written to real targets, and where reads go.
+//! Contents of writes to real targets, and the memory that reads go to.
 //!
 //! Writes take turns in a pool of buffers filled with random data beforehand, so that no time is
 //! spent on data while measuring. Each 4 KiB of a write is stamped with the write's number and
@@ -38,7 +38,7 @@ pub(super) struct Payload {
 }
 
 impl Payload {
-    /// Buffers for `depth` commands of up to so many bytes; 0 where there are none.
+    /// Buffers for `depth` commands, given the largest length in bytes; 0 where there are none.
     pub fn new(depth: u32, read_bytes: u32, write_bytes: u32, refill: bool) -> io::Result<Payload> {
         let round = |bytes: u32| (bytes as usize).next_multiple_of(STAMP_EVERY);
         let (read_len, write_len) = (round(read_bytes), round(write_bytes));

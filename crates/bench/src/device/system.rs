@@ -233,7 +233,7 @@ impl BlockDevice {
         DeviceCounters::open(&self.disk.join("stat"))
     }
 
-    /// Fills in what sysfs tells of the drive.
+    /// Fills in the properties of the drive that sysfs has.
     pub fn describe(&self, system: &System, facts: &mut TargetFacts) {
         facts.model = self.model();
         facts.serial = self.serial(system);

@@ -12,6 +12,7 @@ use super::observer::Observer;
 use crate::device::{Counters, Target};
 use crate::record::{JobRecord, OpSecond, OpStats, PhaseCounters, RunRecord, Second};
 use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
 use ssdlab_base::latencies::{Latencies, latencies, merge_latencies};
 use ssdlab_load::plan::{JobSpec, Phase};
 use ssdlab_ssd::{Nanos, Op};
@@ -212,12 +213,14 @@ impl<'a> Ledger<'a> {
             self.recorded, self.rows_sum
         );
         let name = format!("phase {}: seconds and jobs add up", self.phase);
-        record.checks.push((name, (!agree).then_some(what)));
+        let failure = (!agree).then_some(what);
+        record.checks.push(Check { name, failure });
         let kept = self.jobs.iter().flat_map(|job| &job.totals.ops);
         let whole = kept.clone().all(|op| op.latencies.len() == op.count);
         let name = format!("phase {}: histograms are complete", self.phase);
         let what = String::from("a histogram holds another number of latencies than were counted");
-        record.checks.push((name, (!whole).then_some(what)));
+        let failure = (!whole).then_some(what);
+        record.checks.push(Check { name, failure });
         record.seconds.extend(self.seconds);
         record.counters.push(self.counters);
         record

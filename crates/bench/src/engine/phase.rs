@@ -7,6 +7,7 @@ use super::pace::Leave;
 use crate::device::{Done, Target, TargetKind};
 use crate::record::{Ending, RunRecord};
 use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
 use ssdlab_load::plan::Phase;
 use ssdlab_ssd::{Command, Nanos};
 use std::cmp::Reverse;
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const WAIT_MAX: Nanos = Nanos::from_millis(200);
 /// A command outstanding for this long after the end is taken for lost.
 const DRAIN_MAX: Nanos = Nanos::from_secs(120);
-/// So many failed commands in a row end a run whose errors are otherwise only counted.
+/// Number of failed commands in a row that ends a run whose errors are otherwise only counted.
 const FAILURES_MAX: u32 = 100;
 const EIO: i32 = rustix::io::Errno::IO.raw_os_error();
 const ENOSPC: i32 = rustix::io::Errno::NOSPC.raw_os_error();
@@ -363,10 +364,11 @@ impl<'a, T: Target> Engine<'a, T> {
             self.submitted, self.completed, self.strays
         );
         let name = format!("phase {}: every command completed once", self.phase);
-        record.checks.push((name, (!once).then_some(what)));
+        let failure = (!once).then_some(what);
+        record.checks.push(Check { name, failure });
         let name = format!("phase {}: Little's law", self.phase);
-        let what = self.little.contradiction(self.submitted, self.wait_max);
-        record.checks.push((name, what));
+        let failure = self.little.contradiction(self.submitted, self.wait_max);
+        record.checks.push(Check { name, failure });
     }
 }
 

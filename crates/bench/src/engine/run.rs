@@ -7,6 +7,7 @@ use super::phase::Engine;
 use crate::device::{Target, TargetFacts};
 use crate::record::{Ending, RunRecord};
 use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
 use ssdlab_load::plan::{JobSpec, Phase, Plan};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -83,7 +84,7 @@ pub fn run<T: Target>(
     }
     record.cpu_ns = cpu::since(cpu);
     record.wall_ns = u64::try_from(wall.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let own = target.self_check().err().map(|error| error.to_string());
-    record.checks.push((String::from("target"), own));
+    let own = target.self_check().map_err(|error| error.to_string());
+    record.checks.push(Check::new("target", own));
     Ok(record)
 }

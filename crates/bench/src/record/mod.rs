@@ -5,6 +5,7 @@ pub(crate) mod testing;
 
 use crate::device::{Counters, TargetFacts};
 use serde::{Deserialize, Serialize};
+use ssdlab_base::check::{Check, failures};
 use ssdlab_base::latencies::{Latencies, latencies, merge_latencies};
 use ssdlab_ssd::{Nanos, Op};
 
@@ -109,8 +110,8 @@ pub struct RunRecord {
     pub cpu_ns: (u64, u64),
     /// Wall time of the run, ns (differs from the target's clock in virtual time).
     pub wall_ns: u64,
-    /// Self-checks: name and outcome, `None` = passed.
-    pub checks: Vec<(String, Option<String>)>,
+    /// Self-checks.
+    pub checks: Vec<Check>,
     /// What the reader of the result should know of how it ran.
     pub notes: Vec<String>,
 }
@@ -220,10 +221,7 @@ impl OpStats {
 impl RunRecord {
     /// The self-checks that failed, as `name: what`; empty when the numbers can be believed.
     pub fn failed_checks(&self) -> Vec<String> {
-        self.checks
-            .iter()
-            .filter_map(|(name, what)| what.as_ref().map(|what| format!("{name}: {what}")))
-            .collect()
+        failures(&self.checks)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Ending, JobRecord, OpSecond, OpStats, PhaseCounters, RunRecord, Second, latencies};
 use crate::analysis::latency::percentile_ns;
 use crate::device::{Counters, TargetFacts, TargetKind};
+use ssdlab_base::check::Check;
 use ssdlab_load::plan::{
     BlockSize, Data, Distribution, Durability, JobSpec, Language, Mix, Order, Pace, Phase, Plan,
     Time,
@@ -110,7 +111,7 @@ pub(crate) fn record(plan: &Plan, length_s: u64, seed: u64) -> RunRecord {
             .collect(),
         cpu_ns: (400_000_000, 100_000_000),
         wall_ns: 1_000_000_000,
-        checks: vec![("pages conserved".to_string(), None)],
+        checks: vec![Check::new("pages conserved", Ok(()))],
         notes: Vec::new(),
     }
 }

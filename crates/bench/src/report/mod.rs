@@ -16,6 +16,7 @@ use crate::analysis::{SteadyState, WriteCliff};
 use crate::device::TargetFacts;
 use crate::record::{Ending, JobRecord, OpStats, PhaseCounters, RunRecord, Second};
 use crate::run_dir::JobResult;
+use ssdlab_base::check::Check;
 use ssdlab_ssd::{Nanos, Op};
 
 /// A plain run, ready to be shown; several at once are compared.
@@ -47,8 +48,8 @@ pub struct RunReport {
     pub cliff: Option<WriteCliff>,
     /// How it ended.
     pub ending: Ending,
-    /// Self-checks: name and outcome, `None` = passed.
-    pub checks: Vec<(String, Option<String>)>,
+    /// Self-checks.
+    pub checks: Vec<Check>,
     /// Anything else that a reader should know: seed, versions, ignored options.
     pub notes: Vec<String>,
 }
@@ -157,7 +158,7 @@ pub struct PhaseName {
     pub what: String,
 }
 
-/// So many jobs of a phase are named; of more, the number is given.
+/// Maximum number of jobs of a phase that are named; of more, the number is given.
 const JOBS_NAMED: usize = 2;
 
 /// What the phases of a run of several are called. A phase that was not reached has no jobs here,

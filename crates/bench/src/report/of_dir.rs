@@ -3,6 +3,7 @@
 use super::{OpTotals, RunReport};
 use crate::record::Ending;
 use crate::run_dir::{JobResult, OpResult, RunDir, RunResult};
+use ssdlab_base::check::Check;
 use ssdlab_ssd::Op;
 
 impl RunReport {
@@ -42,7 +43,10 @@ impl RunReport {
         self.checks = result
             .checks
             .iter()
-            .map(|c| (c.name.clone(), c.detail.clone()))
+            .map(|row| Check {
+                name: row.name.clone(),
+                failure: row.detail.clone(),
+            })
             .collect();
         self.counters = result
             .phases

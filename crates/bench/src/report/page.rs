@@ -5,6 +5,7 @@ use crate::record::{Ending, OpSecond, Second};
 use crate::report::series::{self, Timeline};
 use crate::report::{RunReport, terminal, words};
 use maud::{Markup, html};
+use ssdlab_base::check::Check;
 use ssdlab_ssd::Op;
 use ssdlab_view::bars::swatch;
 use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, Note, Unit};
@@ -58,9 +59,9 @@ fn header(i: usize, run: &RunReport, compared: bool) -> Markup {
             @if compared { h2 { (run.title) } } @else { h1 { (run.title) } }
             pre .command { (run.command) }
             (ending(&run.ending))
-            @for (name, failure) in &run.checks {
-                @if let Some(why) = failure {
-                    p .alarm { "✗ Self-check " (name) " failed: " (why) }
+            @for check in &run.checks {
+                @if let Some(why) = &check.failure {
+                    p .alarm { "✗ Self-check " (check.name) " failed: " (why) }
                 }
             }
         }
@@ -73,10 +74,8 @@ fn run_name(runs: &[RunReport], i: usize) -> Markup {
 }
 
 fn failed_checks(run: &RunReport) -> usize {
-    run.checks
-        .iter()
-        .filter(|(_, failure)| failure.is_some())
-        .count()
+    let failed = |check: &&Check| check.failure.is_some();
+    run.checks.iter().filter(failed).count()
 }
 
 fn ending(ending: &Ending) -> Markup {

@@ -33,8 +33,9 @@ pub fn run_summary(run: &RunReport) -> String {
         "Steady state:",
         &format!("{}.", words::steady(run.steady.as_ref())),
     );
-    for (name, failure) in &run.checks {
-        if let Some(why) = failure {
+    for check in &run.checks {
+        if let Some(why) = &check.failure {
+            let name = &check.name;
             out += &paragraph("✗", &format!("Self-check {name} failed: {why}"));
         }
     }

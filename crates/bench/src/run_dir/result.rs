@@ -6,6 +6,7 @@ use crate::analysis::{
 };
 use crate::record::{Ending, JobRecord, OpStats, PhaseCounters, RunRecord};
 use serde::{Deserialize, Serialize};
+use ssdlab_base::check::Check;
 use ssdlab_load::plan::Plan;
 use ssdlab_ssd::{Nanos, Op};
 
@@ -126,10 +127,10 @@ impl RunResult {
     /// The result of `record`, a run of `plan`. `round_s` is the length of a steady-state round
     /// in seconds: 60 for SNIA PTS.
     pub fn new(plan: &Plan, record: &RunRecord, round_s: usize) -> RunResult {
-        let check = |(name, failure): &(String, Option<String>)| CheckRow {
-            name: name.clone(),
-            passed: failure.is_none(),
-            detail: failure.clone(),
+        let check = |check: &Check| CheckRow {
+            name: check.name.clone(),
+            passed: check.failure.is_none(),
+            detail: check.failure.clone(),
         };
         RunResult {
             version: FORMAT_VERSION,

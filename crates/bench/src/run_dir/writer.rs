@@ -173,7 +173,7 @@ fn make_room(path: &Path, existing: Existing) -> Result<(), LabError> {
 fn write_error(action: &'static str, path: &Path, source: io::Error) -> LabError {
     let hint = match source.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "free some space or write to another file system; what was written until now can be \
+            "free some space or write to another file system; the rows written until now can be \
              read"
         }
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {

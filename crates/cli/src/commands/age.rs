@@ -5,12 +5,12 @@ mod plan;
 
 pub use args::Age;
 
-use crate::clock::Utc;
 use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file, write_json};
 use crate::progress::stop_on_signal;
 use plan::{fresh, keep};
 use ssdlab_base::check::failures;
+use ssdlab_base::clock::Utc;
 use ssdlab_drives::keep::saved::{Over, Place};
 use ssdlab_life::age::live::Ageing;
 use ssdlab_life::age::result::summary;

@@ -1,13 +1,13 @@
 //! The one way of `tier`, `months`, `oltp` and `zil`: specs, a run, results, an exit code.
 
 use crate::args::OutputArgs;
-use crate::clock::Utc;
 use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file, write_json};
 use crate::progress::stop_on_signal;
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::check::failures;
+use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::settings::Setting;
 use ssdlab_hosts::months::Trim;

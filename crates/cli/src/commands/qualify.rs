@@ -1,17 +1,17 @@
 //! `ssdlab qualify`: is this a good choice, and if it is slow, what gives?
 
 use crate::args::{OutputArgs, TargetArgs};
-use crate::clock::Utc;
 use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, arguments, print, print_json, run_dir, say};
 use crate::progress::{Steps, stop_on_signal};
 use crate::target::kept;
 use clap::{Args, ValueEnum};
 use ssdlab_base::LabError;
+use ssdlab_base::clock::Utc;
 use ssdlab_bench::device::named::Name;
 use ssdlab_drives::catalogue;
 use ssdlab_judge::qualify::files::Recorder;
-use ssdlab_judge::qualify::{Outcome, Profile, QualifyPlan, role, terminal};
+use ssdlab_judge::qualify::{Profile, QualifyPlan, role, terminal};
 
 /// `ssdlab qualify`.
 #[derive(Args, Debug)]
@@ -24,8 +24,7 @@ Examples:
 
 Exit codes: 0 PASS, 1 FAIL, 3 UNKNOWN, 2 an error or a failed self-check.")]
 pub struct Qualify {
-    /// What to measure; without it a file is created in the current directory, measured and
-    /// removed.
+    /// The target; without one, a file is created in the current directory, measured and removed.
     pub target: Option<String>,
     /// What the drive is to be used for.
     #[arg(
@@ -36,7 +35,7 @@ pub struct Qualify {
         help = "What the drive is to be used for: slog, s2d-cache, ceph-wal, db-wal or general"
     )]
     pub role: String,
-    /// How thoroughly: quick (a minute), standard (a quarter of an hour), full (hours).
+    /// How long to measure: quick (some minutes), standard (a quarter of an hour), full (hours).
     #[arg(long, short, value_enum, default_value = "quick")]
     pub profile: ProfileName,
     /// Seed of every random stream.
@@ -114,9 +113,5 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
     }
     let results = format!("\nresults: {0}/  page: {0}/report.html", path.display());
     say(quiet, &results);
-    Ok(match found.target.verdict.outcome {
-        Outcome::Pass => Exit::Good,
-        Outcome::Fail => Exit::Fails,
-        Outcome::Unknown => Exit::Unknown,
-    })
+    Ok(found.target.verdict.outcome.into())
 }

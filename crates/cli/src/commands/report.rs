@@ -39,7 +39,7 @@ pub struct Compare {
     pub json: bool,
 }
 
-/// Prints a run directory's results and writes its page anew.
+/// Prints a run directory's results and rewrites its page.
 ///
 /// # Errors
 /// When it is not a run directory.

@@ -1,13 +1,13 @@
 //! `ssdlab reproduce`: every published figure beside ours.
 
 use crate::args::OutputArgs;
-use crate::clock::Utc;
 use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::stop_on_signal;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdlab_base::LabError;
+use ssdlab_base::clock::Utc;
 use std::path::PathBuf;
 
 use ssdlab_articles::reproduce;

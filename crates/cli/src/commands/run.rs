@@ -1,11 +1,12 @@
 //! `ssdlab run`: a fio job file or a DISKSPD command line on a target.
 
-use crate::clock::Utc;
-use crate::commands::run_plan::{Format, Run, label, read_plan, title};
+use crate::args::run::{Format, Run};
+use crate::commands::run_plan::{label, read_plan, title};
 use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, arguments, print, print_json, run_dir, say};
 use crate::progress::{Watch, stop_on_signal};
 use crate::target::kept;
+use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_duration;
 use ssdlab_bench::device::named::Name;
 use ssdlab_bench::record::{Ending, RunRecord};

@@ -8,7 +8,6 @@ mod plan;
 
 pub use args::Simulate;
 
-use crate::clock::Utc;
 use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, print_json, run_dir, say};
 use crate::progress::stop_on_signal;
@@ -16,6 +15,7 @@ use bars::LifeBar;
 use files::{exit, keep, over, write};
 use grid::grid;
 use plan::{counting_is_not_saved, plan};
+use ssdlab_base::clock::Utc;
 use ssdlab_drives::keep::saved;
 use ssdlab_drives::settings;
 use ssdlab_drives::settings::Setting;

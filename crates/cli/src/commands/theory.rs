@@ -1,12 +1,12 @@
 //! `ssdlab theory`: write amplification held against closed forms and a reference.
 
 use crate::args::OutputArgs;
-use crate::clock::Utc;
 use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, print_json, run_dir, say};
 use crate::progress::stop_on_signal;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ssdlab_base::clock::Utc;
 use ssdlab_life::theory::report::{About, Row};
 use ssdlab_life::theory::suite::Case;
 use ssdlab_life::theory::{report, suite};
@@ -45,7 +45,7 @@ pub fn theory(args: &Theory) -> Result<Exit, Failure> {
     if args.output.json {
         print_json(&rows)?;
     } else {
-        print(&summary(&rows))?;
+        print(&report::summary(&rows))?;
     }
     say(args.output.quiet, &format!("\npage: {}", page.display()));
     Ok(if stop.load(Ordering::Relaxed) {
@@ -71,47 +71,6 @@ fn bar(cases: usize, quiet: bool) -> ProgressBar {
             .progress_chars("=> "),
     );
     bar
-}
-
-/// A line per group and policy, then the misses.
-fn summary(rows: &[Row]) -> String {
-    let mut lines = vec![format!(
-        "{:<12} {:<20} {:>6} {:>7} {:>10}",
-        "group", "policy", "values", "misses", "worst"
-    )];
-    let mut seen: Vec<(&str, &str)> = Vec::new();
-    for row in rows {
-        let key = (row.group.as_str(), row.policy.as_str());
-        if seen.contains(&key) {
-            continue;
-        }
-        seen.push(key);
-        let same = |r: &&Row| (r.group.as_str(), r.policy.as_str()) == key;
-        let of_key: Vec<&Row> = rows.iter().filter(same).collect();
-        let worst = of_key.iter().map(|r| r.error().abs()).fold(0.0, f64::max);
-        lines.push(format!(
-            "{:<12} {:<20} {:>6} {:>7} {:>8.2} %",
-            key.0,
-            key.1,
-            of_key.len(),
-            of_key.iter().filter(|r| !r.agrees()).count(),
-            100.0 * worst
-        ));
-    }
-    for row in rows.iter().filter(|row| !row.agrees()) {
-        lines.push(format!(
-            "miss: {} {} {}, OP {} %, Np {}: expected {:.4}, measured {:.4}, {:+.2} %",
-            row.policy,
-            row.load,
-            row.frontiers.title(),
-            row.op,
-            row.np,
-            row.expected,
-            row.measured,
-            100.0 * row.error()
-        ));
-    }
-    lines.join("\n")
 }
 
 fn about(args: &Theory) -> About {

@@ -5,7 +5,6 @@ mod args;
 pub use args::Zil;
 
 use super::hosts::run_scenario;
-use super::trace::whole_or_none;
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json};
 use crate::progress::stop_on_signal;
@@ -17,6 +16,7 @@ use ssdlab_bench::device::named::Name;
 use ssdlab_bench::device::open::Needs;
 use ssdlab_bench::with_target;
 use ssdlab_hosts::zil::{LogDevice, Preset, ZilSpec};
+use ssdlab_load::trace::files::whole_or_none;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;

@@ -9,13 +9,13 @@
 
 mod check;
 mod drive;
-mod families;
 mod file;
 mod parameters;
 mod place;
 mod read;
 mod reader;
 mod resolve;
+pub mod show;
 mod sourced;
 mod tables;
 

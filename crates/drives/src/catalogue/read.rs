@@ -1,7 +1,6 @@
 //! Finds drives by name and reads their files.
 
 use super::drive::CatalogueDrive;
-use super::families;
 use super::parameters::check_sources;
 use super::place::{self, toml_error};
 use super::resolve;
@@ -40,20 +39,32 @@ pub fn read(file: &str) -> Result<String, LabError> {
 /// A drive of the catalogue by name.
 ///
 /// # Errors
-/// When there is no such drive; the message lists those there are.
+/// When there is no such drive; the message gives the names nearest to it.
 pub fn drive(name: &str) -> Result<CatalogueDrive, LabError> {
     for &(source, text) in BUILT_IN {
         if header(text, source)?.0 == name {
             return parse(text, source);
         }
     }
+    let nearest = match &nearest(name, &names()?)[..] {
+        [] => String::new(),
+        near => format!("; did you mean {}?", near.join(" or ")),
+    };
     Err(LabError::refused(
-        format!(
-            "there is no drive `{name}` in the catalogue (there are: {})",
-            families::in_groups(&names()?).join(", ")
-        ),
-        "`ssdlab drives list` describes them; a path ending in .toml reads your own",
+        format!("there is no drive `{name}` in the catalogue{nearest}"),
+        "`ssdlab drives list` lists all; a path ending in .toml reads your own",
     ))
+}
+
+/// The names that are most like `name`, at most three, best first.
+fn nearest(name: &str, names: &[String]) -> Vec<String> {
+    /// Similarity below which a name is no likely misspelling.
+    const LIKELY: f64 = 0.85;
+    let like = |known: &String| (strsim::jaro_winkler(name, known), known.clone());
+    let mut near: Vec<(f64, String)> = names.iter().map(like).collect();
+    near.retain(|(likeness, _)| *likeness >= LIKELY);
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.into_iter().take(3).map(|(_, known)| known).collect()
 }
 
 /// A drive by name, or from a TOML file when `name` ends in `.toml`.
@@ -231,5 +242,15 @@ mod tests {
     fn an_unknown_name_lists_the_known_ones() {
         let error = drive("nonesuch").unwrap_err().to_string();
         assert!(error.contains("consumer-sata-1tb-plp"), "{error}");
+    }
+
+    /// A misspelt drive was answered with the whole catalogue.
+    #[test]
+    fn a_misspelt_drive_is_answered_with_the_nearest() {
+        let error = drive("consumer-sata-1t").unwrap_err().to_string();
+        assert!(error.contains("did you mean consumer-sata-1tb"), "{error}");
+        assert!(!error.contains("intel"), "{error}");
+        let error = drive("xyzzy").unwrap_err().to_string();
+        assert!(error.ends_with("`xyzzy` in the catalogue"), "{error}");
     }
 }

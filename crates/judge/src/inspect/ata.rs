@@ -230,7 +230,7 @@ fn wear(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
     *used = used.take().or(by_vendor);
 }
 
-/// Dell's firmware of Intel drives: the raw value is what is left.
+/// Dell's firmware of Intel drives: the raw value is the remaining life.
 fn left_by_raw(rows: &[Row]) -> Option<Reported> {
     let row = named(rows, &["Percent_Life_Remaining"])?;
     let left = row.raw.filter(|left| *left <= 100.0)?;

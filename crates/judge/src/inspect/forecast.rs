@@ -1,6 +1,6 @@
 //! When the rated endurance will be used up, with what the counters' resolution leaves open.
 //!
-//! A forecast divides what is left by the rate at which it goes. Both lie between bounds: a
+//! A forecast divides the remaining life by the rate at which it is used. Both lie between bounds: a
 //! percentage is known to one per cent, a count of 32 MiB to 32 MiB, Intel's timed workload to
 //! 1/1,024 per cent. The earliest date takes the least that can be left at the fastest rate, the
 //! latest the most at the slowest; a slowest rate of nothing gives no latest date. That the load
@@ -63,7 +63,7 @@ impl Span {
         Span::new(told.value, told.resolution)
     }
 
-    /// What is left of 100 per cent.
+    /// The remaining life, of 100 per cent.
     fn left(used: &Reported) -> Span {
         Span::new(100.0 - used.value, used.resolution)
     }
@@ -77,7 +77,7 @@ impl Span {
     }
 }
 
-/// Puts what is left over the rate. `None` when even the fastest rate is nothing.
+/// Divides the remaining life by the rate. `None` when even the fastest rate is nothing.
 fn divide(from: i64, left: Span, rate: Span, method: Method, why: String) -> Option<Forecast> {
     if rate.high <= 0.0 {
         return None;

@@ -40,7 +40,7 @@ pub struct Cache {
     pub fua: Option<bool>,
 }
 
-/// Wear, writes and what is left.
+/// Wear, writes and remaining life.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Life {
     /// Per cent of the rated life used, by the drive's own estimate; may pass 100.

@@ -1,13 +1,14 @@
-//! What a real drive tells of itself: identity, cache, protection, wear, and how long it will last.
+//! Inspection of a real drive by its own report: identity, cache, protection, wear, and how long it will last.
 //!
 //! The drive is asked by `smartctl --json=c -x`, and by `nvme` for what smartctl leaves out; their
 //! answers are read here, from the drive or from files saved elsewhere. Two rules hold throughout.
-//! What is not told is unknown, never a number out of nothing. And a counter whose unit is not
+//! A value that is not reported is unknown, never a made-up number. And a counter whose unit is not
 //! documented for the model is not converted: attribute 241 is called Total_LBAs_Written in many
 //! drives that count 32 MiB or 1 GiB there.
 
 mod ata;
 mod collect;
+mod drives;
 pub mod forecast;
 pub mod inspection;
 mod json;
@@ -21,8 +22,11 @@ mod show;
 mod target;
 #[cfg(test)]
 mod tests;
+pub mod text;
+pub mod watch;
 
 pub use collect::collect;
+pub use drives::{Inspected, drives};
 pub use forecast::{Forecast, forecasts};
 pub use inspection::{
     Cache, DriveIdentity, Events, FORMAT_VERSION, Inspection, Life, Protection, TimedWorkload,

@@ -74,9 +74,9 @@ fn refuse_failed(doc: &Doc, source: &str) -> Result<(), LabError> {
     };
     Err(LabError::refused(
         what,
-        "make one with `smartctl --json=c -x /dev/DEVICE`, as root; drives behind a RAID \
-         controller need its -d option, for instance `-d megaraid,0`; most disks of virtual \
-         machines answer nothing",
+        "run `inspect` as root; a drive behind a RAID controller needs --device-type, for \
+         instance `megaraid,0`; most disks of virtual machines do not answer; for a file, save \
+         a report with `smartctl --json=c -x /dev/DEVICE > FILE.json`",
     ))
 }
 

@@ -97,7 +97,7 @@ fn not_json(source: &str, line: Option<usize>, what: String) -> LabError {
     let source = source.to_owned();
     LabError::refused(
         format!("{}: no report of smartctl: {what}", Place { source, line }),
-        "make one with `smartctl --json=c -x /dev/DEVICE > FILE.json`",
+        "save a report with `smartctl --json=c -x /dev/DEVICE > FILE.json`",
     )
 }
 

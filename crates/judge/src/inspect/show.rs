@@ -56,7 +56,7 @@ pub fn lines(i: &Inspection) -> Vec<Line> {
     out.extend(i.notes.iter().map(|note| ("note", note.clone())));
     let unknown = unknown(i);
     if !unknown.is_empty() {
-        out.push(("not told", unknown.join(", ")));
+        out.push(("not reported", unknown.join(", ")));
     }
     out
 }

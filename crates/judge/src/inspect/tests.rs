@@ -30,7 +30,11 @@ fn an_empty_report_of_a_drive_is_all_unknown() {
         assert_eq!(found.events, Events::default());
         assert_eq!((found.passed, found.protection.holds), (None, None));
         assert!(forecasts(None, &found).unwrap().is_empty());
-        assert!(lines(&found).iter().any(|(label, _)| *label == "not told"));
+        assert!(
+            lines(&found)
+                .iter()
+                .any(|(label, _)| *label == "not reported")
+        );
     }
 }
 
@@ -85,7 +89,7 @@ fn nonsense_is_not_believed() {
     assert_eq!(found.notes.len(), 2, "{:?}", found.notes);
 }
 
-/// A real drive told 362,060,752 minutes. Its age being unknown, 688 years were believed, and shown
+/// A real drive reported 362,060,752 minutes. Its age being unknown, 688 years were believed, and shown
 /// with 100 % of the rated cycles.
 #[test]
 fn a_timed_workload_of_centuries_is_not_believed() {

@@ -90,7 +90,7 @@ fn flush_chart(all: &[&Evidence], charts: &mut Charts) -> Markup {
         }
     };
     charts.add(Chart {
-        title: "Median time of a flush after so many bytes were written".into(),
+        title: "Median time of a flush by bytes written since the last one".into(),
         unit: Unit::Time,
         axis: Axis::Size,
         lines: line_per_drive(all, line),

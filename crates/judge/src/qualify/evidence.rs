@@ -22,7 +22,7 @@ impl Evidence {
         }
     }
 
-    /// The probe of this method with so many writers.
+    /// The probe of this method with this number of writers.
     pub fn probe(&self, method: &str, writers: u32) -> Option<&Probe> {
         self.probes
             .iter()
@@ -43,7 +43,7 @@ pub enum Outcome {
     Pass,
     /// Not met.
     Fail,
-    /// The evidence does not tell.
+    /// The evidence does not decide.
     Unknown,
 }
 
@@ -86,7 +86,7 @@ pub struct Probe {
     pub waf: Option<f64>,
 }
 
-/// Time of a flush after so many bytes were written since the last one.
+/// Time of a flush, by the bytes written since the last one.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 pub struct FlushPoint {
     /// Bytes written since the last flush.
@@ -215,7 +215,7 @@ pub struct Qualification {
     pub target: Assessed,
     /// Modelled drives put beside it, each with its own verdict.
     pub references: Vec<Assessed>,
-    /// What was left out or cut short, and why.
+    /// Steps and drives left out or cut short, and why.
     pub incomplete: Vec<String>,
 }
 

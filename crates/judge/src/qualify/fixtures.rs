@@ -74,7 +74,7 @@ pub fn second(t_s: i64, op: Op, count: u64) -> Second {
     }
 }
 
-/// A run of so many even seconds; with a read tail when it reads.
+/// A run of the given number of even seconds; with a read tail when it reads.
 pub fn run(name: &str, length_s: i64, iops: f64, read_p99_us: f64) -> Sustained {
     Sustained {
         name: name.into(),

@@ -157,7 +157,7 @@ fn the_same_seed_gives_the_same_evidence() {
     assert_eq!(json(quick()), json(quick()));
 }
 
-/// Sets `stop` when so many steps have begun.
+/// Sets `stop` when the given number of steps has begun.
 struct StopAt<'a> {
     step: usize,
     stop: &'a AtomicBool,

@@ -221,13 +221,11 @@ fn keep(work: &Work, record: &RunRecord, evidence: &mut Evidence) {
         let note = format!("{}: {errors} commands failed", work.title);
         evidence.incomplete.push(note);
     }
-    let failed_checks = record
-        .checks
-        .iter()
-        .filter_map(|(n, why)| Some((n, why.as_ref()?)));
-    for (name, why) in failed_checks {
-        let note = format!("{}: self-check `{name}` failed: {why}", work.title);
-        evidence.incomplete.push(note);
+    for check in &record.checks {
+        if let Some(why) = &check.failure {
+            let note = format!("{}: self-check `{}` failed: {why}", work.title, check.name);
+            evidence.incomplete.push(note);
+        }
     }
     let kept = match work.yields {
         Yields::Preparation => true,

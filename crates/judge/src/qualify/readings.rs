@@ -156,7 +156,7 @@ fn behaviour(method: DurableMethod, e: &Evidence) -> Option<String> {
     let took = show::time(p.p50_ns);
     let says = if is_implausible(p, e) {
         format!(
-            "A durable write took {took} although a write-back cache was told to make it so: \
+            "A durable write took {took} from a write-back cache that had to be flushed: \
              suspiciously fast, perhaps the flush is ignored; only power cuts can tell."
         )
     } else if p.p50_ns < NAND_FLOOR_NS {

@@ -87,13 +87,13 @@ pub enum Measure {
     FlushP99,
     /// Durable 4 KiB writes per second, one writer.
     DurableWritesPerSecond,
-    /// Durable writes per second with the most writers over those with one.
+    /// Scaling of durable writes: the rate of most writers divided by that of one.
     DurableWritesScaling,
     /// Durable 4 KiB writes per second in the last fifth of the durable run.
     SustainedDurableIops,
-    /// Flush time after the most dirty bytes over that after the least.
+    /// Flush time: most dirty data divided by least.
     FlushGrowth,
-    /// Buffered over written-through IOPS of the 70/30 mix.
+    /// IOPS of the 70/30 mix: buffered divided by written-through.
     WriteThroughPenalty,
     /// IOPS of the written-through 70/30 mix in the last fifth of the run.
     WriteThroughMixedIops,

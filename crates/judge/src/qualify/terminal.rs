@@ -60,14 +60,17 @@ fn calibrated(rests_on: &[RestsOn]) -> Vec<String> {
 fn findings(findings: &[Finding]) -> String {
     let mut table = new_table(RULED);
     table.set_header(["Outcome", "Requirement and why", "Measured", "Limit"]);
+    let mut said = Vec::new();
     for f in compare::worst_first(findings) {
         let (symbol, word) = compare::outcome(f.outcome);
         let need = if f.hard { "must" } else { "should" };
         // What is met needs no excuse; the page has the reasons of all.
         let why = match f.outcome {
             Outcome::Pass => format!("[{}]", compare::grade(f.grade)),
+            _ if said.contains(&&f.why) => format!("As above. [{}]", compare::grade(f.grade)),
             _ => format!("{} [{}]", clean(&f.why), compare::grade(f.grade)),
         };
+        said.push(&f.why);
         table.add_row([
             format!("{symbol} {word}\n  {need}"),
             format!("{}\n{why}", clean(&f.title)),

@@ -5,6 +5,7 @@
 //! Built as JSON, so that fields added to the results later need no change here.
 
 use serde_json::{Value, json};
+use ssdlab_base::check::Check;
 use ssdlab_bench::analysis::{SteadyState, WriteCliff};
 use ssdlab_bench::device::{Counters, TargetFacts};
 use ssdlab_bench::record::{Ending, OpSecond, PhaseCounters, Second};
@@ -467,8 +468,8 @@ fn run(label: &str, flag: &str, load: &Load) -> RunReport {
         analysed_phase: 0,
         ending: Ending::Complete,
         checks: vec![
-            ("little's law".into(), None),
-            ("page conservation".into(), None),
+            Check::new("little's law", Ok(())),
+            Check::new("page conservation", Ok(())),
         ],
         notes: vec!["seed 42".into()],
         facts,

@@ -3,6 +3,7 @@
 mod page;
 mod row;
 mod scatter;
+
 #[cfg(test)]
 mod tests;
 
@@ -75,4 +76,45 @@ pub fn write(dir: &Path, about: &About, rows: &[Row]) -> Result<PathBuf, LabErro
         std::fs::write(&path, text).map_err(|error| LabError::file("creating", &path, error))?;
     }
     Ok(page)
+}
+
+/// A line per group and policy, then the misses.
+pub fn summary(rows: &[Row]) -> String {
+    let mut lines = vec![format!(
+        "{:<12} {:<20} {:>6} {:>7} {:>10}",
+        "group", "policy", "values", "misses", "worst"
+    )];
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for row in rows {
+        let key = (row.group.as_str(), row.policy.as_str());
+        if seen.contains(&key) {
+            continue;
+        }
+        seen.push(key);
+        let same = |r: &&Row| (r.group.as_str(), r.policy.as_str()) == key;
+        let of_key: Vec<&Row> = rows.iter().filter(same).collect();
+        let worst = of_key.iter().map(|r| r.error().abs()).fold(0.0, f64::max);
+        lines.push(format!(
+            "{:<12} {:<20} {:>6} {:>7} {:>8.2} %",
+            key.0,
+            key.1,
+            of_key.len(),
+            of_key.iter().filter(|r| !r.agrees()).count(),
+            100.0 * worst
+        ));
+    }
+    for row in rows.iter().filter(|row| !row.agrees()) {
+        lines.push(format!(
+            "miss: {} {} {}, OP {} %, Np {}: expected {:.4}, measured {:.4}, {:+.2} %",
+            row.policy,
+            row.load,
+            row.frontiers.title(),
+            row.op,
+            row.np,
+            row.expected,
+            row.measured,
+            100.0 * row.error()
+        ));
+    }
+    lines.join("\n")
 }

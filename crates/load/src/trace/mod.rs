@@ -14,6 +14,7 @@
 pub mod blocks;
 pub mod describe;
 mod event;
+pub mod files;
 pub mod format;
 pub mod order;
 pub mod pattern;

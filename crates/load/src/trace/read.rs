@@ -299,7 +299,7 @@ impl Reader {
         if self.turn == 0 {
             let format = self.reading.format.name();
             let hint = match self.sink.devices.is_empty() {
-                true => "name the format with --format if it is another".to_owned(),
+                true => "name the format with --trace-format if it is another".to_owned(),
                 false => format!("it has commands of {}", self.sink.devices.join(", ")),
             };
             return Err(LabError::refused(
@@ -403,7 +403,7 @@ impl Reader {
                 self.reading.bad_lines()
             ),
             format!(
-                "name the format with --format ({}), or allow more with --bad-share",
+                "name the format with --trace-format ({}), or allow more with --bad-share",
                 Format::names()
             ),
         ))
@@ -501,7 +501,7 @@ fn unknown(path: &Path, head: &[u8]) -> LabError {
             shown.escape_debug()
         ),
         format!(
-            "with --format the lines are read as that format, and what is wrong with them is \
+            "with --trace-format the lines are read as that format, and what is wrong with them is \
              said: {}",
             Format::names()
         ),

@@ -190,7 +190,7 @@ impl Levels<'_> {
     }
 }
 
-/// Medians of consecutive blocks; what is left over joins the last block.
+/// Medians of consecutive blocks; the remainder joins the last block.
 fn block_medians(y: &[f64], block: usize) -> Vec<f64> {
     let count = y.len() / block;
     let end = |index: usize| {

@@ -1,0 +1,80 @@
+//! Drives and saved reports by path: each drive once, with a forecast of the end of its life.
+
+use super::collect::collect;
+use super::forecast::{Forecast, forecasts};
+use super::inspection::Inspection;
+use super::read::inspect;
+use super::report::{DriveReport, drive_reports};
+use ssdlab_base::LabError;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+/// A drive's last look, and the forecasts from all looks at it.
+pub struct Inspected {
+    /// The last look.
+    pub inspection: Inspection,
+    /// When the drive will be worn out, by each method that applies.
+    pub forecasts: Vec<Forecast>,
+}
+
+/// The drives that `paths` lead to, devices or files of reports; `kind` is smartctl's `-d`.
+///
+/// # Errors
+/// When one cannot be read, is no SSD, or two reports of a drive do not fit together.
+pub fn drives(paths: &[PathBuf], kind: Option<&str>) -> Result<Vec<Inspected>, LabError> {
+    let mut drives: Vec<Drive> = Vec::new();
+    for path in paths {
+        for report in reports(path, kind)? {
+            add(&mut drives, inspect(&report)?);
+        }
+    }
+    let inspected = |drive: Drive| {
+        let (first, last) = drive.ends();
+        Ok(Inspected {
+            forecasts: forecasts(first, last)?,
+            inspection: last.clone(),
+        })
+    };
+    drives.into_iter().map(inspected).collect()
+}
+
+/// The reports that a path leads to: one of the device itself, or those in a file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn reports(path: &Path, kind: Option<&str>) -> Result<Vec<DriveReport>, LabError> {
+    let meta = std::fs::metadata(path).map_err(|error| LabError::file("reading", path, error))?;
+    let is_device = meta.file_type().is_block_device() || meta.file_type().is_char_device();
+    if is_device {
+        return Ok(vec![collect(path, kind)?]);
+    }
+    drive_reports(path)
+}
+
+/// The looks at one drive.
+struct Drive {
+    looks: Vec<Inspection>,
+}
+
+impl Drive {
+    /// The last look, and the first if there is more than one.
+    fn ends(&self) -> (Option<&Inspection>, &Inspection) {
+        let last = &self.looks[self.looks.len() - 1];
+        let first = (self.looks.len() > 1).then(|| &self.looks[0]);
+        (first, last)
+    }
+}
+
+fn add(drives: &mut Vec<Drive>, look: Inspection) {
+    let same = |drive: &&mut Drive| {
+        let known = &drive.looks[0].identity;
+        (&known.model, &known.serial) == (&look.identity.model, &look.identity.serial)
+    };
+    match drives.iter_mut().find(same) {
+        Some(drive) => {
+            drive.looks.push(look);
+            drive.looks.sort_by_key(|look| look.taken_at);
+        }
+        None => drives.push(Drive { looks: vec![look] }),
+    }
+}
