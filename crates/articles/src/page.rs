@@ -1,30 +1,29 @@
 //! The pages of a reproduction: an index, and one per article that tells its story in order.
 
-mod bars;
-mod figures;
-mod plots;
-mod story;
-mod worn;
+mod rows;
 
-use crate::reproduce::figures::{ARTICLES, Row};
-use crate::reproduce::{Experiment, Outcome, Reproduction, table};
+use crate::figures::{Row, Verdict};
+use crate::registry::{self, ARTICLES};
+use crate::run::Reproduction;
+use crate::story::{Article, Section};
+use crate::table;
 use maud::{Markup, PreEscaped, html};
 use ssdlab_view::chart::Charts;
 use ssdlab_view::page::{page, plain_page};
-use story::Section;
 
 /// The pages of a reproduction, file name and text: `index.html`, and one per article of which
 /// figures were asked for.
 pub fn reproduction_pages(found: &Reproduction) -> Vec<(String, String)> {
     let index = plain_page("Published figures", index(found));
     let mut pages = vec![("index.html".to_owned(), index)];
-    for (key, title) in ARTICLES {
-        if rows_of(found, key).is_empty() {
+    for article in &ARTICLES {
+        if rows_of(found, article).is_empty() {
             continue;
         }
         let mut charts = Charts::default();
-        let body = article(found, key, &mut charts);
-        pages.push((format!("{key}.html"), page(title, body, &charts)));
+        let body = story(found, article, &mut charts);
+        let file = format!("{}.html", article.key);
+        pages.push((file, page(article.title, body, &charts)));
     }
     pages
 }
@@ -61,14 +60,14 @@ fn index(found: &Reproduction) -> Markup {
         section {
             h2 { "Articles" }
             (summary(found))
-            (figures::legend())
+            (rows::legend())
         }
-        @for (key, title) in ARTICLES {
-            @let rows = rows_of(found, key);
+        @for article in &ARTICLES {
+            @let rows = rows_of(found, article);
             @if !rows.is_empty() {
                 section {
-                    h2 { a href={ (key) ".html" } { (title) } }
-                    (figures::table(&rows, Some(key)))
+                    h2 { (link(article)) }
+                    (rows::table(&rows, Some(article.key)))
                 }
             }
         }
@@ -83,45 +82,44 @@ fn alarms(found: &Reproduction) -> Markup {
     }
 }
 
+fn link(article: &Article) -> Markup {
+    html! { a href={ (article.key) ".html" } { (article.title) } }
+}
+
 fn summary(found: &Reproduction) -> Markup {
-    let row = |(key, title): &(&str, &str)| -> Option<Vec<Markup>> {
-        let rows = rows_of(found, key);
+    let row = |article: &Article| -> Option<Vec<Markup>> {
+        let rows = rows_of(found, article);
         if rows.is_empty() {
             return None;
         }
         let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
-        let mut cells = vec![html! { a href={ (key) ".html" } { (title) } }];
-        cells.extend(figures::VERDICTS.map(|verdict| html! { (count(verdict)) }));
+        let mut cells = vec![link(article)];
+        cells.extend(Verdict::ALL.map(|verdict| html! { (count(verdict)) }));
         Some(cells)
     };
     let rows: Vec<Vec<Markup>> = ARTICLES.iter().filter_map(row).collect();
     let mut head = vec![html! { "Article" }];
-    head.extend(figures::VERDICTS.map(|verdict| html! { (verdict.name().to_lowercase()) }));
+    head.extend(Verdict::ALL.map(|verdict| html! { (verdict.name().to_lowercase()) }));
     ssdlab_view::parts::table(&head, &rows)
 }
 
-/// One article: its story, section by section, then whatever belongs to no section.
-fn article(found: &Reproduction, key: &str, charts: &mut Charts) -> Markup {
-    let rows = rows_of(found, key);
-    let told = story::of(key);
-    let title = ARTICLES.iter().find(|article| article.0 == key);
-    let rest: Vec<&Row> = rows
-        .iter()
-        .copied()
-        .filter(|row| story::section_of(row).is_none())
-        .collect();
+/// One article: its story, section by section, then figures that belong to no section.
+fn story(found: &Reproduction, article: &Article, charts: &mut Charts) -> Markup {
+    let rows = rows_of(found, article);
+    let homeless = |row: &&Row| registry::section(&row.figure.id).is_none();
+    let rest: Vec<&Row> = rows.iter().copied().filter(homeless).collect();
     html! {
         style { (PreEscaped(STYLE)) }
         header .answer {
             p .kicker { a href="index.html" { "All articles" } }
-            h1 { (title.map_or("", |article| article.1)) }
-            p { (told.source) }
-            p { (told.intro) }
+            h1 { (article.title) }
+            p { (article.source) }
+            p { (article.intro) }
             (alarms(found))
         }
-        @for section in told.sections { (one(found, section, &rows, charts)) }
+        @for section in article.sections { (one(found, section, &rows, charts)) }
         @if !rest.is_empty() {
-            section { h2 { "Further figures" } (figures::table(&rest, None)) }
+            section { h2 { "Further figures" } (rows::table(&rest, None)) }
         }
         (rests_on(found, &rows))
         @if !charts.is_empty() { (ssdlab_view::parts::about_charts()) }
@@ -137,21 +135,18 @@ fn one(found: &Reproduction, section: &Section, rows: &[&Row], charts: &mut Char
     if own.is_empty() {
         return html! {};
     }
-    let mut runs: Vec<&Experiment> = Vec::new();
+    let mut runs: Vec<&str> = Vec::new();
     for name in own.iter().flat_map(|row| row.figure.experiments()) {
-        if let Some(run) = Experiment::named(name)
-            && !runs.iter().any(|seen| seen.what == run.what)
-        {
-            runs.push(run);
-        }
+        let run = registry::named(name).map(|run| run.about().what);
+        runs.extend(run.filter(|what| !runs.contains(what)));
     }
     html! {
         section id=(section.anchor) {
             h2 { (section.title) }
             @for paragraph in section.text { p { (paragraph) } }
-            ((section.plots)(found, charts))
-            (figures::table(&own, None))
-            @for run in runs { p .quiet { "Run: " (run.what) "." } }
+            ((section.plots)(&found.experiments, charts))
+            (rows::table(&own, None))
+            @for run in runs { p .quiet { "Run: " (run) "." } }
         }
     }
 }
@@ -161,7 +156,7 @@ fn rests_on(found: &Reproduction, rows: &[&Row]) -> Markup {
     let mut values: Vec<_> = rows
         .iter()
         .flat_map(|row| row.figure.experiments())
-        .filter_map(|name| found.experiments.get(name))
+        .filter_map(|name| found.experiments.0.get(name))
         .flat_map(|outcome| &outcome.rests_on)
         .collect();
     values.sort_unstable();
@@ -179,16 +174,7 @@ fn rests_on(found: &Reproduction, rows: &[&Row]) -> Markup {
     }
 }
 
-fn rows_of<'a>(found: &'a Reproduction, key: &str) -> Vec<&'a Row> {
-    let of_article = |row: &&Row| row.figure.article() == key;
-    found.rows.iter().filter(of_article).collect()
-}
-
-/// A measure of an experiment that was run.
-fn measure(found: &Reproduction, experiment: &str, name: &str) -> Option<f64> {
-    outcome(found, experiment)?.values.get(name).copied()
-}
-
-fn outcome<'a>(found: &'a Reproduction, experiment: &str) -> Option<&'a Outcome> {
-    found.experiments.get(experiment)
+fn rows_of<'a>(found: &'a Reproduction, article: &Article) -> Vec<&'a Row> {
+    let here = |row: &&Row| registry::article(&row.figure.id).is_some_and(|a| a.key == article.key);
+    found.rows.iter().filter(here).collect()
 }

@@ -1,5 +1,7 @@
 //! The host of the experiments: keeps a drive at a queue depth, in virtual time.
 
+use crate::keys::Key;
+use crate::outcome::Outcome;
 use hdrhistogram::Histogram;
 use ssdlab_base::{LabError, check};
 use ssdlab_bench::engine::devices::{Devices, Done, Source};
@@ -9,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a drive did between two times.
 #[derive(Clone, Debug)]
-pub struct Span {
+pub(super) struct Span {
     /// Commands completed, by kind; indexed by [`Op`].
     pub commands: [u64; Op::COUNT],
     /// Bytes read by the host.
@@ -26,8 +28,6 @@ pub struct Span {
     pub read_latency: Histogram<u64>,
     /// Latency of writes, ns.
     pub write_latency: Histogram<u64>,
-    /// Superblocks free for data at its end.
-    pub free_superblocks: usize,
 }
 
 impl Span {
@@ -55,35 +55,41 @@ impl Span {
         self.read_mb_s() + self.write_mb_s()
     }
 
-    /// Latency in ms that so many of 100 reads do not exceed.
+    /// Latency of reads at `percentile`, ms.
     pub fn read_ms(&self, percentile: f64) -> f64 {
         self.read_latency.value_at_percentile(percentile) as f64 / 1e6
     }
 }
 
-/// What the self-checks of an experiment's drives found.
+/// Self-checks of an experiment's drives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Health {
+pub(super) struct Health {
     /// Drives checked.
     pub drives: u32,
     /// Commands given to them.
     pub commands: u64,
-    /// What was wrong, in sentences; empty when all is well.
-    pub faults: Vec<String>,
+    faults: Vec<String>,
 }
 
 impl Health {
-    /// No drive contradicted itself and every command was served.
-    pub fn passed(&self) -> bool {
-        self.drives > 0 && self.faults.is_empty()
-    }
-
-    pub(super) fn add(&mut self, name: &str, host: &Host<'_>) {
+    pub fn add(&mut self, name: &str, host: &Host<'_>) {
         self.drives += 1;
         self.commands += host.devices.given();
         if let Err(what) = host.check() {
             self.faults.push(format!("{name}: {what}"));
         }
+    }
+
+    /// Whether no drive contradicted itself and every command was served.
+    pub fn passed(&self) -> bool {
+        self.drives > 0 && self.faults.is_empty()
+    }
+
+    /// Keeps the checks of all drives as one.
+    pub fn keep<M: Key, L: Key>(&self, outcome: &mut Outcome<M, L>) {
+        let name = format!("{} drives, {} commands", self.drives, self.commands);
+        let faults = self.faults.join("; ");
+        outcome.check(name, if self.passed() { Ok(()) } else { Err(faults) });
     }
 }
 
@@ -148,10 +154,6 @@ impl<'a> Host<'a> {
 
     pub fn counters(&self) -> &DriveCounters {
         self.drive().counters()
-    }
-
-    pub fn free_superblocks(&self) -> usize {
-        self.drive().free_superblocks()
     }
 
     /// Slots of media that hold valid data, and all that there are.
@@ -237,7 +239,6 @@ impl<'a> Host<'a> {
             die_share,
             read_latency,
             write_latency,
-            free_superblocks: self.free_superblocks(),
         }
     }
 

@@ -9,7 +9,8 @@
 //! bytes. A smaller drive has fewer blocks to average over: equal drives of full size should
 //! die closer together than here, which was not measured.
 
-use super::Scale;
+use super::scale::Scale;
+use crate::outcome::Points;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::stop::go_on;
@@ -66,13 +67,6 @@ pub struct Mirror {
     pub faults: Vec<String>,
 }
 
-/// E9 over what a drive's host wrote, and the life that it tells of.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Indicator {
-    /// (share of the bytes that use up the rated cycles, value of E9).
-    pub points: Vec<(f64, f64)>,
-}
-
 impl Mirror {
     /// Gap between the two deaths of each pair, in per cent of the shorter life, rising.
     pub fn gaps_pct(&self) -> Vec<f64> {
@@ -117,7 +111,7 @@ pub fn percentile(sorted: &[f64], percent: usize) -> f64 {
 }
 
 /// A drive made smaller, with its wear.
-pub(super) struct Small {
+struct Small {
     pub config: DriveConfig,
     media: Media,
     /// Bytes and cycles of the full drive over those of this one.
@@ -247,7 +241,7 @@ pub fn mirror(settings: &MirrorSettings, stop: &AtomicBool) -> Result<Mirror, La
 ///
 /// # Errors
 /// As [`mirror`].
-pub fn mirrors(all: &[MirrorSettings], stop: &AtomicBool) -> Result<Vec<Mirror>, LabError> {
+pub(super) fn mirrors(all: &[MirrorSettings], stop: &AtomicBool) -> Result<Vec<Mirror>, LabError> {
     let mut lived = Lived::new();
     let each = all.iter();
     each.map(|settings| pairs_of(settings, &mut lived, stop))
@@ -294,12 +288,13 @@ fn pairs_of(
     })
 }
 
-/// The media wear indicator of a drive of the catalogue, made smaller, over random writes until its
-/// rated cycles are used up and a tenth beyond.
+/// The media wear indicator of a drive of the catalogue, made smaller, under random writes until
+/// its rated cycles are used up and a tenth beyond: (share of the bytes that use up the rated
+/// cycles, value of E9).
 ///
 /// # Errors
 /// As [`mirror`].
-pub fn indicator(name: &str, seed: u64, stop: &AtomicBool) -> Result<Indicator, LabError> {
+pub(super) fn indicator(name: &str, seed: u64, stop: &AtomicBool) -> Result<Points, LabError> {
     let small = Small::of(&catalogue::open(name)?)?;
     let mut drive = small.drive(seed)?;
     let mut writes = Writes::new(small.config.user_bytes, seed);
@@ -322,7 +317,7 @@ pub fn indicator(name: &str, seed: u64, stop: &AtomicBool) -> Result<Indicator, 
     for point in &mut points {
         point.0 /= rated;
     }
-    Ok(Indicator { points })
+    Ok(points)
 }
 
 /// E9 as the drive's SMART shows it.
@@ -402,8 +397,8 @@ mod tests {
     #[test]
     fn e9_falls_from_100_to_1_and_stays() {
         let found = indicator("intel-320-40gb", 1, &AtomicBool::new(false)).unwrap();
-        assert_eq!(found.points[0], (0.0, 100.0));
-        assert_eq!(found.points.last().unwrap().1, 1.0);
-        assert!(found.points.windows(2).all(|w| w[0].1 >= w[1].1));
+        assert_eq!(found[0], (0.0, 100.0));
+        assert_eq!(found.last().unwrap().1, 1.0);
+        assert!(found.windows(2).all(|w| w[0].1 >= w[1].1));
     }
 }

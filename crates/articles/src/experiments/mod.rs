@@ -1,42 +1,17 @@
-//! The experiments of articles `spare` and `myth`, on modelled drives.
-//!
-//! Each experiment is a function of its settings: it makes drives from the catalogue, lives the
-//! article's protocol on them in virtual time, lets every drive check itself, and returns every
-//! number and curve that `ssdlab reproduce` puts beside what was published. What each run assumes
-//! is in `docs/experiments.md`. Ids are those of the list of published figures.
+//! The experiments, one file or folder each: its run, its measures as types, its plots and its
+//! part of the article's page. Each is a function of its seed and runs in virtual time; every drive
+//! checks itself. Assumptions are in `docs/experiments.md` and `docs/worn.md`.
 
+pub(crate) mod contract;
+pub(crate) mod facts;
 mod host;
+pub(crate) mod hosts;
 pub mod mirror;
-pub mod myth;
+pub(crate) mod myth;
+pub(crate) mod pattern;
+pub(crate) mod rw80;
+pub(crate) mod s2d;
 mod scale;
-pub mod spare;
-pub mod worn;
-
-pub use host::{Health, Span};
-pub use scale::Scale;
-
-/// A curve of a plot.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
-    /// What it shows, for the legend.
-    pub name: String,
-    /// (x, y), in the units that the field holding the curve names.
-    pub points: Vec<(f64, f64)>,
-}
-
-impl Curve {
-    /// An empty curve.
-    pub(super) fn new(name: impl Into<String>) -> Curve {
-        Curve {
-            name: name.into(),
-            points: Vec::new(),
-        }
-    }
-
-    /// Mean of the y of its last `count` points; `None` of an empty curve.
-    pub fn level(&self, count: usize) -> Option<f64> {
-        let last = &self.points[self.points.len().saturating_sub(count)..];
-        let sum: f64 = last.iter().map(|(_, y)| y).sum();
-        (!last.is_empty()).then(|| sum / last.len() as f64)
-    }
-}
+pub(crate) mod spare;
+pub(crate) mod wear;
+pub(crate) mod worn;

@@ -6,12 +6,11 @@ use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::stop_on_signal;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ssdlab_articles::run::{Reproduction, Settings};
+use ssdlab_articles::{About, figures, page, run, table};
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use std::path::PathBuf;
-
-use ssdlab_articles::reproduce;
-use ssdlab_articles::reproduce::{Experiment, Reproduction, figures, run, table};
 
 /// `ssdlab reproduce`.
 #[derive(Args, Debug)]
@@ -62,24 +61,24 @@ pub fn reproduce(args: &Reproduce) -> Result<Exit, Failure> {
     let stop = stop_on_signal()?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.jobs.map_or(cores, |jobs| jobs as usize);
-    let settings = run::Settings {
+    let settings = Settings {
         seed: args.seed,
         full: args.full || !args.ids.is_empty(),
         aged: args.aged.as_deref(),
     };
-    let bar = bar(settings.experiments(&chosen).len(), args.output.quiet);
-    let done = |experiment: &Experiment| {
+    let bar = bar(settings.experiments(&chosen), args.output.quiet);
+    let done = |experiment: &About| {
         bar.set_message(experiment.name);
         bar.inc(1);
     };
-    let found = reproduce::reproduce_with(&chosen, &settings, threads, &stop, done);
+    let found = run::reproduce(&chosen, &settings, threads, &stop, done);
     bar.finish_and_clear();
     let found = found?;
     let json = serde_json::to_string_pretty(&found)
         .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))?;
     write_file(&dir.join("result.json"), &json)?;
     write_file(&dir.join("table.csv"), &table::csv(&found))?;
-    for (file, text) in ssdlab_articles::page::reproduction_pages(&found) {
+    for (file, text) in page::reproduction_pages(&found) {
         write_file(&dir.join(file), &text)?;
     }
     if args.output.json {

@@ -1,7 +1,7 @@
-//! The server's file system: which addresses are live, and what is said when they are not.
+//! The server's file system: which addresses are live, and which are trimmed.
 //!
 //! Files come and go in extents; the random writes of the database go to live ones. A file that is
-//! deleted is forgotten by the file system at once; the drive hears of it only if told.
+//! deleted is forgotten by the file system at once; the drive learns of it only by TRIM.
 
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
@@ -25,7 +25,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// `used_pct` of `bytes` in use, from the front; whether deletes are told.
+    /// `used_pct` of `bytes` in use, from the front; whether deletes are trimmed.
     pub fn new(bytes: u64, used_pct: u32, trim: bool, seed: u64) -> Files {
         let extents = (bytes / EXTENT) as u32;
         let used = (u64::from(extents) * u64::from(used_pct) / 100) as u32;
@@ -64,7 +64,7 @@ impl Files {
         if let Some(command) = self.pending.pop_front() {
             return command;
         }
-        // One new extent of so many pages for as many single updates.
+        // A new extent of N pages for N single updates.
         if self.free.is_empty() || self.rng.below(PAGES + 1) < PAGES {
             return Command::write(self.place(), PAGE);
         }
@@ -84,7 +84,7 @@ impl Files {
         self.pending.pop_front().unwrap_or_else(|| self.read())
     }
 
-    /// `count` commands, of which so many of 100 are reads.
+    /// `count` commands, `read_pct` per cent of them reads.
     pub fn mixed(&mut self, count: u32, read_pct: u32) -> Vec<Command> {
         (0..count)
             .map(|_| {
@@ -104,7 +104,7 @@ mod tests {
     use ssdlab_ssd::Op;
 
     #[test]
-    fn half_of_the_bytes_are_new_files_and_each_delete_is_told_if_asked() {
+    fn half_of_the_bytes_are_new_files_and_each_delete_is_trimmed_if_asked() {
         for trim in [false, true] {
             let mut files = Files::new(1000 * EXTENT, 70, trim, 1);
             let all: Vec<Command> = (0..200_000).map(|_| files.write()).collect();

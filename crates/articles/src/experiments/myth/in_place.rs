@@ -1,8 +1,10 @@
 //! Updating in place against writing a log, on one die with one plane, so that an erase block is
 //! what it is in the article.
 
-use crate::experiments::host::Host;
-use crate::experiments::{Health, scale};
+use super::settings::FLASH;
+use crate::experiments::host::{Health, Host};
+use crate::experiments::scale;
+use crate::outcome::Points;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
@@ -10,14 +12,8 @@ use std::sync::atomic::AtomicBool;
 
 /// Updates in place, of one geometry.
 #[derive(Clone, Debug, PartialEq)]
-pub struct InPlace {
-    /// Page, bytes.
-    pub page_bytes: u64,
-    /// Pages of an erase block.
-    pub pages: u32,
-    /// Bytes of each update.
-    pub update_bytes: u64,
-    /// Erase block / update: what rewriting the whole block amounts to.
+pub(super) struct InPlace {
+    /// Erase block / update: the factor of rewriting the whole block.
     pub by_arithmetic: f64,
     /// Pages of the erase block: the factor if the update were one page.
     pub by_pages: f64,
@@ -25,23 +21,10 @@ pub struct InPlace {
     pub waf: f64,
 }
 
-/// The same flash with a page map and a log.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Logged {
-    /// Of the user capacity, so much holds valid data, per cent.
-    pub valid_pct: u32,
-    /// Measured write amplification factor of the same updates.
-    pub waf: f64,
-    /// Copies of data on media, stale ones included, per valid one.
-    pub copies: f64,
-    /// Mean erase blocks free.
-    pub free_blocks: f64,
-}
-
 /// Bytes of each update.
 const UPDATE: u64 = 8 * 1024;
 const BLOCKS: u32 = 128;
-/// Of the blocks, so many are beyond the user capacity.
+/// Blocks beyond the user capacity.
 const SPARE_BLOCKS: u32 = 16;
 
 fn die<'a>(
@@ -66,7 +49,7 @@ fn die<'a>(
         format!("capacity.user={user} B"),
     ];
     let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-    let config = scale::with("intel-dc-s3700-200gb", &settings)?.config;
+    let config = scale::with(FLASH, &settings)?.config;
     Ok(Host::new(config)?.watching(stop))
 }
 
@@ -103,9 +86,6 @@ pub(super) fn in_place(
             let span = host.run(1, updates(&mut rng, user, 400));
             health.add("in place", &host);
             all.push(InPlace {
-                page_bytes,
-                pages,
-                update_bytes: UPDATE,
                 by_arithmetic: (page_bytes * u64::from(pages)) as f64 / UPDATE as f64,
                 by_pages: f64::from(pages),
                 waf: span.waf.unwrap_or(0.0),
@@ -115,15 +95,15 @@ pub(super) fn in_place(
     Ok(all)
 }
 
-/// The same updates, pages of 8 KiB in blocks of 2 MiB, written as a log, while more and more of
-/// the drive is valid.
+/// The same updates, pages of 8 KiB in blocks of 2 MiB, written as a log: write amplification over
+/// the percentage of the user capacity that is valid.
 pub(super) fn logged(
     seed: u64,
     health: &mut Health,
     stop: &AtomicBool,
-) -> Result<Vec<Logged>, LabError> {
+) -> Result<Points, LabError> {
     let mut all = Vec::new();
-    for valid_pct in [50, 60, 70, 80, 90, 100] {
+    for valid_pct in [50_u32, 60, 70, 80, 90, 100] {
         let mut host = die(8 * 1024, 256, "flat", stop)?;
         let bytes = host.config().user_bytes / 100 * u64::from(valid_pct) / (1 << 20) * (1 << 20);
         fill(&mut host, bytes);
@@ -131,20 +111,11 @@ pub(super) fn logged(
         // Two rounds over what is valid reach the steady state; what follows is measured.
         let rounds = (2 * bytes / UPDATE) as u32;
         host.run(1, updates(&mut rng, bytes, rounds));
-        let (mut free, before) = (0.0, host.counters().clone());
-        for _ in 0..64 {
-            host.run(1, updates(&mut rng, bytes, 512));
-            free += host.free_superblocks() as f64 / 64.0;
-        }
-        let (valid, slots) = host.valid_slots();
-        let written = slots as f64 * (1.0 - free / f64::from(BLOCKS));
+        let before = host.counters().clone();
+        host.run(1, updates(&mut rng, bytes, 64 * 512));
         health.add("log", &host);
-        all.push(Logged {
-            valid_pct,
-            waf: host.waf_since(&before).unwrap_or(0.0),
-            copies: written / valid as f64,
-            free_blocks: free,
-        });
+        let waf = host.waf_since(&before).unwrap_or(0.0);
+        all.push((f64::from(valid_pct), waf));
     }
     Ok(all)
 }

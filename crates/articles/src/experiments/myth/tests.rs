@@ -1,12 +1,19 @@
 //! The article's order of effects on drives of a 256th of their size, each with what must take
 //! the effect away.
 
-use super::*;
+use super::production::{self, Aged, Remedy};
+use super::settings::Settings;
+use super::whole_disk::Pass;
+use super::{in_place, run, trim, whole_disk};
+use crate::experiments::host::Health;
+use crate::experiments::scale::Scale;
+use crate::outcome::{Setup, level};
+use std::sync::atomic::AtomicBool;
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
-fn small() -> MythSettings {
-    MythSettings {
+fn small() -> Settings {
+    Settings {
         seed: 5,
         scale: Scale {
             blocks: 4,
@@ -15,28 +22,21 @@ fn small() -> MythSettings {
         drive_writes: 2,
         used_pct: 70,
         probe_commands: 4_000,
-        complete: true,
     }
 }
 
-fn lived(name: &str, health: &mut Health) -> Aged {
-    let remedy = REMEDIES.iter().find(|remedy| remedy.name == name).unwrap();
+fn lived(remedy: Remedy, health: &mut Health) -> Aged {
     production::age(remedy, &small(), health, &GO_ON).unwrap()
 }
 
 #[test]
 fn the_earlier_drive_decays_and_each_remedy_helps() {
     let mut health = Health::default();
-    let earlier = lived("earlier drive", &mut health);
+    let earlier = lived(Remedy::Earlier, &mut health);
     let lost = earlier.old_read_mb_s() / earlier.new_read_mb_s();
     assert!(lost < 0.3, "{earlier:?}");
-    for name in [
-        "TRIM alone",
-        "32 % spare alone",
-        "flat map alone",
-        "reads first alone",
-    ] {
-        let helped = lived(name, &mut health);
+    for remedy in [Remedy::Trim, Remedy::Op, Remedy::Flat] {
+        let helped = lived(remedy, &mut health);
         assert!(
             helped.old_read_mb_s() > 1.2 * earlier.old_read_mb_s(),
             "{helped:?}"
@@ -47,8 +47,8 @@ fn the_earlier_drive_decays_and_each_remedy_helps() {
             "{helped:?}"
         );
     }
-    for name in ["all", "DC S3700 without TRIM"] {
-        let cured = lived(name, &mut health);
+    for remedy in [Remedy::All, Remedy::Bought] {
+        let cured = lived(remedy, &mut health);
         assert!(
             cured.old_read_mb_s() > 0.9 * cured.new_read_mb_s(),
             "{cured:?}"
@@ -62,30 +62,34 @@ fn the_earlier_drive_decays_and_each_remedy_helps() {
 fn a_stopped_drive_is_given_nothing() {
     let stop = AtomicBool::new(true);
     let (settings, mut health) = (small(), Health::default());
-    let aged = production::age(&REMEDIES[0], &settings, &mut health, &stop).unwrap();
-    production::by_used(&aged, &[50], &settings, &mut health, &stop).unwrap();
-    production::by_op(&settings, &mut health, &stop).unwrap();
+    let aged = production::age(Remedy::Earlier, &settings, &mut health, &stop).unwrap();
+    production::by_used(&aged, [50, 97], &settings, &mut health, &stop).unwrap();
     in_place::in_place(1, &mut health, &stop).unwrap();
     in_place::logged(1, &mut health, &stop).unwrap();
     trim::cost(&settings, &mut health, &stop).unwrap();
     whole_disk::run(&settings, &mut health, &stop).unwrap();
     assert!(health.drives > 20, "{health:?}");
     assert_eq!(health.commands, 0, "{health:?}");
-    assert!(run_myth(&settings, &stop).is_err());
+    let setup = Setup {
+        seed: 1,
+        stop: &stop,
+        aged: None,
+    };
+    assert!(run::run(&settings, &setup).is_err());
 }
 
 /// A share in use that the aged drive had itself is not lived again, and is the same as if it were.
 #[test]
 fn a_drive_that_was_lived_is_not_lived_again() {
     let mut health = Health::default();
-    let aged = lived("earlier drive", &mut health);
-    let at = |settings: &MythSettings, health: &mut Health| {
-        production::by_used(&aged, &[70], settings, health, &GO_ON).unwrap()
+    let aged = lived(Remedy::Earlier, &mut health);
+    let at = |settings: &Settings, health: &mut Health| {
+        production::by_used(&aged, [70, 70], settings, health, &GO_ON).unwrap()
     };
     let before = health.drives;
     let taken = at(&small(), &mut health);
     assert_eq!(health.drives, before, "{health:?}");
-    let other = MythSettings {
+    let other = Settings {
         used_pct: 71,
         ..small()
     };
@@ -94,39 +98,21 @@ fn a_drive_that_was_lived_is_not_lived_again() {
 }
 
 #[test]
-fn a_remedy_switched_off_has_no_effect() {
-    let mut health = Health::default();
-    let earlier = lived("earlier drive", &mut health);
-    for remedy in &REMEDIES[1..4] {
-        let off = Remedy {
-            set: &[],
-            trim: false,
-            ..*remedy
-        };
-        let aged = production::age(&off, &small(), &mut health, &GO_ON).unwrap();
-        assert_eq!(aged.ages, earlier.ages, "{}", remedy.name);
-    }
-}
-
-#[test]
 fn a_tree_map_needs_upkeep_that_grows_and_a_flat_one_none() {
     let mut health = Health::default();
-    let tree = lived("all but the flat map", &mut health).map_upkeep();
-    let flat = lived("all", &mut health).map_upkeep();
-    assert!(
-        flat.points.iter().all(|(_, share)| *share == 0.0),
-        "{flat:?}"
-    );
-    let first = tree.points.iter().find(|(_, share)| *share > 0.0).unwrap();
-    assert!(tree.level(1).unwrap() > 1.5 * first.1, "{tree:?}");
+    let tree = lived(Remedy::Tree, &mut health).map_upkeep();
+    let flat = lived(Remedy::All, &mut health).map_upkeep();
+    assert!(flat.iter().all(|(_, share)| *share == 0.0), "{flat:?}");
+    let first = tree.iter().find(|(_, share)| *share > 0.0).unwrap();
+    assert!(level(&tree, 1).unwrap() > 1.5 * first.1, "{tree:?}");
 }
 
 #[test]
 fn a_drive_that_is_not_told_of_deletes_fills_up() {
     let mut health = Health::default();
     let held = |aged: Aged| aged.ages.last().unwrap().held_pct;
-    assert!(held(lived("earlier drive", &mut health)) > 90.0);
-    assert!(held(lived("TRIM alone", &mut health)) < 75.0);
+    assert!(held(lived(Remedy::Earlier, &mut health)) > 90.0);
+    assert!(held(lived(Remedy::Trim, &mut health)) < 75.0);
 }
 
 #[test]
@@ -142,9 +128,9 @@ fn an_update_in_place_rewrites_its_block_and_a_log_does_not() {
     );
     let logged = in_place::logged(1, &mut health, &GO_ON).unwrap();
     for pair in logged.windows(2) {
-        assert!(pair[1].waf > pair[0].waf, "{pair:?}");
+        assert!(pair[1].1 > pair[0].1, "{pair:?}");
     }
-    assert!(logged.iter().all(|row| row.waf < 10.0), "{logged:?}");
+    assert!(logged.iter().all(|point| point.1 < 10.0), "{logged:?}");
     assert!(health.passed(), "{health:?}");
 }
 
@@ -163,12 +149,10 @@ fn a_trim_that_is_not_queued_costs_reads() {
 fn random_writes_are_flat_over_the_disk_until_it_is_full() {
     let mut health = Health::default();
     let disk = whole_disk::run(&small(), &mut health, &GO_ON).unwrap();
-    assert!(WholeDisk::flatness(&disk.write_first) > 0.9);
-    assert!(WholeDisk::flatness(&disk.read_full) > 0.9);
-    let steady = disk.write_steady.level(10).unwrap();
-    assert!(
-        steady < 0.9 * disk.write_first.level(10).unwrap(),
-        "{steady}"
-    );
+    let of = |pass: Pass| &disk.iter().find(|line| line.0 == pass).unwrap().1;
+    assert!(whole_disk::flatness(of(Pass::Write)) > 0.9);
+    assert!(whole_disk::flatness(of(Pass::Read)) > 0.9);
+    let last = |pass| level(of(pass), 10).unwrap();
+    assert!(last(Pass::Steady) < 0.9 * last(Pass::Write), "{disk:?}");
     assert!(health.passed(), "{health:?}");
 }

@@ -1,8 +1,8 @@
-//! What TRIMs do to the reads around them.
+//! Reads beside TRIMs.
 
-use super::MythSettings;
-use crate::experiments::host::Host;
-use crate::experiments::{Health, scale};
+use super::settings::{FLASH, Settings};
+use crate::experiments::host::{Health, Host};
+use crate::experiments::scale;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
@@ -10,13 +10,11 @@ use std::sync::atomic::AtomicBool;
 
 /// Random reads of 4 KiB, 32 outstanding, one command in a hundred a TRIM of 64 KiB.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TrimCost {
-    /// What TRIM is like.
+pub(super) struct TrimCost {
+    /// Kind of TRIM.
     pub name: &'static str,
     /// Reads a second.
     pub read_iops: f64,
-    /// Latency that half of the reads do not exceed, ms.
-    pub read_p50_ms: f64,
     /// Latency that 99.9 % of the reads do not exceed, ms.
     pub read_p999_ms: f64,
 }
@@ -27,7 +25,7 @@ const DEPTH: u32 = 32;
 
 /// Without TRIMs, with queued ones, with ones that are not, and with slow ones that are not.
 pub(super) fn cost(
-    settings: &MythSettings,
+    settings: &Settings,
     health: &mut Health,
     stop: &AtomicBool,
 ) -> Result<Vec<TrimCost>, LabError> {
@@ -43,7 +41,7 @@ pub(super) fn cost(
     ];
     let mut all = Vec::new();
     for (name, set, trims) in kinds {
-        let config = scale::with("intel-dc-s3700-200gb", set)?.config;
+        let config = scale::with(FLASH, set)?.config;
         let mut host = Host::new(settings.scale.apply(&config))?.watching(stop);
         let user = host.config().user_bytes;
         host.run(
@@ -68,7 +66,6 @@ pub(super) fn cost(
         all.push(TrimCost {
             name,
             read_iops: span.read_mb_s() * 1e6 / f64::from(READ),
-            read_p50_ms: span.read_ms(50.0),
             read_p999_ms: span.read_ms(99.9),
         });
     }

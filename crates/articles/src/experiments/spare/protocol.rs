@@ -1,67 +1,82 @@
-//! Fill, dirty, play back.
+//! The states of a drive (new, full, dirty), and traces played on them.
 
-use super::bench::{self, DESKTOP_COMPRESS_PCT, SYSTEM_BYTES, Weight};
-use super::{SpareSettings, WEIGHTS};
-use crate::experiments::host::Host;
-use crate::experiments::{Curve, Health, scale};
+use super::bench::{self, DESKTOP_COMPRESS_PCT, HEAVY, LIGHT, SYSTEM_BYTES, Weight};
+use crate::experiments::host::{Health, Host};
+use crate::experiments::scale::{self, Scale};
+use crate::outcome::Points;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
 use std::sync::atomic::AtomicBool;
 
-/// A trace on a drive in its states.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
-    /// `light` or `heavy`.
-    pub weight: &'static str,
-    /// Reads and writes per second of time in which the drive was at work (a command
-    /// outstanding), new: secure erased.
-    pub new_iops: f64,
-    /// Full of random data, per cent of new.
-    pub full_pct: f64,
-    /// Full, then a second pass with some random writes, per cent of new.
-    pub dirty_pct: f64,
-    /// Full, then one user capacity of random writes alone, per cent of new.
-    pub scattered_pct: f64,
-    /// Write amplification factor of the trace: new, full, dirty.
-    pub waf: [f64; 3],
-    /// Reads and writes per second of all time, pauses included: full and dirty, per cent of new.
-    pub with_pauses_pct: (f64, f64),
-    /// The same commands without pauses, the mean depth always outstanding: full and dirty, per
-    /// cent of new. What the drive could do at the most hides nothing in pauses.
-    pub saturated_pct: (f64, f64),
-    /// The traces' dirty percentages one by one, least and most: how far chance goes.
-    pub dirty_range_pct: (f64, f64),
-    /// Full and dirty as per cent of a new drive with the recorded system on it: there reads are
-    /// of data in every state, and only writes can tell the states apart.
-    pub of_installed_pct: (f64, f64),
+/// Size of a run of the article.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    /// Seed of traces and random writes.
+    pub seed: u64,
+    /// Size of the drives.
+    pub scale: Scale,
+    /// Traces of each weight, of different seeds, whose times are added.
+    pub traces: u32,
 }
 
-/// All runs of one drive.
+impl Settings {
+    /// The size that the published figures are held against.
+    pub fn published(seed: u64) -> Settings {
+        let scale = Scale {
+            blocks: 4,
+            pages: 8,
+        };
+        Settings {
+            seed,
+            scale,
+            traces: 4,
+        }
+    }
+}
+
+/// Catalogue names of the drives with 28 % and with 13 % spare, the X25-M, and the Barefoot.
+pub(super) const DRIVES: [&str; 4] = [
+    "sandforce-sf1200-100gb",
+    "sandforce-sf1200-120gb",
+    "intel-x25m-g2-160gb",
+    "indilinx-barefoot-120gb",
+];
+
+/// Both weights, in the order of results.
+pub(super) const WEIGHTS: [Weight; 2] = [LIGHT, HEAVY];
+
+/// Reads and writes per second of time in which the drive is at work (a command outstanding), in
+/// per cent of the secure-erased drive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Kept {
+    /// Full of random data.
+    pub full_pct: f64,
+    /// Full, then a second pass with some random writes.
+    pub dirty_pct: f64,
+    /// Full, then one user capacity of random writes alone.
+    pub scattered_pct: f64,
+    /// Full, in per cent of a new drive with the recorded system on it: there, reads are of data
+    /// in every state, and only writes can tell the states apart.
+    pub full_of_installed_pct: f64,
+}
+
+/// All runs of one drive; arrays are by weight: light, heavy.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DriveRuns {
-    /// Name in the catalogue.
-    pub name: String,
-    /// OP = (raw - user) / user.
-    pub op: f64,
-    /// By weight: light, heavy.
+pub(super) struct DriveRuns {
     pub kept: Vec<Kept>,
     /// Write amplification factor of the second pass, and of random writes alone (the last half).
     pub dirty_waf: [f64; 2],
-    /// Superblocks free: new, full, dirty.
-    pub free_superblocks: [usize; 3],
-    /// Per cent of new by the share of the second pass's bytes that is random, %: light, heavy.
-    pub by_share: [Curve; 2],
+    /// Per cent of new by the share of the second pass's bytes that is random, %.
+    pub by_share: [Points; 2],
     /// Per cent of new by how much was written at random and nothing else after the fill, in user
-    /// capacities: light, heavy.
-    pub by_dirt: [Curve; 2],
+    /// capacities.
+    pub by_dirt: [Points; 2],
 }
 
 /// A sequential fill of every LBA of the SandForce drive of 13 %.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Compressed {
-    /// Per cent that a compressor takes off the data.
-    pub compress_pct: u8,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Compressed {
     /// Flash that holds data or parity afterwards, as a share of all flash.
     pub flash_used: f64,
     /// NAND bytes programmed / host bytes written, parity included.
@@ -90,62 +105,33 @@ fn scatter(host: &Host<'_>, count: u64, rng: &mut Rng) -> Vec<Command> {
     (0..count).map(|_| Command::write(at(rng), slot)).collect()
 }
 
-/// All traces of a weight, each played on a fork.
-pub(super) struct Played {
-    /// Reads and writes a second of time at work, trace by trace.
-    pub rates: Vec<f64>,
-    /// The same of all time, pauses included, over all traces.
-    rate_with_pauses: f64,
-    /// Mean write amplification factor.
-    waf: f64,
-}
-
+/// Plays all traces of a weight, each on a fork; reads and writes per second of time at work, over
+/// all traces.
 pub(super) fn play(
     host: &Host<'_>,
     weight: &Weight,
-    settings: &SpareSettings,
+    settings: &Settings,
     health: &mut Health,
-) -> Played {
-    let (mut waf, mut given, mut lived) = (0.0, 0, 0);
+) -> f64 {
     let traces = (0..settings.traces).take_while(|_| !host.is_stopped());
-    let rates = traces.map(|n| {
+    let times = traces.map(|n| {
         let mut fork = host.clone();
         let seed = settings.seed.wrapping_add(u64::from(n));
         let trace = bench::commands(weight, settings.scale.factor(), seed);
-        let before = fork.counters().clone();
         let mut at_work = 0;
         for burst in bench::bursts(weight, &trace, seed) {
             at_work += fork.burst(&burst.commands).0;
             fork.rest(burst.pause);
-            lived += burst.pause.0;
         }
-        given += trace.len();
-        lived += at_work;
-        waf += fork.waf_since(&before).unwrap_or(0.0) / f64::from(settings.traces);
         health.add(&host.config().name, &fork);
-        trace.len() as f64 * 1e9 / at_work as f64
+        let rate = trace.len() as f64 * 1e9 / at_work as f64;
+        1.0 / rate
     });
-    let rates = rates.collect();
-    Played {
-        rates,
-        rate_with_pauses: given as f64 * 1e9 / lived as f64,
-        waf,
-    }
+    let times: Vec<f64> = times.collect();
+    times.len() as f64 / times.iter().sum::<f64>()
 }
 
-/// Reads and writes a second of one trace without pauses.
-fn saturate(host: &Host<'_>, weight: &Weight, settings: &SpareSettings) -> f64 {
-    let mut fork = host.clone();
-    let trace = bench::commands(weight, settings.scale.factor(), settings.seed);
-    fork.run(weight.depth_x100.div_ceil(100), trace).iops()
-}
-
-/// Rate of traces played one after another, each of as many commands.
-pub(super) fn together(rates: &[f64]) -> f64 {
-    rates.len() as f64 / rates.iter().map(|rate| 1.0 / rate).sum::<f64>()
-}
-
-/// The second pass: every LBA in order again, with so many of 100 bytes of the pass in random
+/// The second pass: every LBA in order again, `random_pct` of the bytes of the pass in random
 /// writes of one mapping unit between.
 pub(super) fn second_pass(host: &Host<'_>, random_pct: u64, rng: &mut Rng) -> Vec<Command> {
     let slot = u64::from(host.config().shape.slot_bytes);
@@ -168,15 +154,15 @@ pub(super) struct States<'a> {
     /// Secure erased.
     pub new: Host<'a>,
     pub full: Host<'a>,
-    /// After a second pass with so many of 100 bytes at random.
+    /// After a second pass, by the percentage of its bytes at random.
     passes: Vec<(u64, Host<'a>)>,
-    /// After so many eighths of the user capacity in random writes alone.
+    /// After random writes alone, by eighths of the user capacity.
     dirt: Vec<(u64, Host<'a>)>,
     dirty_waf: [f64; 2],
 }
 
-/// Of 100 bytes of the second pass, so many are random writes. The article says "some"; of the
-/// shares tried this one comes nearest to its 3 points in the heavy trace: calibrated.
+/// Percentage of the second pass's bytes in random writes. The article says "some"; of the shares
+/// tried this one comes nearest to its 3 points in the heavy trace: calibrated.
 const SOME_PCT: u64 = 8;
 /// The shares that the result has besides.
 const SHARES_PCT: [u64; 8] = [0, 2, 4, 6, 7, SOME_PCT, 9, 10];
@@ -187,17 +173,17 @@ impl<'a> States<'a> {
     /// Every state.
     pub fn of(
         name: &str,
-        settings: &SpareSettings,
+        settings: &Settings,
         stop: &'a AtomicBool,
     ) -> Result<States<'a>, LabError> {
         States::some(name, &[], settings, (&SHARES_PCT, &DIRT), stop)
     }
 
-    /// New, full and dirty, and after so many eighths of random writes alone.
+    /// New, full, after passes with these shares, and after these eighths of random writes alone.
     pub fn some(
         name: &str,
         set: &[&str],
-        settings: &SpareSettings,
+        settings: &Settings,
         (shares, dirt): (&[u64], &[u64]),
         stop: &'a AtomicBool,
     ) -> Result<States<'a>, LabError> {
@@ -251,7 +237,7 @@ impl<'a> States<'a> {
     }
 
     /// New with the recorded system laid down.
-    fn installed(&self, settings: &SpareSettings) -> Host<'a> {
+    fn installed(&self, settings: &Settings) -> Host<'a> {
         let mut host = self.new.clone();
         let system = SYSTEM_BYTES / settings.scale.factor() / FILL_BLOCK * FILL_BLOCK;
         let system = system.min(host.config().user_bytes);
@@ -265,87 +251,49 @@ pub(super) const SOME: [u64; 1] = [SOME_PCT];
 
 pub(super) fn drive_runs(
     name: &str,
-    settings: &SpareSettings,
+    settings: &Settings,
     health: &mut Health,
     stop: &AtomicBool,
 ) -> Result<DriveRuns, LabError> {
     let states = States::of(name, settings, stop)?;
-    let curves = || WEIGHTS.map(|weight| Curve::new(format!("{name}, {}", weight.name)));
     let mut runs = DriveRuns {
-        name: name.into(),
-        op: states.new.config().nominal_op(),
         kept: Vec::new(),
         dirty_waf: states.dirty_waf,
-        free_superblocks: [&states.new, &states.full, states.dirty()].map(Host::free_superblocks),
-        by_share: curves(),
-        by_dirt: curves(),
+        by_share: [Vec::new(), Vec::new()],
+        by_dirt: [Vec::new(), Vec::new()],
     };
     for (index, weight) in WEIGHTS.iter().enumerate() {
-        runs.add(index, weight, &states, settings, health);
+        let mut play = |host: &Host<'_>| play(host, weight, settings, health);
+        let new = play(&states.new);
+        let full = play(&states.full);
+        let installed = play(&states.installed(settings));
+        let mut kept = |host: &Host<'_>| 100.0 * play(host) / new;
+        let full_pct = 100.0 * full / new;
+        let dirty_pct = kept(states.dirty());
+        let by_share = &mut runs.by_share[index];
+        for (share, host) in &states.passes {
+            let some = *share == SOME_PCT;
+            let point = if some { dirty_pct } else { kept(host) };
+            by_share.push((*share as f64, point));
+        }
+        let by_dirt = &mut runs.by_dirt[index];
+        by_dirt.push((0.0, full_pct));
+        for (eighths, host) in &states.dirt {
+            by_dirt.push((*eighths as f64 / 8.0, kept(host)));
+        }
+        runs.kept.push(Kept {
+            full_pct,
+            dirty_pct,
+            scattered_pct: by_dirt.last().map_or(f64::NAN, |(_, kept)| *kept),
+            full_of_installed_pct: 100.0 * full / installed,
+        });
     }
     Ok(runs)
 }
 
-impl DriveRuns {
-    fn add(
-        &mut self,
-        index: usize,
-        weight: &Weight,
-        states: &States<'_>,
-        settings: &SpareSettings,
-        health: &mut Health,
-    ) {
-        let mut play = |host: &Host<'_>| play(host, weight, settings, health);
-        let new = play(&states.new);
-        let full = play(&states.full);
-        let dirty = play(states.dirty());
-        let installed = together(&play(&states.installed(settings)).rates);
-        let new_rate = together(&new.rates);
-        let mut kept = |host: &Host<'_>| 100.0 * together(&play(host).rates) / new_rate;
-        let full_pct = 100.0 * together(&full.rates) / new_rate;
-        let dirty_pct = 100.0 * together(&dirty.rates) / new_rate;
-        for (share, host) in &states.passes {
-            let some = *share == SOME_PCT;
-            let point = if some { dirty_pct } else { kept(host) };
-            self.by_share[index].points.push((*share as f64, point));
-        }
-        self.by_dirt[index].points.push((0.0, full_pct));
-        for (eighths, host) in &states.dirt {
-            let point = (*eighths as f64 / 8.0, kept(host));
-            self.by_dirt[index].points.push(point);
-        }
-        let one_by_one = dirty.rates.iter().zip(&new.rates);
-        let range = one_by_one.fold((f64::MAX, f64::MIN), |(least, most), (dirty, new)| {
-            let pct = 100.0 * dirty / new;
-            (least.min(pct), most.max(pct))
-        });
-        let of_new = |played: &Played| 100.0 * played.rate_with_pauses / new.rate_with_pauses;
-        let most = |host: &Host<'_>| saturate(host, weight, settings);
-        let [most_new, most_full, most_dirty] =
-            [&states.new, &states.full, states.dirty()].map(most);
-        let (full_rate, dirty_rate) = (together(&full.rates), together(&dirty.rates));
-        let scattered = self.by_dirt[index].points.last();
-        self.kept.push(Kept {
-            weight: weight.name,
-            new_iops: new_rate,
-            full_pct,
-            dirty_pct,
-            scattered_pct: scattered.map_or(f64::NAN, |(_, kept)| *kept),
-            waf: [new.waf, full.waf, dirty.waf],
-            dirty_range_pct: range,
-            with_pauses_pct: (of_new(&full), of_new(&dirty)),
-            saturated_pct: (100.0 * most_full / most_new, 100.0 * most_dirty / most_new),
-            of_installed_pct: (
-                100.0 * full_rate / installed,
-                100.0 * dirty_rate / installed,
-            ),
-        });
-    }
-}
-
 /// Fills with random data, with an installed system's, and with data as good as empty.
 pub(super) fn compress(
-    settings: &SpareSettings,
+    settings: &Settings,
     health: &mut Health,
     stop: &AtomicBool,
 ) -> Result<Vec<Compressed>, LabError> {
@@ -361,7 +309,6 @@ pub(super) fn compress(
         // Every die of a row but one holds data: parity is a share of what is used.
         let dies = f64::from(config.shape.channel_count * config.shape.dies_per_channel);
         all.push(Compressed {
-            compress_pct,
             flash_used: valid as f64 / slots as f64 * dies / (dies - 1.0),
             waf: span.waf.unwrap_or(0.0),
         });

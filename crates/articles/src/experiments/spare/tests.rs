@@ -1,12 +1,18 @@
 //! The article's order of effects, on drives of a 256th of their size.
 
-use super::*;
+use super::protocol::{self, DRIVES, Settings};
+use super::rest::{self, State};
+use super::run::run;
+use crate::experiments::host::Health;
+use crate::experiments::scale::Scale;
+use crate::outcome::{Setup, level};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 static GO: AtomicBool = AtomicBool::new(false);
 
-fn small() -> SpareSettings {
-    SpareSettings {
+fn small() -> Settings {
+    Settings {
         seed: 3,
         scale: Scale {
             blocks: 8,
@@ -52,7 +58,7 @@ fn filling_changes_only_a_drive_that_knows_what_is_free() {
     for kept in &intel.kept {
         assert!(kept.full_pct < 98.0, "{kept:?}");
         // And that is reads alone: beside a drive with a system on it nothing is lost.
-        assert!(kept.of_installed_pct.0 > 98.0, "{kept:?}");
+        assert!(kept.full_of_installed_pct > 98.0, "{kept:?}");
     }
     assert!(health.passed(), "{health:?}");
 }
@@ -81,8 +87,12 @@ fn the_second_pass_covers_every_address_and_has_its_share_of_random_writes() {
 fn the_intel_drive_recovers_in_a_rest_only_with_background_reclaim() {
     let mut health = Health::default();
     let intel = rest::intel(&small(), &mut health, &GO).unwrap();
-    let of = |after: &str| intel.rounds.iter().find(|round| round.after == after);
-    let (at_once, rested) = (of("scattered").unwrap(), of("scattered, rested").unwrap());
+    let of = |rested: bool| {
+        let round =
+            |round: &&rest::Round| round.state == State::Scattered && round.rested == rested;
+        *intel.iter().find(round).unwrap()
+    };
+    let (at_once, rested) = (of(false), of(true));
     assert!(rested.with_pct > at_once.with_pct + 5.0, "{intel:?}");
     assert!(rested.without_pct < at_once.without_pct + 3.0, "{intel:?}");
     assert!(health.passed(), "{health:?}");
@@ -115,13 +125,10 @@ fn the_same_seed_gives_the_same_bytes() {
 fn with_background_reclaim_a_rest_helps_the_light_trace_first() {
     let mut health = Health::default();
     let rested = rest::rested(&small(), &mut health, &GO).unwrap();
-    let [light, heavy] = &rested.difference;
+    let [light, heavy] = &rested;
     let apart = |(light, heavy): (&(f64, f64), &(f64, f64))| light.1 < 1.0 && heavy.1 > 2.0;
-    assert!(
-        light.points.iter().zip(&heavy.points).any(apart),
-        "{rested:?}"
-    );
-    assert!(heavy.level(1).unwrap().abs() < 2.0, "{rested:?}");
+    assert!(light.iter().zip(heavy).any(apart), "{rested:?}");
+    assert!(level(heavy, 1).unwrap().abs() < 2.0, "{rested:?}");
     assert!(health.passed(), "{health:?}");
 }
 
@@ -129,12 +136,19 @@ fn with_background_reclaim_a_rest_helps_the_light_trace_first() {
 #[test]
 fn a_run_that_is_stopped_ends_within_a_chunk_of_commands() {
     let stop = AtomicBool::new(false);
-    let settings = SpareSettings {
+    let settings = Settings {
         traces: 40,
         ..small()
     };
     std::thread::scope(|scope| {
-        let run = scope.spawn(|| run_spare(settings, &stop));
+        let run = scope.spawn(|| {
+            let setup = Setup {
+                seed: 3,
+                stop: &stop,
+                aged: None,
+            };
+            run(&settings, &setup).map(|_| ())
+        });
         std::thread::sleep(Duration::from_millis(300));
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         let asked = Instant::now();

@@ -4,36 +4,34 @@
 //! written in order first; four transfers of 2 MB outstanding; CrystalDiskMark's usual 1000 MB
 //! five times over at depth 1. "Repeating" data compresses as far as it can.
 
-use super::super::{Curve, Health};
-use super::measure::Bench;
+use super::measure::{Bench, Benchmark, Cdm, Data, Iometer, Number, Played, Sweep};
 use super::traces::{TRACES, Trace};
+use crate::experiments::host::Health;
+use crate::keys::Key;
 use ssdlab_base::LabError;
 use ssdlab_load::profiles::Profile;
 use ssdlab_load::stream::Stream;
 use ssdlab_ssd::{Command, Drive, Op};
-use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-/// The two kinds of data, and per cent that a compressor takes off each.
-pub const DATA: [(&str, u8); 2] = [("repeating", 100), ("random", 0)];
 /// Queue depths of the 4 KiB sweeps.
-pub const DEPTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
-/// Server profiles: short name, and that of the profile.
-pub const PROFILES: [(&str, &str); 4] = [
-    ("database", "iometer-database"),
-    ("file_server", "iometer-file-server"),
-    ("web_server", "iometer-web-server"),
-    ("workstation", "iometer-workstation"),
+const DEPTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
+/// Server profiles.
+const PROFILES: [(Sweep, &str); 4] = [
+    (Sweep::Database, "iometer-database"),
+    (Sweep::FileServer, "iometer-file-server"),
+    (Sweep::WebServer, "iometer-web-server"),
+    (Sweep::Workstation, "iometer-workstation"),
 ];
 /// Queue depths of the profiles.
-pub const DEPTHS_MIXED: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+const DEPTHS_MIXED: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 const LARGE: u32 = 2 << 20;
 const LARGE_DEPTH: u32 = 4;
 const SMALL: u32 = 4096;
 
-/// How much of everything is done.
+/// Amount of work of the benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
+pub(super) struct Size {
     /// Bytes of the test file.
     pub span: u64,
     /// Commands of each point of a sweep.
@@ -52,20 +50,11 @@ impl Default for Size {
     }
 }
 
-/// What a drive measured, by name, and its curves over queue depth.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Benchmark {
-    /// Numbers: MB/s, IOPS, ms, W, as the name's end says.
-    pub values: BTreeMap<String, f64>,
-    /// Curves.
-    pub curves: BTreeMap<String, Curve>,
-}
-
 /// Measures drives that `drive` makes, each in the same state.
 ///
 /// # Errors
 /// When a drive is not possible, or `stop` is set.
-pub fn benchmark(
+pub(super) fn benchmark(
     drive: &dyn Fn() -> Result<Drive, LabError>,
     size: Size,
     seed: u64,
@@ -73,14 +62,15 @@ pub fn benchmark(
     stop: &AtomicBool,
 ) -> Result<Benchmark, LabError> {
     let mut found = Benchmark::default();
-    for kind in DATA {
+    for data in Data::all() {
+        let kind = (data.name(), data.compress_pct());
         let mut bench = Bench::new(drive()?, kind, &mut found, seed, stop);
-        large(&mut bench, size)?;
-        latency(&mut bench, size)?;
-        sweeps(&mut bench, size)?;
-        profiles(&mut bench, size, seed)?;
+        large(&mut bench, data, size)?;
+        latency(&mut bench, data, size)?;
+        sweeps(&mut bench, data, size)?;
+        profiles(&mut bench, data, size, seed)?;
         let idle = bench.idle_power();
-        bench.keep("idle_w", idle);
+        bench.keep(Number::Iometer((data, Iometer::IdleW)), idle);
         bench.finish("Iometer", health);
     }
     let mut bench = Bench::new(drive()?, ("cdm", 0), &mut found, seed, stop);
@@ -94,56 +84,73 @@ pub fn benchmark(
     Ok(found)
 }
 
-fn mb_s(span: &super::super::Span) -> f64 {
-    span.mb_s()
-}
-
 /// 2 MB in order and at random; the first lays the test file down.
-fn large(bench: &mut Bench<'_>, size: Size) -> Result<(), LabError> {
+fn large(bench: &mut Bench<'_>, data: Data, size: Size) -> Result<(), LabError> {
     let (count, whole) = (size.span / u64::from(LARGE), (0, size.span));
-    for op in [Op::Write, Op::Read] {
+    let writes = [
+        Iometer::SequentialWriteMbS,
+        Iometer::SequentialWriteW,
+        Iometer::Random2mWriteMbS,
+    ];
+    let reads = [
+        Iometer::SequentialReadMbS,
+        Iometer::SequentialReadW,
+        Iometer::Random2mReadMbS,
+    ];
+    for (op, numbers) in [(Op::Write, writes), (Op::Read, reads)] {
+        let [sequential, power, random] = numbers.map(|n| Number::Iometer((data, n)));
         let commands = bench.in_order(op, 0, LARGE, count);
-        let (span, power) = bench.run(LARGE_DEPTH, commands)?;
-        bench.keep(&format!("sequential_{}_mb_s", op.name()), mb_s(&span));
-        bench.keep(&format!("sequential_{}_w", op.name()), power);
+        let (span, power_w) = bench.run(LARGE_DEPTH, commands)?;
+        bench.keep(sequential, span.mb_s());
+        bench.keep(power, power_w);
         let commands = bench.at_random(op, whole, LARGE, count);
         let (span, _) = bench.run(LARGE_DEPTH, commands)?;
-        bench.keep(&format!("random_2m_{}_mb_s", op.name()), mb_s(&span));
+        bench.keep(random, span.mb_s());
     }
     Ok(())
 }
 
 /// 4 KiB random writes, one at a time.
-fn latency(bench: &mut Bench<'_>, size: Size) -> Result<(), LabError> {
+fn latency(bench: &mut Bench<'_>, data: Data, size: Size) -> Result<(), LabError> {
     let commands = bench.at_random(Op::Write, (0, size.span), SMALL, size.commands);
     let (span, _) = bench.run(1, commands)?;
-    bench.keep("latency_mean_ms", span.write_latency.mean() / 1e6);
-    bench.keep("latency_max_ms", span.write_latency.max() as f64 / 1e6);
-    bench.keep("qd1_write_iops", span.iops());
+    for (number, value) in [
+        (Iometer::LatencyMeanMs, span.write_latency.mean() / 1e6),
+        (Iometer::LatencyMaxMs, span.write_latency.max() as f64 / 1e6),
+        (Iometer::Qd1WriteIops, span.iops()),
+    ] {
+        bench.keep(Number::Iometer((data, number)), value);
+    }
     Ok(())
 }
 
 /// 4 KiB random reads and writes over queue depth.
-fn sweeps(bench: &mut Bench<'_>, size: Size) -> Result<(), LabError> {
-    for op in [Op::Read, Op::Write] {
-        let mut peak = 0.0_f64;
+fn sweeps(bench: &mut Bench<'_>, data: Data, size: Size) -> Result<(), LabError> {
+    let reads = (Sweep::Read4k, [Iometer::Read4kPeakIops, Iometer::Read4kW]);
+    let writes = (
+        Sweep::Write4k,
+        [Iometer::Write4kPeakIops, Iometer::Write4kW],
+    );
+    for (op, (sweep, numbers)) in [(Op::Read, reads), (Op::Write, writes)] {
+        let [peak, power] = numbers.map(|number| Number::Iometer((data, number)));
+        let mut peak_iops = 0.0_f64;
         for depth in DEPTHS {
             let commands = bench.at_random(op, (0, size.span), SMALL, size.commands);
-            let (span, power) = bench.run(depth, commands)?;
-            bench.point(&format!("4k_{}", op.name()), f64::from(depth), span.iops());
-            peak = peak.max(span.iops());
+            let (span, power_w) = bench.run(depth, commands)?;
+            bench.point((data, sweep), f64::from(depth), span.iops());
+            peak_iops = peak_iops.max(span.iops());
             if depth == 32 {
-                bench.keep(&format!("4k_{}_w", op.name()), power);
+                bench.keep(power, power_w);
             }
         }
-        bench.keep(&format!("4k_{}_peak_iops", op.name()), peak);
+        bench.keep(peak, peak_iops);
     }
     Ok(())
 }
 
 /// The server profiles over queue depth.
-fn profiles(bench: &mut Bench<'_>, size: Size, seed: u64) -> Result<(), LabError> {
-    for (short, name) in PROFILES {
+fn profiles(bench: &mut Bench<'_>, data: Data, size: Size, seed: u64) -> Result<(), LabError> {
+    for (sweep, name) in PROFILES {
         let plan = Profile::named(name)?.plan(None, None)?;
         let Some(job) = plan.phases.first().and_then(|phase| phase.jobs.first()) else {
             return Err(LabError::refused(format!("profile {name} is empty"), ""));
@@ -157,7 +164,7 @@ fn profiles(bench: &mut Bench<'_>, size: Size, seed: u64) -> Result<(), LabError
             let commands = std::iter::from_fn(|| stream.next_command());
             let commands: Vec<Command> = commands.take(size.commands as usize).collect();
             let (span, _) = bench.run(depth, commands)?;
-            bench.point(short, f64::from(depth), span.iops());
+            bench.point((data, sweep), f64::from(depth), span.iops());
         }
     }
     Ok(())
@@ -167,7 +174,10 @@ fn profiles(bench: &mut Bench<'_>, size: Size, seed: u64) -> Result<(), LabError
 fn crystal_disk_mark(bench: &mut Bench<'_>, size: Size) -> Result<(), LabError> {
     const RUNS: u64 = 5;
     let volume = 1000 * (1 << 20) / size.smaller;
-    for (name, block, random) in [("sequential", 1 << 20, false), ("512k", 512 << 10, true)] {
+    for (number, block, random) in [
+        (Cdm::SequentialWrite, 1 << 20, false),
+        (Cdm::Write512k, 512 << 10, true),
+    ] {
         let count = volume / u64::from(block);
         let mut best = 0.0_f64;
         for _ in 0..RUNS {
@@ -177,9 +187,9 @@ fn crystal_disk_mark(bench: &mut Bench<'_>, size: Size) -> Result<(), LabError> 
                 bench.in_order(Op::Write, 0, block, count)
             };
             let (span, _) = bench.run(1, commands)?;
-            best = best.max(mb_s(&span));
+            best = best.max(span.mb_s());
         }
-        bench.keep(&format!("{name}_write_mb_s"), best);
+        bench.keep(Number::Cdm(number), best);
     }
     Ok(())
 }
@@ -192,12 +202,13 @@ fn play(bench: &mut Bench<'_>, trace: &Trace, size: Size) -> Result<(), LabError
     let system = trace.system_bytes / size.smaller;
     let fill = bench.in_order(Op::Write, 0, chunk, system / u64::from(chunk));
     bench.run(LARGE_DEPTH, fill)?;
-    let commands = trace.commands(&mut bench.rng(trace.name), size.smaller);
+    let commands = trace.commands(&mut bench.rng(&trace.name.name()), size.smaller);
     let (span, _) = bench.run(trace.depth, commands)?;
     let count = (span.read_latency.len() + span.write_latency.len()) as f64;
     let total = span.read_latency.mean() * span.read_latency.len() as f64
         + span.write_latency.mean() * span.write_latency.len() as f64;
-    bench.keep(&format!("{}_ms", trace.name), total / count.max(1.0) / 1e6);
-    bench.keep(&format!("{}_mb_s", trace.name), mb_s(&span));
+    let of = |played| Number::Trace((trace.name, played));
+    bench.keep(of(Played::Ms), total / count.max(1.0) / 1e6);
+    bench.keep(of(Played::MbS), span.mb_s());
     Ok(())
 }

@@ -13,15 +13,15 @@ use ssdlab_view::units::decimal_bytes;
 use std::sync::atomic::AtomicBool;
 
 /// The article's drive.
-pub const DRIVE: &str = "patriot-wildfire-120gb";
+pub(super) const DRIVE: &str = "patriot-wildfire-120gb";
 /// What the article wrote, bytes.
-pub const WRITTEN: u64 = 270_000_000_000_000;
+pub(super) const WRITTEN: u64 = 270_000_000_000_000;
 /// "The better part of a month" of constant writes: 27 days.
 const PER_DAY: u64 = 10_000_000_000_000;
 
 /// A life that was played.
 #[derive(Clone, Debug)]
-pub struct Aged {
+pub(super) struct Aged {
     /// Bytes written by the host.
     pub host_bytes: u64,
     /// NAND bytes programmed / host bytes written.
@@ -30,7 +30,7 @@ pub struct Aged {
     pub cycles: Cycles,
     /// Blocks retired.
     pub blocks_retired: u64,
-    /// What was run, in words.
+    /// Description of the run.
     pub how: String,
     /// Rated cycles.
     pub cycles_rated: u32,
@@ -71,7 +71,7 @@ impl Aged {
 ///
 /// # Errors
 /// When the drive is not in the catalogue.
-pub fn plan(seed: u64, until: Until) -> Result<Plan, LabError> {
+pub(super) fn plan(seed: u64, until: Until) -> Result<Plan, LabError> {
     let manner = Manner {
         name: String::new(),
         title: String::new(),
@@ -94,17 +94,17 @@ pub fn plan(seed: u64, until: Until) -> Result<Plan, LabError> {
 ///
 /// # Errors
 /// When the drive is not in the catalogue.
-pub fn measured(plan: &Plan) -> Result<DriveConfig, LabError> {
+pub(super) fn measured(plan: &Plan) -> Result<DriveConfig, LabError> {
     let mut config = plan.config.clone();
     config.ftl.compression_pack = catalogue::drive(DRIVE)?.config.ftl.compression_pack;
     Ok(config)
 }
 
-/// Lives `plan`, every page write played.
+/// Plays `plan`, every page write of it.
 ///
 /// # Errors
 /// When the plan is impossible, or `stop` is set.
-pub fn age(plan: &Plan, stop: &AtomicBool) -> Result<(Drive, Aged), LabError> {
+pub(super) fn age(plan: &Plan, stop: &AtomicBool) -> Result<(Drive, Aged), LabError> {
     let lived = Ageing::begin(plan)?.live(None, &mut |_| {}, stop)?;
     if lived.life.stopped {
         return Err(LabError::refused("stopped", ""));
@@ -130,9 +130,9 @@ fn hint(plan: &Plan) -> String {
     )
 }
 
-/// In what a kept drive's life differs from the plan's, if it does. Nothing that was extrapolated
-/// stands for a life of which every page write is played; weeks at another rate or temperature
-/// bring other patrols.
+/// The difference of a kept drive's life from the plan's, if there is one. Nothing that was
+/// extrapolated stands for a life of which every page write is played; weeks at another rate or
+/// temperature bring other patrols.
 fn differs(plan: &Plan, about: &About) -> Option<String> {
     let wanted = &plan.manner;
     let Some(lived) = &about.lived else {
@@ -162,9 +162,9 @@ fn differs(plan: &Plan, about: &About) -> Option<String> {
 /// A drive that `ssdlab age` saved takes the life's place.
 ///
 /// # Errors
-/// When it is another drive, wears otherwise, was not written so much, or was written otherwise
+/// When it is another drive, wears otherwise, or was written another amount or in another manner
 /// (see [`differs`]).
-pub fn saved(plan: &Plan, drive: &Drive, about: &About) -> Result<Aged, LabError> {
+pub(super) fn saved(plan: &Plan, drive: &Drive, about: &About) -> Result<Aged, LabError> {
     let (config, wanted) = (drive.config(), &plan.config);
     let hint = &hint(plan);
     if about.name != DRIVE || config.shape != wanted.shape || config.wear != wanted.wear {

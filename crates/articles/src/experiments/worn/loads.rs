@@ -1,11 +1,12 @@
-//! Which load was it? The article wrote 270 TB in "the better part of a month" and had 21 % of the
-//! life left, and does not say how it wrote. Both numbers follow from the write amplification:
+//! The loads that the 270 TB may have been. The article wrote them in "the better part of a month"
+//! and had 21 % of the life left, and does not say how it wrote. Both numbers follow from the write
+//! amplification:
 //!
 //! ```text
 //! life left = 1 - 270 TB x WAF / (rated cycles x raw capacity)
 //! days      = 270 TB x WAF / rate at which the array takes data
 //! ```
-//! Candidates are lived on the drive made smaller, with the effective over-provisioning of the
+//! Candidates are played on the drive made smaller, with the effective over-provisioning of the
 //! whole, until their write amplification is steady.
 //! Nothing is fitted: this says which loads the two published facts agree with.
 
@@ -26,7 +27,7 @@ const PLAYED: u64 = 4 << 30;
 
 /// A load that the 270 TB may have been.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
+pub(super) struct Candidate {
     /// In words.
     pub name: &'static str,
     /// Write amplification factor in steady state.
@@ -57,12 +58,12 @@ const LOADS: [(&str, Written); 6] = [
     ("JESD219 enterprise", None),
 ];
 
-/// Lives all candidates on drives like `config`, whose array takes `nand_bytes_s` and whose media
+/// Plays all candidates on drives like `config`, whose array takes `nand_bytes_s` and whose media
 /// is rated for `cycles`.
 ///
 /// # Errors
 /// When the drive is not possible, or `stop` is set.
-pub fn candidates(
+pub(super) fn candidates(
     config: &DriveConfig,
     cycles: u32,
     nand_bytes_s: f64,

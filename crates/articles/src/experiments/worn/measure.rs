@@ -1,23 +1,104 @@
 //! One measurement after another on one drive, kept by name.
 
-use super::super::host::{Host, Span};
-use super::super::{Curve, Health};
-use super::bench::Benchmark;
+use crate::experiments::host::{Health, Host, Span};
+use crate::keys::keys;
+use crate::outcome::Points;
 use ssdlab_base::LabError;
 use ssdlab_base::stop::go_on;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, Nanos, Op};
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-/// Between two measurements the drive is left alone for so long.
+keys! {
+    /// The two kinds of data: compressible as far as can be, and not at all.
+    pub(crate) enum Data {
+        Repeating = "repeating",
+        Random = "random",
+    }
+}
+
+keys! {
+    /// Numbers measured with each kind of data.
+    pub(crate) enum Iometer {
+        SequentialReadMbS = "sequential_read_mb_s",
+        SequentialReadW = "sequential_read_w",
+        Random2mReadMbS = "random_2m_read_mb_s",
+        SequentialWriteMbS = "sequential_write_mb_s",
+        SequentialWriteW = "sequential_write_w",
+        Random2mWriteMbS = "random_2m_write_mb_s",
+        LatencyMeanMs = "latency_mean_ms",
+        LatencyMaxMs = "latency_max_ms",
+        Qd1WriteIops = "qd1_write_iops",
+        Read4kW = "4k_read_w",
+        Read4kPeakIops = "4k_read_peak_iops",
+        Write4kW = "4k_write_w",
+        Write4kPeakIops = "4k_write_peak_iops",
+        IdleW = "idle_w",
+    }
+
+    /// CrystalDiskMark's numbers.
+    pub(crate) enum Cdm {
+        SequentialWrite = "sequential_write_mb_s",
+        Write512k = "512k_write_mb_s",
+    }
+
+    pub(crate) enum TraceName {
+        Htpc = "htpc",
+        Productivity = "productivity",
+        Gaming = "gaming",
+    }
+
+    pub(crate) enum Played {
+        Ms = "ms",
+        MbS = "mb_s",
+    }
+
+    /// Every number of the benchmark: MB/s, IOPS, ms, W, as the end of the name says.
+    pub(crate) enum Number {
+        ;
+        Iometer((Data, Iometer)) = "{}",
+        Cdm(Cdm) = "cdm_{}",
+        Trace((TraceName, Played)) = "trace_{}",
+    }
+
+    /// Lines over queue depth, IOPS.
+    pub(crate) enum Sweep {
+        Read4k = "4k_read",
+        Write4k = "4k_write",
+        Database = "database",
+        FileServer = "file_server",
+        WebServer = "web_server",
+        Workstation = "workstation",
+    }
+}
+
+impl Data {
+    /// Percentage that a compressor takes off.
+    pub fn compress_pct(self) -> u8 {
+        match self {
+            Data::Repeating => 100,
+            Data::Random => 0,
+        }
+    }
+}
+
+/// Numbers of a drive, and its lines over queue depth.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Benchmark {
+    pub values: BTreeMap<Number, f64>,
+    pub curves: BTreeMap<(Data, Sweep), Points>,
+}
+
+/// Rest of the drive between two measurements.
 const PAUSE: Nanos = Nanos::from_secs(10);
 
 /// A drive that is measured.
 pub(super) struct Bench<'a> {
     host: Host<'static>,
     found: &'a mut Benchmark,
-    /// Of what the data is, in names of measures.
-    data: &'static str,
+    /// Name of the data, or of the benchmark, in results.
+    data: String,
     /// Per cent that a compressor takes off what is written.
     pub compress_pct: u8,
     seed: u64,
@@ -29,7 +110,7 @@ pub(super) struct Bench<'a> {
 impl<'a> Bench<'a> {
     pub fn new(
         drive: Drive,
-        (data, compress_pct): (&'static str, u8),
+        (data, compress_pct): (impl Into<String>, u8),
         found: &'a mut Benchmark,
         seed: u64,
         stop: &'a AtomicBool,
@@ -37,7 +118,7 @@ impl<'a> Bench<'a> {
         Bench {
             host: Host::around(drive),
             found,
-            data,
+            data: data.into(),
             compress_pct,
             seed,
             drawn: 0,
@@ -53,26 +134,19 @@ impl<'a> Bench<'a> {
         self.host.config().user_bytes
     }
 
-    pub fn keep(&mut self, name: &str, value: f64) {
-        self.found
-            .values
-            .insert(format!("{}_{name}", self.data), value);
+    pub fn keep(&mut self, number: Number, value: f64) {
+        self.found.values.insert(number, value);
     }
 
-    pub fn point(&mut self, name: &str, x: f64, y: f64) {
-        let name = format!("{}_{name}", self.data);
-        let curve = self.found.curves.entry(name.clone());
-        curve
-            .or_insert_with(|| Curve::new(name))
-            .points
-            .push((x, y));
+    pub fn point(&mut self, line: (Data, Sweep), x: f64, y: f64) {
+        self.found.curves.entry(line).or_default().push((x, y));
     }
 
     /// Gives `commands`, always `depth` outstanding, and waits for all, after a pause. Also
     /// returns the mean power, W.
     ///
     /// # Errors
-    /// When told to stop.
+    /// When `stop` is set.
     pub fn run(
         &mut self,
         depth: u32,
@@ -102,7 +176,7 @@ impl<'a> Bench<'a> {
     }
 
     /// At random blocks of the `bytes` from `from` on; not those of a measurement before, whose
-    /// data the drive may still hold in its buffers and which it has just written anew.
+    /// data the drive may still hold in its buffers and which it has just written again.
     pub fn at_random(
         &mut self,
         op: Op,

@@ -1,10 +1,17 @@
 //! Does the benchmark measure what it says, on a drive that is small enough for a test?
 
-use super::*;
+use super::bench;
+use super::life::{self, Aged, DRIVE};
+use super::measure::{Data, Iometer, Number};
+use super::run::compare;
+use super::traces::TRACES;
+use crate::experiments::host::Health;
+use crate::keys::Key;
 use ssdlab_drives::keep::saved::About;
 use ssdlab_drives::settings;
 use ssdlab_drives::settings::Setting;
 use ssdlab_life::age::{Plan, Until};
+use ssdlab_ssd::{Drive, DriveConfig};
 use std::sync::atomic::AtomicBool;
 
 const SIZE: bench::Size = bench::Size {
@@ -24,7 +31,7 @@ fn plan(until: Until) -> Plan {
 }
 
 fn aged(plan: &Plan) -> (Drive, Aged) {
-    age(plan, &AtomicBool::new(false)).unwrap()
+    life::age(plan, &AtomicBool::new(false)).unwrap()
 }
 
 fn measured(plan: &Plan) -> DriveConfig {
@@ -40,20 +47,25 @@ fn a_worn_drive_is_measured_beside_a_new_one() {
     assert!((life.life_left_pct() - 50.0).abs() < 1.0, "{life:?}");
     assert!(life.contradiction.is_none());
     let stop = AtomicBool::new(false);
-    let run = || compare(&measured(&plan), (&drive, life.clone()), SIZE, 1, &stop).unwrap();
-    let found = run();
-    assert!(found.health.passed(), "{:?}", found.health);
-    let again = run();
-    assert_eq!((&found.new, &found.worn), (&again.new, &again.worn));
-    let gain = |name: &str| found.worn.values[name] / found.new.values[name];
+    let run = || {
+        let mut health = Health::default();
+        let config = measured(&plan);
+        let both = compare(&config, &drive, SIZE, 1, &mut health, &stop).unwrap();
+        assert!(health.passed(), "{health:?}");
+        both
+    };
+    let (new, worn) = run();
+    assert_eq!((&new, &worn), (&run().0, &run().1));
+    let gain = |number| worn.values[&number] / new.values[&number];
+    let of = |data, number| Number::Iometer((data, number));
     // Half of the rated cycles: programs are 5 % faster, reads as fast, and incompressible data
     // waits for programs.
-    let writes = gain("random_sequential_write_mb_s");
+    let writes = gain(of(Data::Random, Iometer::SequentialWriteMbS));
     assert!((1.01..1.06).contains(&writes), "{writes}");
-    let reads = gain("random_sequential_read_mb_s");
+    let reads = gain(of(Data::Random, Iometer::SequentialReadMbS));
     assert!((0.99..1.01).contains(&reads), "{reads}");
-    let compressible = found.new.values["repeating_sequential_write_mb_s"];
-    assert!(compressible > 1.3 * found.new.values["random_sequential_write_mb_s"]);
+    let written = |data| new.values[&of(data, Iometer::SequentialWriteMbS)];
+    assert!(written(Data::Repeating) > 1.3 * written(Data::Random));
 }
 
 #[test]
@@ -106,7 +118,7 @@ fn a_saved_drive_takes_the_lifes_place_only_when_it_is_that_one() {
 #[test]
 fn traces_have_the_published_volumes() {
     for trace in &TRACES {
-        let mut rng = ssdlab_ssd::rng::Rng::named(1, trace.name);
+        let mut rng = ssdlab_ssd::rng::Rng::named(1, &trace.name.name());
         let commands = trace.commands(&mut rng, 1);
         let volume = |op| -> u64 {
             let of = commands.iter().filter(|c| c.op == op);
@@ -117,7 +129,7 @@ fn traces_have_the_published_volumes() {
             (ssdlab_ssd::Op::Write, trace.written_mb),
         ] {
             let off = volume(op) as f64 / (mb as f64 * 1e6) - 1.0;
-            assert!(off.abs() < 0.001, "{} {op:?} {off}", trace.name);
+            assert!(off.abs() < 0.001, "{:?} {op:?} {off}", trace.name);
         }
     }
 }

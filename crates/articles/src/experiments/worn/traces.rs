@@ -1,22 +1,22 @@
 //! Client traces: volumes as published, everything else assumed from what the article says was
 //! done on the machine.
 
-use super::super::spare::bench::DESKTOP_COMPRESS_PCT;
+use super::measure::TraceName;
+use crate::experiments::spare::bench::DESKTOP_COMPRESS_PCT;
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
 
 /// A trace's statistics.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Trace {
-    /// Short name.
-    pub name: &'static str,
+pub(super) struct Trace {
+    pub name: TraceName,
     /// MB written; published.
     pub written_mb: u64,
     /// MB read; published.
     pub read_mb: u64,
     /// Sizes of commands in KiB, with their shares in per cent; assumed.
     pub sizes: [(u32, u32); 4],
-    /// Of 100 commands, so many go on where the last of their kind ended; assumed.
+    /// Percentage of commands that go on where the last of their kind ended; assumed.
     pub sequential_pct: u32,
     /// Commands outstanding in playback; assumed.
     pub depth: u32,
@@ -27,10 +27,10 @@ pub struct Trace {
 }
 
 /// Home theatre, productivity, gaming.
-pub const TRACES: [Trace; 3] = [
+pub(super) const TRACES: [Trace; 3] = [
     // Films and downloads: large, in order, compressed already.
     Trace {
-        name: "htpc",
+        name: TraceName::Htpc,
         written_mb: 2986,
         read_mb: 1924,
         sizes: [(4, 10), (16, 10), (64, 50), (128, 30)],
@@ -41,7 +41,7 @@ pub const TRACES: [Trace; 3] = [
     },
     // Mail, office, browser: small, and scattered.
     Trace {
-        name: "productivity",
+        name: TraceName::Productivity,
         written_mb: 4830,
         read_mb: 2758,
         sizes: [(4, 50), (8, 15), (32, 20), (64, 15)],
@@ -52,7 +52,7 @@ pub const TRACES: [Trace; 3] = [
     },
     // Levels and textures, read.
     Trace {
-        name: "gaming",
+        name: TraceName::Gaming,
         written_mb: 426,
         read_mb: 7235,
         sizes: [(4, 15), (16, 15), (64, 40), (128, 30)],
@@ -64,7 +64,7 @@ pub const TRACES: [Trace; 3] = [
 ];
 
 impl Trace {
-    /// Its commands, of `smaller` times less volume.
+    /// Its commands, with the volume divided by `smaller`.
     pub fn commands(&self, rng: &mut Rng, smaller: u64) -> Vec<Command> {
         const MB: u64 = 1_000_000;
         let mut left = [self.read_mb, self.written_mb].map(|mb| mb * MB / smaller);

@@ -1,80 +1,66 @@
 //! Is every published figure in the list, and does the list hold together?
 
-use super::experiment::{ALL, Experiment, Setup};
-use super::figures::{self, Figure, Row, Rule, Verdict};
-use super::run::{DERIVED, needed, reproduce};
-use super::table;
-use std::collections::BTreeSet;
-use std::path::Path;
+use crate::figures::{self, Figure, Row, Rule, Verdict};
+use crate::outcome::Setup;
+use crate::registry::{self, EXPERIMENTS};
+use crate::run::{Reproduction, Settings, reproduce};
+use crate::table;
 use std::sync::atomic::AtomicBool;
 
-/// Ids of the list of published figures, one a line.
-const IDS: &str = include_str!("ids.txt");
-
-fn ids() -> BTreeSet<&'static str> {
-    IDS.lines().collect()
+/// Ids of the published figures, each with the numbers that the articles print.
+fn published() -> impl Iterator<Item = (&'static str, Vec<f64>)> {
+    let text = include_str!("published.txt");
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| {
+        let mut words = line.split(' ');
+        let id = words.next().unwrap();
+        (id, words.map(|number| number.parse().unwrap()).collect())
+    })
 }
 
 #[test]
 fn no_published_figure_is_forgotten_and_none_is_made_up() {
-    let ours: BTreeSet<&str> = figures::ids().into_iter().collect();
-    assert_eq!(ours, ids());
+    let mut listed: Vec<&str> = published().map(|(id, _)| id).collect();
+    let mut ours = figures::ids();
+    listed.sort_unstable();
+    ours.sort_unstable();
+    assert_eq!(ours, listed);
 }
 
-/// Where the list itself stands beside the checkout, ours has the same ids.
 #[test]
-fn the_ids_are_those_of_the_list_of_published_figures() {
-    let list = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let list = list.join("../../../shared/reference/published.md");
-    let Ok(text) = std::fs::read_to_string(list) else {
-        return;
-    };
-    let articles = figures::ARTICLES.map(|(key, _)| format!("| {key}."));
-    let rows = text
-        .lines()
-        .filter(|line| articles.iter().any(|a| line.starts_with(a.as_str())));
-    let first = rows.filter_map(|line| line.split('|').nth(1));
-    let listed: BTreeSet<&str> = first
-        .flat_map(|cell| cell.split('/'))
-        .map(str::trim)
-        .collect();
-    assert!(listed.len() > 50, "{listed:?}");
-    assert_eq!(listed, ids());
+fn every_printed_number_is_held_against_ours() {
+    let mut count = 0;
+    for (id, numbers) in published() {
+        for number in numbers {
+            let mut rows = figures::all().iter().filter(|figure| figure.id == id);
+            let held = rows.any(|figure| figure.published == Some(number));
+            assert!(held, "{id}: no row has {number}");
+            count += 1;
+        }
+    }
+    assert!(count > 50, "{count}");
 }
 
 #[test]
 fn every_figure_can_be_measured_or_says_what_it_waits_for() {
     for figure in figures::all() {
         let name = (&figure.id, &figure.what);
-        assert!(
-            figures::ARTICLES
-                .iter()
-                .any(|(key, _)| *key == figure.article()),
-            "{name:?}"
-        );
+        assert!(registry::article(&figure.id).is_some(), "{name:?}");
+        assert!(registry::section(&figure.id).is_some(), "{name:?}");
         assert!(!figure.published_text().is_empty(), "{name:?}");
-        if !figure.pending.is_empty() {
-            assert!(figure.ours.is_empty() && figure.rule.is_none(), "{name:?}");
-            continue;
-        }
-        assert!(figure.rule.is_some(), "{name:?}");
-        assert!(!figure.experiments().is_empty(), "{name:?}");
-        for experiment in figure.experiments() {
-            assert!(
-                Experiment::named(experiment).is_some(),
-                "{name:?}: {experiment}"
-            );
-        }
-        if let Some(derived) = figure.ours.strip_prefix('=') {
-            assert!(DERIVED.contains(&derived), "{name:?}");
-        }
+        let waits = !figure.pending.is_empty();
+        assert_eq!(figure.rule.is_none(), waits, "{name:?}");
+        assert_eq!(figure.experiments().is_empty(), waits, "{name:?}");
     }
-    let unused = |e: &&Experiment| {
-        !figures::all()
-            .iter()
-            .any(|figure| figure.experiments().contains(&e.name))
-    };
-    assert!(ALL.iter().find(unused).is_none());
+    for experiment in EXPERIMENTS {
+        let name = experiment.about().name;
+        let needs = |figure: &Figure| figure.experiments().contains(&name);
+        assert!(figures::all().iter().any(needs), "{name}");
+        let (mut names, count) = (experiment.measures(), experiment.measures().len());
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count, "{name}: two measures of one name");
+    }
 }
 
 #[test]
@@ -122,7 +108,7 @@ fn figure(rule: Rule) -> Figure {
 #[test]
 fn a_row_is_met_missed_pending_or_not_run() {
     let good = figure(Rule::Relative(0.1));
-    let verdict = |figure: &Figure, ours| Row::new(figure, ours).verdict;
+    let verdict = |figure: &Figure, ours| Row::new(figure.clone(), ours).verdict;
     assert_eq!(verdict(&good, Some((105.0, None))), Verdict::Met);
     assert_eq!(verdict(&good, Some((120.0, None))), Verdict::Missed);
     assert_eq!(verdict(&good, None), Verdict::NotRun);
@@ -131,21 +117,13 @@ fn a_row_is_met_missed_pending_or_not_run() {
     assert_eq!(verdict(&waits, None), Verdict::Pending);
 }
 
-#[test]
-fn numbers_are_short() {
-    for (value, text) in [
-        (1661.4, "1,661"),
-        (131_072.0, "131,072"),
-        (2.4, "2.4"),
-        (38.94, "38.9"),
-        (0.1014, "0.1"),
-        (0.0312, "0.031"),
-        (-0.5, "-0.5"),
-        (0.0, "0"),
-        (1_234_567.0, "1,234,567"),
-    ] {
-        assert_eq!(figures::number(value), text);
-    }
+fn run(chosen: &[&Figure], seed: u64, threads: usize, stop: bool) -> Reproduction {
+    let settings = Settings {
+        seed,
+        full: true,
+        aged: None,
+    };
+    reproduce(chosen, &settings, threads, &AtomicBool::new(stop), |_| {}).unwrap()
 }
 
 /// Threads do not show, nor does the run before.
@@ -153,17 +131,17 @@ fn numbers_are_short() {
 fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
     let names = ["zil.pattern.one", "s2d.endurance.dwpd", "zil.x1.backups"].map(String::from);
     let chosen = figures::select(&names).unwrap();
-    let stop = AtomicBool::new(false);
     let run = |seed, threads| {
-        let found = reproduce(&chosen, seed, threads, &stop, |_| {}).unwrap();
+        let found = run(&chosen, seed, threads, false);
         (
             serde_json::to_string(&found).unwrap(),
             table::text(&found),
             table::csv(&found),
         )
     };
-    let cheap = needed(&chosen).into_iter().all(|e| e.weight <= 10);
-    assert!(cheap);
+    let names = chosen.iter().flat_map(|figure| figure.experiments());
+    let mut weights = names.map(|name| registry::named(name).unwrap().about().weight);
+    assert!(weights.all(|weight| weight <= 10));
     let first = run(1, 1);
     assert_eq!(first, run(1, 2));
     assert_ne!(first.0, run(2, 2).0);
@@ -172,7 +150,7 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
 #[test]
 fn a_stopped_run_has_rows_that_were_not_run() {
     let chosen = figures::select(&["zil.pattern.one".into()]).unwrap();
-    let found = reproduce(&chosen, 1, 1, &AtomicBool::new(true), |_| {}).unwrap();
+    let found = run(&chosen, 1, 1, true);
     assert!(found.stopped);
     assert_eq!(found.count(Verdict::NotRun), chosen.len());
     let setup = Setup {
@@ -180,5 +158,5 @@ fn a_stopped_run_has_rows_that_were_not_run() {
         stop: &AtomicBool::new(true),
         aged: None,
     };
-    assert!(Experiment::named("zil.one").unwrap().run(&setup).is_err());
+    assert!(registry::named("zil.one").unwrap().run(&setup).is_err());
 }

@@ -1,11 +1,15 @@
-//! The published figures: what is asked of them, and how ours is judged.
+//! The published figures, where ours comes from, and how it is judged.
 
+use crate::experiments::rw80::run::{Combined, DRIVES};
+use crate::number::number;
+use crate::outcome::{Outcomes, Runs};
+use crate::registry::{self, EXPERIMENTS};
+use crate::story::begins;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
 use std::sync::LazyLock;
 
-/// What a published figure is to the model.
+/// Relation of a published figure to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -107,7 +111,7 @@ pub struct Figure {
     /// Experiments of a `=name`.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// When ours is good enough; `None` while pending.
+    /// Condition under which ours is good enough; `None` while pending.
     pub rule: Option<Rule>,
     /// Likely reason of a miss.
     #[serde(default)]
@@ -118,6 +122,24 @@ pub struct Figure {
     /// What must exist before ours can be measured; empty when it can.
     #[serde(default)]
     pub pending: String,
+    /// `ours` and `needs`, resolved.
+    #[serde(skip)]
+    source: Source,
+}
+
+/// Where ours comes from.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Source {
+    /// Nowhere yet.
+    #[default]
+    Pending,
+    /// A measure of an experiment.
+    Measure {
+        experiment: &'static str,
+        measure: String,
+    },
+    /// Several drives of the 80-minute experiment, as indices.
+    Combined(Combined, Vec<usize>),
 }
 
 #[derive(Deserialize)]
@@ -126,10 +148,24 @@ struct File {
     figure: Vec<Figure>,
 }
 
+/// Reads figures and resolves their names.
+///
+/// # Errors
+/// When the text is no list of figures, or names an experiment or a measure that does not exist:
+/// the error says which exist.
+fn parse(text: &str) -> Result<Vec<Figure>, LabError> {
+    let file: File = toml::from_str(text)
+        .map_err(|error| LabError::refused(format!("published.toml: {error}"), ""))?;
+    let mut figures = file.figure;
+    for figure in &mut figures {
+        figure.source = figure.resolve()?;
+    }
+    Ok(figures)
+}
+
 static FIGURES: LazyLock<Vec<Figure>> = LazyLock::new(|| {
-    let file: Result<File, _> = toml::from_str(include_str!("published.toml"));
-    // The tests read the embedded file; should it break, there are no figures.
-    file.map(|file| file.figure).unwrap_or_default()
+    let figures = parse(include_str!("published.toml"));
+    figures.unwrap_or_else(|error| panic!("{error}; {}", error.hint()))
 });
 
 /// All figures, in the order of the articles.
@@ -137,30 +173,68 @@ pub fn all() -> &'static [Figure] {
     &FIGURES
 }
 
-/// Keys and titles of the articles, in order.
-pub const ARTICLES: [(&str, &str); 5] = [
-    ("s2d", "A consumer drive as a cache device"),
-    ("zil", "Log devices for synchronous writes"),
-    ("spare", "Spare area, compression and dirt"),
-    ("myth", "How a drive slows down in production"),
-    ("worn", "A drive after 270 TB"),
-];
-
 impl Figure {
-    /// Key of its article.
-    pub fn article(&self) -> &str {
-        self.id.split('.').next().unwrap_or_default()
+    /// Names of the experiments that it needs.
+    pub fn experiments(&self) -> Vec<&'static str> {
+        match &self.source {
+            _ if !self.pending.is_empty() => Vec::new(),
+            Source::Pending => Vec::new(),
+            Source::Measure { experiment, .. } => vec![experiment],
+            Source::Combined(_, drives) => drives.iter().map(|n| DRIVES[*n].about.name).collect(),
+        }
     }
 
-    /// Names of the experiments that it needs.
-    pub fn experiments(&self) -> Vec<&str> {
+    /// Our value, and in words where that says more; `None` when what it needs was not run.
+    pub(crate) fn ours(&self, found: &Outcomes) -> Option<(f64, Option<String>)> {
+        match &self.source {
+            _ if !self.pending.is_empty() => None,
+            Source::Pending => None,
+            Source::Measure {
+                experiment,
+                measure,
+            } => found.named(experiment, measure),
+            Source::Combined(combined, drives) => {
+                let drives: Vec<_> = drives.iter().map(|n| DRIVES[*n]).collect();
+                combined.of(&drives, found)
+            }
+        }
+    }
+
+    fn resolve(&self) -> Result<Source, LabError> {
         if !self.pending.is_empty() {
-            return Vec::new();
+            return Ok(Source::Pending);
         }
-        match self.ours.split_once('/') {
-            Some((experiment, _)) => vec![experiment],
-            None => self.needs.iter().map(String::as_str).collect(),
+        let unknown = |what: &str, given: &str, mut allowed: Vec<String>| {
+            allowed.sort_unstable();
+            let said = format!("figure {}: there is no {what} `{given}`", self.id);
+            LabError::refused(said, format!("there are {}", allowed.join(", ")))
+        };
+        if let Some(name) = self.ours.strip_prefix('=') {
+            let names = || Combined::NAMES.iter().map(|(name, _)| (*name).to_owned());
+            let combined = Combined::NAMES.iter().find(|known| known.0 == name);
+            let combined = combined
+                .ok_or_else(|| unknown("combined figure", name, names().collect()))?
+                .1;
+            let drive = |need: &String| {
+                let found = DRIVES.iter().position(|drive| drive.about.name == need);
+                let names = DRIVES.iter().map(|drive| drive.about.name.to_owned());
+                found.ok_or_else(|| unknown("80-minute experiment", need, names.collect()))
+            };
+            let drives: Result<Vec<usize>, LabError> = self.needs.iter().map(drive).collect();
+            return Ok(Source::Combined(combined, drives?));
         }
+        let (name, measure) = self.ours.split_once('/').unwrap_or((&self.ours, ""));
+        let names = || EXPERIMENTS.iter().map(|run| run.about().name.to_owned());
+        let experiment: &dyn Runs =
+            registry::named(name).ok_or_else(|| unknown("experiment", name, names().collect()))?;
+        let measures = experiment.measures();
+        if !measures.iter().any(|known| known == measure) {
+            return Err(unknown("measure", &self.ours, measures));
+        }
+        Ok(Source::Measure {
+            experiment: experiment.about().name,
+            measure: measure.to_owned(),
+        })
     }
 
     /// The published figure as people read it.
@@ -193,10 +267,7 @@ fn with_unit(text: &str, unit: &str) -> String {
 /// # Errors
 /// When a name is none of these.
 pub fn select(wanted: &[String]) -> Result<Vec<&'static Figure>, LabError> {
-    let names = |figure: &Figure, name: &str| {
-        let rest = figure.id.strip_prefix(name);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
+    let names = |figure: &Figure, name: &str| begins(&figure.id, name);
     if let Some(unknown) = wanted
         .iter()
         .find(|name| !all().iter().any(|figure| names(figure, name)))
@@ -235,18 +306,9 @@ fn unknown_id(name: &str) -> LabError {
             near.join(", ")
         )
     };
-    LabError::BadValue {
-        option: "ID".into(),
-        given: name.into(),
-        allowed: "an id of a published figure, the beginning of ids (zil.rw80), or an article \
-                  (s2d, zil, spare, myth, worn) is allowed"
-            .into(),
-        place: Place {
-            source: "command line".into(),
-            line: None,
-        },
-        hint,
-    }
+    let allowed = "an id of a published figure, the beginning of ids (zil.rw80), or an article \
+                   (s2d, zil, spare, myth, worn) is allowed";
+    LabError::bad_option("ID", name, allowed, hint)
 }
 
 /// How ours compares.
@@ -264,6 +326,14 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Every verdict, the best first.
+    pub(crate) const ALL: [Verdict; 4] = [
+        Verdict::Met,
+        Verdict::Missed,
+        Verdict::Pending,
+        Verdict::NotRun,
+    ];
+
     /// As people read it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -293,7 +363,7 @@ pub struct Row {
 
 impl Row {
     /// Judges a measured value.
-    pub fn new(figure: &Figure, ours: Option<(f64, Option<String>)>) -> Row {
+    pub(crate) fn new(figure: Figure, ours: Option<(f64, Option<String>)>) -> Row {
         let value = ours.as_ref().map(|ours| ours.0);
         let verdict = match (&figure.rule, value) {
             _ if !figure.pending.is_empty() => Verdict::Pending,
@@ -306,7 +376,7 @@ impl Row {
             _ => None,
         };
         Row {
-            figure: figure.clone(),
+            figure,
             value,
             value_text: ours.and_then(|ours| ours.1),
             error,
@@ -349,34 +419,38 @@ impl Row {
     }
 }
 
-/// A number with as many digits as matter, thousands apart by commas.
-pub fn number(value: f64) -> String {
-    if !value.is_finite() {
-        return "not finite".into();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planted(ours: &str, needs: &str) -> LabError {
+        let text = format!(
+            "[[figure]]\nid = \"zil.rw80\"\nkind = \"predicted\"\nours = \"{ours}\"\nneeds = \
+             [{needs}]\nrule = {{ at_least = 1 }}\n"
+        );
+        parse(&text).unwrap_err()
     }
-    let size = value.abs();
-    let places = match size {
-        0.0 => 0,
-        s if s >= 99.95 => 0,
-        s if s >= 9.995 => 1,
-        s if s >= 0.0995 => 2,
-        s if s >= 0.00995 => 3,
-        _ => 4,
-    };
-    let text = format!("{value:.places$}");
-    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-    let fraction = fraction.trim_end_matches('0');
-    let (sign, digits) = match whole.strip_prefix('-') {
-        Some(digits) => ("-", digits),
-        None => ("", whole),
-    };
-    let mut grouped = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            grouped.push(',');
+
+    #[test]
+    fn a_misspelt_name_is_an_error_that_says_which_exist() {
+        for (ours, needs, allowed) in [
+            (
+                "zil.one/sek_zero",
+                "",
+                "random_mean, seek_distance, seek_zero",
+            ),
+            ("zil.one", "", "seek_zero"),
+            ("zil.won/seek_zero", "", "zil.five, zil.one"),
+            (
+                "=degrade_erly",
+                "\"rw80.x1\"",
+                "degrade_early, degrade_idle",
+            ),
+            ("=degrade_early", "\"rw80.x2\"", "rw80.710_300, rw80.x1"),
+        ] {
+            let error = planted(ours, needs);
+            assert!(error.to_string().contains("there is no"), "{error}");
+            assert!(error.hint().contains(allowed), "{}", error.hint());
         }
-        grouped.push(digit);
     }
-    let point = if fraction.is_empty() { "" } else { "." };
-    format!("{sign}{grouped}{point}{fraction}")
 }

@@ -1,12 +1,13 @@
 //! Article zil: what a log device promises, with the power cut.
 //!
-//! The intent log of [`ssdlab_hosts::zil`] writes a log device that remembers. At a random moment
-//! its power is cut; after recovery every chain is replayed as ZFS would. A write that had been
-//! acknowledged and is not found is lost. Beside it the oracle of the drive looks at every
-//! sector. Then a new host begins on the same device, until the next cut.
+//! The intent log of [`ssdlab_hosts::zil`] writes a log device that keeps its contents. At a random
+//! moment its power is cut; after recovery every chain is replayed as ZFS would. A write that had
+//! been acknowledged and is not found is lost. The oracle of the drive checks every sector besides.
+//! Then a new host begins on the same device, until the next cut.
 
-use super::experiment::{Outcome, Setup, stopped};
-use super::figures::number;
+use crate::keys::{Key, keys};
+use crate::number::number;
+use crate::outcome::{About, Experiment, Outcome, Setup, stopped};
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::keep::directory::sized;
@@ -30,25 +31,52 @@ const LIFE_MAX_NS: u64 = 400_000_000;
 const OFF: Nanos = Nanos::from_secs(1);
 const WRITERS: usize = 3;
 
-/// A drive of the article (the X25-M and X25-E without, the 320 with capacitors, the X1), and two
-/// that do not keep to it.
-struct Case {
-    drive: &'static str,
-    fault: Option<FaultKind>,
+keys! {
+    /// A drive of the article (the X25-M and X25-E without, the 320 with capacitors, the X1), or a
+    /// fault that makes one break its promise.
+    pub(crate) enum Who {
+        X25m = "intel-x25m-g2-80gb",
+        X25e = "intel-x25e-32gb",
+        I320 = "intel-320-40gb",
+        X1 = "ddrdrive-x1",
+        IgnoresFlush = "ignores-flush",
+        CapacitorFailed = "capacitor-failed",
+    }
+
+    pub(crate) enum Count {
+        Lost = "lost",
+        BadCuts = "bad_cuts",
+        Unpromised = "unpromised",
+    }
+
+    pub(crate) enum Measure {
+        HonestLost = "honest_lost",
+        HonestBroken = "honest_broken",
+        ;
+        Of((Who, Count)) = "{}",
+    }
 }
 
-const fn case(drive: &'static str, fault: Option<FaultKind>) -> Case {
-    Case { drive, fault }
-}
+pub(crate) static CONTRACT: Experiment<Measure> = Experiment {
+    about: About {
+        name: "zil.contract",
+        what: "three synchronous writers on log devices of 64 MiB whose power is cut at random; \
+               after each recovery every log is replayed",
+        weight: 6,
+    },
+    run,
+};
 
-const CASES: [Case; 6] = [
-    case("intel-x25m-g2-80gb", None),
-    case("intel-x25e-32gb", None),
-    case("intel-320-40gb", None),
-    case("ddrdrive-x1", None),
-    case("intel-x25m-g2-80gb", Some(FaultKind::IgnoresFlush)),
-    case("intel-320-40gb", Some(FaultKind::CapacitorFailed)),
-];
+impl Who {
+    /// The drive, and its fault.
+    fn case(self) -> (String, Option<FaultKind>) {
+        match self {
+            Who::IgnoresFlush => (Who::X25m.name(), Some(FaultKind::IgnoresFlush)),
+            Who::CapacitorFailed => (Who::I320.name(), Some(FaultKind::CapacitorFailed)),
+            honest => (honest.name(), None),
+        }
+    }
+}
 
 /// What the cuts of some drives did.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,8 +126,9 @@ struct Device {
 }
 
 impl Device {
-    fn new(case: &Case, seed: u64) -> Result<Device, LabError> {
-        let entry = catalogue::drive(case.drive)?;
+    fn new(who: Who, seed: u64) -> Result<Device, LabError> {
+        let (drive, fault) = who.case();
+        let entry = catalogue::drive(&drive)?;
         let mut config = sized(&entry.config, SIZE)?;
         if entry.config.buffer.hold_bytes >= entry.config.user_bytes {
             // A drive of DRAM stays one.
@@ -108,7 +137,7 @@ impl Device {
         }
         let slot_bytes = config.shape.slot_bytes;
         let protected = config.buffer.protected;
-        let faults = case.fault.map(|kind| Fault {
+        let faults = fault.map(|kind| Fault {
             kind,
             per_mille: 1000,
             seed,
@@ -190,11 +219,11 @@ impl Device {
 }
 
 fn campaign(
-    case: &Case,
+    who: Who,
     cuts: u64,
     setup: &Setup<'_>,
 ) -> Result<(Tally, Result<(), String>), LabError> {
-    let mut device = Device::new(case, setup.seed)?;
+    let mut device = Device::new(who, setup.seed)?;
     let mut rng = Rng::named(setup.seed, "zil contract");
     let mut sum = Tally::default();
     for cut in 0..cuts {
@@ -218,43 +247,39 @@ fn campaign(
 }
 
 /// Cuts the power of every drive many times.
-///
-/// # Errors
-/// When a drive is not in the catalogue or not possible that small, or the run is stopped.
-pub fn run(setup: &Setup<'_>) -> Result<Outcome, LabError> {
-    let mut outcome = Outcome::default();
-    let (mut honest, mut named) = (Tally::default(), BTreeMap::new());
-    for case in &CASES {
-        let (tally, check) = campaign(case, CUTS, setup)?;
-        let fault = case.fault.map(|kind| kind.info().name);
-        let who = fault.unwrap_or(case.drive);
-        outcome.check(format!("{who} after each recovery"), check);
-        outcome.texts.insert(format!("{who}_lost"), tally.text());
-        outcome.value(format!("{who}_lost"), tally.lost as f64);
-        outcome.value(format!("{who}_bad_cuts"), tally.bad_cuts as f64);
-        outcome.value(format!("{who}_unpromised"), tally.unpromised as f64);
-        if fault.is_some() {
-            named.insert(who, tally);
-        } else {
+fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
+    let mut outcome = Outcome::new();
+    let (mut honest, mut unexplained) = (Tally::default(), 0);
+    for who in Who::all() {
+        let (tally, check) = campaign(who, CUTS, setup)?;
+        outcome.check(format!("{} after each recovery", who.name()), check);
+        outcome.text(Measure::Of((who, Count::Lost)), tally.text());
+        for (count, value) in [
+            (Count::Lost, tally.lost),
+            (Count::BadCuts, tally.bad_cuts),
+            (Count::Unpromised, tally.unpromised),
+        ] {
+            outcome.value(Measure::Of((who, count)), value as f64);
+        }
+        unexplained += tally.unexplained;
+        if who.case().1.is_none() {
             honest.add(tally);
         }
     }
-    let had_to_lose = if honest.unpromised > 0 {
-        Ok(())
-    } else {
-        Err("no cut took anything: nothing was put to the test".into())
-    };
-    outcome.check("cuts took what was not acknowledged", had_to_lose);
-    let unexplained = honest.unexplained + named.values().map(|t| t.unexplained).sum::<u64>();
-    let all_agree = if unexplained == 0 {
-        Ok(())
-    } else {
-        Err("the log lost what the drive's oracle did not miss".into())
-    };
-    outcome.check("the oracle explains every loss", all_agree);
-    outcome.value("honest_lost", honest.lost as f64);
-    outcome.texts.insert("honest_lost".into(), honest.text());
-    outcome.value("honest_broken", honest.broken as f64);
+    let check = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
+    let tested = check(
+        honest.unpromised > 0,
+        "no cut took anything: nothing was put to the test",
+    );
+    outcome.check("cuts took what was not acknowledged", tested);
+    let agreed = check(
+        unexplained == 0,
+        "the log lost what the drive's oracle did not miss",
+    );
+    outcome.check("the oracle explains every loss", agreed);
+    outcome.value(Measure::HonestLost, honest.lost as f64);
+    outcome.text(Measure::HonestLost, honest.text());
+    outcome.value(Measure::HonestBroken, honest.broken as f64);
     Ok(outcome)
 }
 
@@ -263,27 +288,27 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicBool;
 
-    fn tally(case: &Case, cuts: u64) -> Tally {
+    fn tally(who: Who, cuts: u64) -> Tally {
         let setup = Setup {
             seed: 3,
             stop: &AtomicBool::new(false),
             aged: None,
         };
-        let (tally, check) = campaign(case, cuts, &setup).unwrap();
+        let (tally, check) = campaign(who, cuts, &setup).unwrap();
         check.unwrap();
         tally
     }
 
     #[test]
     fn an_honest_drive_loses_only_what_was_not_acknowledged() {
-        let found = tally(&CASES[0], 4);
+        let found = tally(Who::X25m, 4);
         assert!(found.acknowledged > 20 && found.unpromised > 0, "{found:?}");
         assert_eq!((found.lost, found.bad_cuts, found.broken), (0, 0, 0));
     }
 
     #[test]
     fn a_drive_that_ignores_flush_loses_what_was_acknowledged() {
-        let found = tally(&CASES[4], 4);
+        let found = tally(Who::IgnoresFlush, 4);
         assert!(found.lost > 0 && found.bad_cuts > 0, "{found:?}");
         assert!(found.broken > 0, "the oracle sees it too: {found:?}");
     }
@@ -296,12 +321,19 @@ mod tests {
             aged: None,
         };
         let found = run(&setup).unwrap();
-        println!("{:#?} {:#?}", found.texts, found.values);
-        let failed = found.checks.iter().find(|check| check.1.is_some());
-        assert!(failed.is_none(), "{failed:?}");
-        assert!(found.values["honest_lost"] == 0.0 && found.values["honest_broken"] == 0.0);
-        for fault in ["ignores-flush", "capacitor-failed"] {
-            assert!(found.values[&format!("{fault}_lost")] > 0.0, "{fault}");
+        let of = |measure| found.get(measure).unwrap();
+        assert_eq!(of(Measure::HonestLost), 0.0);
+        assert_eq!(of(Measure::HonestBroken), 0.0);
+        for fault in [Who::IgnoresFlush, Who::CapacitorFailed] {
+            assert!(of(Measure::Of((fault, Count::Lost))) > 0.0, "{fault:?}");
+            let kind = fault.case().1.unwrap();
+            assert_eq!(kind.info().name, fault.name());
         }
+        let failed = found
+            .finish()
+            .checks
+            .into_iter()
+            .find(|check| check.1.is_some());
+        assert!(failed.is_none(), "{failed:?}");
     }
 }

@@ -1,16 +1,9 @@
 //! Rows of figures as a table.
 
-use super::story;
-use crate::reproduce::figures::{Kind, Row, Verdict};
+use crate::figures::{Kind, Row, Verdict};
+use crate::registry;
 use maud::{Markup, html};
 use ssdlab_view::parts;
-
-pub(super) const VERDICTS: [Verdict; 4] = [
-    Verdict::Met,
-    Verdict::Missed,
-    Verdict::Pending,
-    Verdict::NotRun,
-];
 
 fn badge(verdict: Verdict) -> Markup {
     let (class, symbol) = match verdict {
@@ -26,7 +19,7 @@ fn badge(verdict: Verdict) -> Markup {
     }
 }
 
-/// What the kinds mean.
+/// Meanings of the kinds.
 pub(super) fn legend() -> Markup {
     let mean = |kind: Kind| match kind {
         Kind::Calibrated => "the modelled drive or host was fitted to it: it had to come out",
@@ -61,7 +54,7 @@ pub(super) fn table(rows: &[&Row], page: Option<&str>) -> Markup {
 
 fn cells(row: &Row, page: Option<&str>) -> Vec<Markup> {
     let figure = &row.figure;
-    let anchor = story::section_of(row).map(|section| section.anchor);
+    let anchor = registry::section(&figure.id).map(|section| section.anchor);
     let link = page.zip(anchor);
     let why = [
         (row.verdict == Verdict::Missed).then_some(figure.reason.as_str()),

@@ -1,6 +1,8 @@
 //! Article zil: 80 minutes of 4 KiB random writes after a secure erase.
 
-use super::experiment::{Outcome, Series, Setup, stopped};
+use crate::keys::{Key, keys};
+use crate::number::number;
+use crate::outcome::{About, Experiment, Outcome, Outcomes, Setup, stopped};
 use ssdlab_base::LabError;
 use ssdlab_base::memory::refuse_if_too_big;
 use ssdlab_bench::analysis::stats;
@@ -12,6 +14,125 @@ use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, Nanos};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+keys! {
+    pub(crate) enum Measure {
+        Iops = "iops",
+        Minute1 = "minute_1",
+        Minute11 = "minute_11",
+        Minute11Over1 = "minute_11_over_1",
+        Minute80Over1 = "minute_80_over_1",
+        AfterIdle = "after_idle",
+        AfterIdleOverBefore = "after_idle_over_before",
+        UnevennessPct = "unevenness_pct",
+        Waf = "waf",
+        PriceUsd = "price_usd",
+        IopsPerDollar = "iops_per_dollar",
+        RatedTb = "rated_tb",
+        DaysToRating = "days_to_rating",
+        EnduranceTb = "endurance_tb",
+        Endurance8kTb = "endurance_8k_tb",
+    }
+
+    pub(crate) enum Line {
+        Iops = "iops",
+        AfterIdle = "after_idle",
+    }
+}
+
+type Rw80 = Experiment<Measure, Line>;
+type Found = Outcome<Measure, Line>;
+
+const fn drive(
+    name: &'static str,
+    weight: u32,
+    run: fn(&Setup<'_>) -> Result<Found, LabError>,
+) -> Rw80 {
+    let what = "secure erase, 4 KiB random writes over the whole drive, 32 outstanding, 80 \
+                minutes; ten idle minutes; two minutes more";
+    let about = About { name, what, weight };
+    Experiment { about, run }
+}
+
+/// The drives that the article measured.
+pub(crate) static DRIVES: [&Rw80; 7] = [
+    &drive("rw80.710_100", 26, |setup| run("intel-710-100gb", setup)),
+    &drive("rw80.710_200", 34, |setup| run("intel-710-200gb", setup)),
+    &drive("rw80.710_300", 44, |setup| run("intel-710-300gb", setup)),
+    &drive("rw80.320_40", 4, |setup| run("intel-320-40gb", setup)),
+    &drive("rw80.320_160", 14, |setup| run("intel-320-160gb", setup)),
+    &drive("rw80.320_300", 22, |setup| run("intel-320-300gb", setup)),
+    &drive("rw80.x1", 60, |setup| run("ddrdrive-x1", setup)),
+];
+
+keys! {
+    pub(crate) enum Pattern {
+        Random = "random",
+        Sequential = "sequential",
+        Unaligned = "unaligned",
+        Trimmed = "trimmed",
+        SpreadPct = "spread_pct",
+    }
+}
+
+pub(crate) static PATTERNS: Experiment<Pattern> = Experiment {
+    about: About {
+        name: "x1.patterns",
+        what: "4 KiB writes, 32 outstanding, a minute each: random, sequential, unaligned, random \
+               between TRIMs",
+        weight: 3,
+    },
+    run: x1_patterns,
+};
+
+/// What follows from several of the [`DRIVES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Combined {
+    /// 1 when the 710s stand in the published order: 200, 300, 100 GB.
+    Order710,
+    /// Minute 11 over minute 1 of the drive that keeps most.
+    DegradeEarly,
+    /// Minute 80 over minute 1 of the drive that keeps most.
+    DegradeLate,
+    /// Rate after ten idle minutes over that before, of the drive that gains most.
+    DegradeIdle,
+}
+
+impl Combined {
+    /// By name in the list of figures.
+    pub const NAMES: [(&str, Combined); 4] = [
+        ("order_710", Combined::Order710),
+        ("degrade_early", Combined::DegradeEarly),
+        ("degrade_late", Combined::DegradeLate),
+        ("degrade_idle", Combined::DegradeIdle),
+    ];
+
+    /// Its value over `drives`, and in words; `None` unless all of them were run.
+    pub fn of(self, drives: &[&Rw80], found: &Outcomes) -> Option<(f64, Option<String>)> {
+        let each = |measure| -> Option<Vec<f64>> {
+            drives
+                .iter()
+                .map(|drive| found.value(drive, measure))
+                .collect()
+        };
+        let most = |measure| Some((each(measure)?.into_iter().reduce(f64::max)?, None));
+        match self {
+            Combined::Order710 => {
+                let iops = each(Measure::Iops)?;
+                let [small, middle, large] = iops[..] else {
+                    return None;
+                };
+                let holds = middle > large && large > small;
+                let [small, middle, large] = [small, middle, large].map(number);
+                let text = format!("200: {middle}, 300: {large}, 100: {small}");
+                Some((f64::from(u8::from(holds)), Some(text)))
+            }
+            Combined::DegradeEarly => most(Measure::Minute11Over1),
+            Combined::DegradeLate => most(Measure::Minute80Over1),
+            Combined::DegradeIdle => most(Measure::AfterIdleOverBefore),
+        }
+    }
+}
 
 const MINUTE: u64 = 60_000_000_000;
 const MINUTES: usize = 80;
@@ -138,18 +259,15 @@ impl<'a> Loaded<'a> {
         self.devices.drive(0)
     }
 
-    fn checks(&self, outcome: &mut Outcome) {
+    fn checks<M: Key, L: Key>(&self, outcome: &mut Outcome<M, L>) {
         for check in self.devices.checks() {
-            outcome.check(&check.name, check.failure.map_or(Ok(()), Err));
+            outcome.check(check.name, check.failure.map_or(Ok(()), Err));
         }
     }
 }
 
 /// Runs the protocol on the named drive, then idles and writes once more.
-///
-/// # Errors
-/// When the drive is not in the catalogue or does not fit in memory, or the run is stopped.
-pub fn run(name: &str, setup: &Setup<'_>) -> Result<Outcome, LabError> {
+fn run(name: &str, setup: &Setup<'_>) -> Result<Found, LabError> {
     let entry = catalogue::drive(name)?;
     let mut loaded = Loaded::new(&entry, setup)?;
     let blocks = entry.config.user_bytes / u64::from(BLOCK);
@@ -166,15 +284,10 @@ pub fn run(name: &str, setup: &Setup<'_>) -> Result<Outcome, LabError> {
     loaded.devices.rest(Nanos(IDLE_MINUTES * MINUTE));
     let again = loaded.minutes(MINUTES_AFTER_IDLE, &mut next)?;
     let waf_8k = large(&mut loaded, &entry, setup.seed)?;
-    let mut outcome = Outcome {
-        rests_on: entry.rests_on(),
-        ..Outcome::default()
-    };
+    let mut outcome = Outcome::resting_on(entry.rests_on());
     loaded.checks(&mut outcome);
     measure(&mut outcome, &minutes, &again);
-    if let Some(waf) = waf {
-        outcome.value("waf", waf);
-    }
+    outcome.value(Measure::Waf, waf);
     prices(&mut outcome, &entry);
     endurance(&mut outcome, &entry, waf, waf_8k);
     Ok(outcome)
@@ -206,81 +319,74 @@ fn large(
 }
 
 /// What the host may write until the cells' cycles are used up, at these write amplifications.
-fn endurance(outcome: &mut Outcome, entry: &CatalogueDrive, waf: Option<f64>, waf_8k: Option<f64>) {
-    let Some(cycles) = &entry.file.documented.program_erase_cycles else {
-        return;
-    };
+fn endurance(outcome: &mut Found, entry: &CatalogueDrive, waf: Option<f64>, waf_8k: Option<f64>) {
+    let cycles = &entry.file.documented.program_erase_cycles;
     let raw = Geometry::new(entry.config.shape).raw_bytes() as f64;
-    let programmed = raw * f64::from(cycles.value);
-    for (name, waf) in [("endurance_tb", waf), ("endurance_8k_tb", waf_8k)] {
-        if let Some(waf) = waf.filter(|waf| *waf > 0.0) {
-            outcome.value(name, programmed / waf / 1e12);
-        }
+    let programmed = cycles.as_ref().map(|cycles| raw * f64::from(cycles.value));
+    for (measure, waf) in [
+        (Measure::EnduranceTb, waf),
+        (Measure::Endurance8kTb, waf_8k),
+    ] {
+        let both = programmed.zip(waf.filter(|waf| *waf > 0.0));
+        outcome.value(measure, both.map(|(bytes, waf)| bytes / waf / 1e12));
     }
 }
 
-fn measure(outcome: &mut Outcome, minutes: &[f64], again: &[f64]) {
+fn measure(outcome: &mut Found, minutes: &[f64], again: &[f64]) {
     let last = minutes[minutes.len() - 1];
     let mean = stats::mean(minutes);
     let farthest = minutes.iter().map(|m| (m / mean - 1.0).abs());
-    outcome.value("iops", last);
-    outcome.value("minute_1", minutes[0]);
-    outcome.value("minute_11", minutes[10]);
-    outcome.value("minute_11_over_1", minutes[10] / minutes[0]);
-    outcome.value("minute_80_over_1", last / minutes[0]);
-    outcome.value("after_idle", stats::mean(again));
-    outcome.value("after_idle_over_before", stats::mean(again) / last);
-    outcome.value("unevenness_pct", 100.0 * farthest.fold(0.0, f64::max));
-    outcome.series.push(Series {
-        name: "iops".into(),
-        step_s: 60.0,
-        y: minutes.to_vec(),
-    });
-    outcome.series.push(Series {
-        name: "after_idle".into(),
-        step_s: 60.0,
-        y: again.to_vec(),
-    });
+    for (measure, value) in [
+        (Measure::Iops, last),
+        (Measure::Minute1, minutes[0]),
+        (Measure::Minute11, minutes[10]),
+        (Measure::Minute11Over1, minutes[10] / minutes[0]),
+        (Measure::Minute80Over1, last / minutes[0]),
+        (Measure::AfterIdle, stats::mean(again)),
+        (Measure::AfterIdleOverBefore, stats::mean(again) / last),
+        (Measure::UnevennessPct, 100.0 * farthest.fold(0.0, f64::max)),
+    ] {
+        outcome.value(measure, value);
+    }
+    outcome.series(Line::Iops, 60.0, minutes.to_vec());
+    outcome.series(Line::AfterIdle, 60.0, again.to_vec());
 }
 
-/// What the rate is worth in money and in the drive's rated life.
-fn prices(outcome: &mut Outcome, entry: &CatalogueDrive) {
-    let iops = outcome.values["iops"];
-    if let Some(price) = &entry.file.documented.price_usd {
-        outcome.value("price_usd", f64::from(price.value));
-        outcome.value("iops_per_dollar", iops / f64::from(price.value));
-    }
-    if let Some(rated) = entry.rated_bytes_written() {
-        let rated = rated as f64;
-        let per_day = iops * f64::from(BLOCK) * 86_400.0;
-        outcome.value("rated_tb", rated / 1e12);
-        outcome.value("days_to_rating", rated / per_day);
-    }
+/// The price of the rate, and how long the drive's rated life lasts at it.
+fn prices(outcome: &mut Found, entry: &CatalogueDrive) {
+    let iops = outcome.get(Measure::Iops).unwrap_or(f64::NAN);
+    let price = entry.file.documented.price_usd.as_ref();
+    let price = price.map(|price| f64::from(price.value));
+    outcome.value(Measure::PriceUsd, price);
+    outcome.value(Measure::IopsPerDollar, price.map(|price| iops / price));
+    let rated = entry.rated_bytes_written().map(|bytes| bytes as f64);
+    let per_day = iops * f64::from(BLOCK) * 86_400.0;
+    outcome.value(Measure::RatedTb, rated.map(|bytes| bytes / 1e12));
+    outcome.value(Measure::DaysToRating, rated.map(|bytes| bytes / per_day));
 }
 
 /// The X1 under four patterns.
-///
-/// # Errors
-/// When the run is stopped.
-pub fn x1_patterns(setup: &Setup<'_>) -> Result<Outcome, LabError> {
+fn x1_patterns(setup: &Setup<'_>) -> Result<Outcome<Pattern>, LabError> {
     let entry = catalogue::drive("ddrdrive-x1")?;
     let blocks = entry.config.user_bytes / u64::from(BLOCK) - 1;
-    let mut outcome = Outcome {
-        rests_on: entry.rests_on(),
-        ..Outcome::default()
-    };
+    let mut outcome = Outcome::resting_on(entry.rests_on());
     let mut rates = Vec::new();
-    for pattern in ["random", "sequential", "unaligned", "trimmed"] {
+    for pattern in [
+        Pattern::Random,
+        Pattern::Sequential,
+        Pattern::Unaligned,
+        Pattern::Trimmed,
+    ] {
         let mut loaded = Loaded::new(&entry, setup)?;
-        let mut rng = Rng::named(setup.seed, pattern);
+        let mut rng = Rng::named(setup.seed, &pattern.name());
         let mut count = 0;
         let mut next = Load::new(move || {
             count += 1;
             let place = rng.below(blocks) * u64::from(BLOCK);
             match pattern {
-                "sequential" => Command::write(count % blocks * u64::from(BLOCK), BLOCK),
-                "unaligned" => Command::write(place + 512, BLOCK),
-                "trimmed" if count % 16 == 0 => Command::trim(place, BLOCK),
+                Pattern::Sequential => Command::write(count % blocks * u64::from(BLOCK), BLOCK),
+                Pattern::Unaligned => Command::write(place + 512, BLOCK),
+                Pattern::Trimmed if count % 16 == 0 => Command::trim(place, BLOCK),
                 _ => Command::write(place, BLOCK),
             }
         });
@@ -292,9 +398,7 @@ pub fn x1_patterns(setup: &Setup<'_>) -> Result<Outcome, LabError> {
     }
     let highest = rates.iter().copied().fold(f64::MIN, f64::max);
     let lowest = rates.iter().copied().fold(f64::MAX, f64::min);
-    outcome.value(
-        "spread_pct",
-        100.0 * (highest - lowest) / stats::mean(&rates),
-    );
+    let spread = 100.0 * (highest - lowest) / stats::mean(&rates);
+    outcome.value(Pattern::SpreadPct, spread);
     Ok(outcome)
 }

@@ -1,6 +1,5 @@
-//! Bars: two histograms of seek distances side by side as SVG, and plain bars in HTML.
+//! Two histograms of seek distances side by side, as SVG.
 
-use crate::reproduce::figures::number;
 use maud::{Markup, html};
 use ssdlab_view::bars::swatch;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +41,7 @@ fn bound(sectors: i64) -> String {
 }
 
 /// Shares of the seeks per bucket, published and ours.
-pub(super) fn seeks(title: &str, published: &[(i64, u64)], ours: &[(i64, u64)]) -> Markup {
+pub(super) fn chart(title: &str, published: &[(i64, u64)], ours: &[(i64, u64)]) -> Markup {
     let (published, ours) = (shares(published), shares(ours));
     let buckets: BTreeSet<i64> = published.keys().chain(ours.keys()).copied().collect();
     let step = (WIDTH - LEFT - 4.0) / buckets.len().max(1) as f64;
@@ -82,35 +81,6 @@ pub(super) fn seeks(title: &str, published: &[(i64, u64)], ours: &[(i64, u64)]) 
                 line .axis x1=(LEFT) x2=(WIDTH) y1=(BASE) y2=(BASE) {}
                 text x=(px(WIDTH / 2.0)) y="240" text-anchor="middle" {
                     "distance in sectors of 512 B from the end of the write before, lower bound"
-                }
-            }
-        }
-    }
-}
-
-/// Values under common headings, as bars to one scale from zero.
-pub(super) fn grouped(title: &str, unit: &str, groups: &[(&str, Vec<(&str, f64)>)]) -> Markup {
-    let values = groups
-        .iter()
-        .flat_map(|(_, bars)| bars.iter().map(|bar| bar.1));
-    let top = values.fold(0.0, f64::max);
-    if top <= 0.0 {
-        return html! {};
-    }
-    html! {
-        figure .bars {
-            figcaption { (title) span .quiet { " All to one scale from zero." } }
-            @for (name, bars) in groups.iter().filter(|group| !group.1.is_empty()) {
-                h4 { (name) }
-                @for (i, (label, value)) in bars.iter().enumerate() {
-                    div .bar {
-                        span .name { (swatch(i)) (label) }
-                        span .track {
-                            span .fill .{ "c" (i % 6) }
-                                style={ "width:" (format!("{:.2}%", value / top * 100.0)) } {}
-                        }
-                        span .value { (number(*value)) " " (unit) }
-                    }
                 }
             }
         }

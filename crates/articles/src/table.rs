@@ -1,8 +1,9 @@
 //! Rows as text for a terminal, and as CSV.
 
-use super::figures::{Row, Verdict};
-use super::run::Reproduction;
+use crate::figures::{Row, Verdict};
+use crate::run::Reproduction;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
+use ssdlab_view::text::wrap;
 
 /// Widths of the columns, the space behind each included: 80 in all.
 const WIDTHS: [u16; 6] = [25, 17, 13, 7, 11, 7];
@@ -30,7 +31,7 @@ pub fn text(found: &Reproduction) -> String {
         .filter(|row| row.verdict == Verdict::Missed);
     for row in missed.filter(|row| !row.figure.reason.is_empty()) {
         lines.push(String::new());
-        lines.extend(wrapped(&format!("{}: {}", name(row), row.figure.reason)));
+        lines.extend(wrap(&format!("{}: {}", name(row), row.figure.reason), 80));
     }
     lines.push(String::new());
     lines.push(summary(found));
@@ -39,13 +40,7 @@ pub fn text(found: &Reproduction) -> String {
 
 /// How many figures were met, missed and so on.
 pub fn summary(found: &Reproduction) -> String {
-    let verdicts = [
-        Verdict::Met,
-        Verdict::Missed,
-        Verdict::Pending,
-        Verdict::NotRun,
-    ];
-    let counts = verdicts.map(|verdict| (found.count(verdict), verdict));
+    let counts = Verdict::ALL.map(|verdict| (found.count(verdict), verdict));
     let words = |(count, verdict): &(usize, Verdict)| {
         let word = verdict.name().to_lowercase();
         (*count > 0).then(|| format!("{count} {word}"))
@@ -81,22 +76,6 @@ fn cells(row: &Row) -> [String; 6] {
         row.figure.kind.name().into(),
         row.verdict.name().into(),
     ]
-}
-
-fn wrapped(text: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("never empty");
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > 80 {
-            lines.push(word.to_owned());
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
 }
 
 /// The rows as CSV, numbers in full.

@@ -1,0 +1,77 @@
+//! A database that is offered 15,000 transactions a second, on the earlier drive.
+
+use super::settings::{EARLIER, FLASH};
+use crate::keys::keys;
+use crate::outcome::{About, Experiment, Outcome, Outcomes, Setup, stopped};
+use crate::plot::curves;
+use crate::story::Section;
+use maud::{Markup, html};
+use ssdlab_base::LabError;
+use ssdlab_drives::settings::Setting;
+use ssdlab_hosts::oltp::OltpSpec;
+use ssdlab_hosts::{HostDrive, oltp};
+use ssdlab_view::chart::{Axis, Charts, Unit};
+
+keys! {
+    pub(crate) enum Measure {
+        TpsNew = "tps_new",
+        TpsKept = "tps_kept",
+    }
+
+    pub(crate) enum Line {
+        Tps = "tps",
+    }
+}
+
+pub(crate) static DATABASE: Experiment<Measure, Line> = Experiment {
+    about: About {
+        name: "myth.database",
+        what: "a database that is offered 15,000 transactions a second, for six months, on the \
+               earlier drive",
+        weight: 10,
+    },
+    run,
+};
+
+fn run(setup: &Setup<'_>) -> Result<Outcome<Measure, Line>, LabError> {
+    let set: Result<Vec<Setting>, LabError> = EARLIER.iter().map(|s| Setting::parse(s)).collect();
+    let drive = HostDrive::open(FLASH, &set?, Some(4 << 30))?;
+    let spec = OltpSpec {
+        seed: setup.seed,
+        ..OltpSpec::default()
+    };
+    let found = oltp::run_until(&spec, &drive.config, setup.stop)?;
+    if found.stopped {
+        return Err(stopped());
+    }
+    let mut outcome = Outcome::new();
+    for check in found.checks {
+        outcome.check(check.name, check.failure.map_or(Ok(()), Err));
+    }
+    let first = found.windows.first().map(|window| window.tps);
+    let last = found.windows.last().map(|window| window.tps);
+    outcome.value(Measure::TpsNew, first);
+    let kept = first.zip(last).map(|(first, last)| last / first);
+    outcome.value(Measure::TpsKept, kept);
+    let months = found.windows.iter().map(|w| (f64::from(w.month), w.tps));
+    outcome.curve(Line::Tps, months.collect());
+    Ok(outcome)
+}
+
+pub(crate) static TPS: Section = Section {
+    anchor: "tps",
+    title: "What the database saw",
+    text: &[
+        "15,000 transactions a second are offered to a database on the earlier drive, twice its \
+         capacity is written each month.",
+    ],
+    ids: &["myth.tps"],
+    plots: plots,
+};
+
+fn plots(found: &Outcomes, charts: &mut Charts) -> Markup {
+    let wanted = [(Line::Tps, "transactions a second")];
+    let title = "Transactions a second over months";
+    let axes = (Axis::Months, Unit::Rate);
+    html! { (charts.add(curves(found, &DATABASE, title, axes, &wanted))) }
+}

@@ -1,0 +1,296 @@
+//! The article's measures, plots and sections.
+
+use super::production::{self, Aged, Remedy, Swept};
+use super::settings::{FLASH, Settings};
+use super::whole_disk::{self, Pass};
+use super::{in_place, trim};
+use crate::experiments::host::Health;
+use crate::experiments::hosts::{Direction, MONTHS, Trimmed};
+use crate::keys::{Key, keys};
+use crate::outcome::{About, Experiment, Outcome, Outcomes, Points, Setup, level};
+use crate::plot::{self, curves};
+use crate::story::Section;
+use maud::{Markup, html};
+use ssdlab_base::LabError;
+use ssdlab_base::stop::go_on;
+use ssdlab_drives::catalogue;
+use ssdlab_ssd::geometry::Geometry;
+use ssdlab_view::chart::{Axis, Charts, Unit};
+
+keys! {
+    /// Random reads in the mixed load, new and old, and write amplification when old.
+    pub(crate) enum Of {
+        New = "new_mb_s",
+        Old = "old_mb_s",
+        Kept = "kept",
+        Waf = "waf",
+    }
+
+    /// Map of a drive that has every other remedy.
+    pub(crate) enum Map {
+        Tree = "tree",
+        Flat = "flat",
+    }
+
+    pub(crate) enum Measure {
+        InPlace256 = "in_place_256",
+        InPlace512 = "in_place_512",
+        LoggedWafGrowth = "logged_waf_growth",
+        LoggedWafMax = "logged_waf_max",
+        TrimGain = "trim_gain",
+        OpGain = "op_gain",
+        FlatGain = "flat_gain",
+        Untrimmed70Over97 = "untold_70_over_97",
+        Trimmed97Over50 = "trimmed_97_over_50",
+        TrimStall = "trim_stall",
+        DiskWriteFlatness = "disk_write_flatness",
+        DiskReadFlatness = "disk_read_flatness",
+        DiskMixedReadFlatness = "disk_mixed_read_flatness",
+        DiskWriteEndOverBegin = "disk_write_end_over_begin",
+        DiskSteadyOverFirst = "disk_steady_over_first",
+        BoughtGibOverGb = "bought_gib_over_gb",
+        ;
+        Aged((Remedy, Of)) = "{}",
+        Upkeep(Map) = "{}_upkeep",
+        UpkeepGrowth(Map) = "{}_upkeep_growth",
+    }
+
+    pub(crate) enum Line {
+        Logged = "logged",
+        ;
+        Throughput(Remedy) = "{}_throughput",
+        Upkeep(Map) = "{}_upkeep",
+        Disk(Pass) = "disk_{}",
+    }
+}
+
+type Found = Outcome<Measure, Line>;
+
+pub(crate) static MYTH: Experiment<Measure, Line> = Experiment {
+    about: About {
+        name: "myth",
+        what: "updates in place and in a log; a server's file system on drives of a 128th of their \
+               size that differ in one thing each; reads beside TRIMs; 4 KiB over every block of \
+               the S3700",
+        weight: 18,
+    },
+    run: |setup| run(&Settings::published(setup.seed), setup),
+};
+
+/// Runs the article at a size.
+pub(super) fn run(settings: &Settings, setup: &Setup<'_>) -> Result<Found, LabError> {
+    let (mut health, mut outcome) = (Health::default(), Outcome::new());
+    let stop = setup.stop;
+    let mut all = Vec::new();
+    for remedy in Remedy::all() {
+        let aged = production::age(remedy, settings, &mut health, stop)?;
+        production(&mut outcome, remedy, &aged);
+        all.push(aged);
+        go_on(stop)?;
+    }
+    // The first two remedies: none, and TRIM.
+    let mut by_used =
+        |n: usize, used| production::by_used(&all[n], used, settings, &mut health, stop);
+    let untrimmed = by_used(0, [70, 97])?;
+    let trimmed = by_used(1, [50, 97])?;
+    go_on(stop)?;
+    compare(&mut outcome, &untrimmed, &trimmed);
+    in_place(
+        &mut outcome,
+        &in_place::in_place(setup.seed, &mut health, stop)?,
+    );
+    logged(
+        &mut outcome,
+        in_place::logged(setup.seed, &mut health, stop)?,
+    );
+    let costs = trim::cost(settings, &mut health, stop)?;
+    let iops = |name| costs.iter().find(|cost| cost.name == name);
+    let stall = iops("not queued").zip(iops("queued"));
+    outcome.value(
+        Measure::TrimStall,
+        stall.map(|(slow, fast)| slow.read_iops / fast.read_iops),
+    );
+    whole_disk(&mut outcome, whole_disk::run(settings, &mut health, stop)?);
+    // Stopped in between, a drive was not given all of its commands.
+    go_on(stop)?;
+    health.keep(&mut outcome);
+    let bought = catalogue::drive(FLASH)?;
+    let raw_gib = Geometry::new(bought.config.shape).raw_bytes() as f64 / (1_u64 << 30) as f64;
+    let user_gb = bought.config.user_bytes as f64 / 1e9;
+    let more = 100.0 * (raw_gib / user_gb - 1.0);
+    outcome.value(Measure::BoughtGibOverGb, more);
+    Ok(outcome)
+}
+
+fn in_place(outcome: &mut Found, rows: &[in_place::InPlace]) {
+    for (measure, factor) in [(Measure::InPlace256, 256.0), (Measure::InPlace512, 512.0)] {
+        let row = rows.iter().find(|row| row.by_arithmetic == factor);
+        outcome.value(measure, row.map(|row| row.waf));
+    }
+}
+
+/// `points`: write amplification over the percentage of the user capacity that is valid.
+fn logged(outcome: &mut Found, points: Points) {
+    let growth = points.first().zip(points.last());
+    let growth = growth.map(|(first, last)| last.1 / first.1);
+    let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
+    outcome.value(Measure::LoggedWafGrowth, growth);
+    outcome.value(Measure::LoggedWafMax, most);
+    outcome.curve(Line::Logged, points);
+}
+
+fn production(outcome: &mut Found, remedy: Remedy, aged: &Aged) {
+    let (new, old) = (aged.new_read_mb_s(), aged.old_read_mb_s());
+    for (of, value) in [
+        (Of::New, new),
+        (Of::Old, old),
+        (Of::Kept, old / new),
+        (Of::Waf, aged.old_waf()),
+    ] {
+        outcome.value(Measure::Aged((remedy, of)), value);
+    }
+    outcome.curve(Line::Throughput(remedy), aged.throughput());
+    let map = match remedy {
+        Remedy::Tree => Map::Tree,
+        Remedy::All => Map::Flat,
+        _ => return,
+    };
+    let upkeep = aged.map_upkeep();
+    let last = level(&upkeep, 1).unwrap_or(0.0);
+    let first = upkeep.iter().find(|point| point.1 > 0.0);
+    outcome.value(Measure::Upkeep(map), last);
+    let growth = first.map_or(0.0, |first| last / first.1);
+    outcome.value(Measure::UpkeepGrowth(map), growth);
+    outcome.curve(Line::Upkeep(map), upkeep);
+}
+
+fn compare(outcome: &mut Found, untrimmed: &[Swept; 2], trimmed: &[Swept; 2]) {
+    for (gain, remedy) in [
+        (Measure::TrimGain, Remedy::Trim),
+        (Measure::OpGain, Remedy::Op),
+        (Measure::FlatGain, Remedy::Flat),
+    ] {
+        let old = |remedy| Measure::Aged((remedy, Of::Old));
+        let ratio = outcome.ratio(old(remedy), old(Remedy::Earlier));
+        outcome.value(gain, ratio);
+    }
+    let [at_70, at_97] = untrimmed.map(|row| row.old_read_mb_s);
+    outcome.value(Measure::Untrimmed70Over97, at_70 / at_97);
+    let [at_50, at_97] = trimmed.map(|row| row.old_read_mb_s);
+    outcome.value(Measure::Trimmed97Over50, at_97 / at_50);
+}
+
+fn whole_disk(outcome: &mut Found, lines: Vec<(Pass, Points)>) {
+    for (pass, line) in &lines {
+        let flatness = match pass {
+            Pass::Write => Measure::DiskWriteFlatness,
+            Pass::Read => Measure::DiskReadFlatness,
+            Pass::MixedRead => Measure::DiskMixedReadFlatness,
+            _ => continue,
+        };
+        outcome.value(flatness, whole_disk::flatness(line));
+    }
+    let of = |pass: Pass| lines.iter().find(|line| line.0 == pass).map(|line| &line.1);
+    let last = |pass, count| of(pass).and_then(|line| level(line, count));
+    let tenth = of(Pass::Write).map_or(1, |line| line.len().div_ceil(10));
+    let begin = of(Pass::Write).and_then(|line| level(&line[..tenth], tenth));
+    let over = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a / b);
+    let end = over(last(Pass::Write, tenth), begin);
+    let steady = over(last(Pass::Steady, 10), last(Pass::Write, 10));
+    outcome.value(Measure::DiskWriteEndOverBegin, end);
+    outcome.value(Measure::DiskSteadyOverFirst, steady);
+    for (pass, line) in lines {
+        outcome.curve(Line::Disk(pass), line);
+    }
+}
+
+pub(crate) static IN_PLACE: Section = Section {
+    anchor: "inplace",
+    title: "In place, and in a log",
+    text: &[
+        "A page can only be programmed after its whole block was erased. Rewriting the block for \
+         every update costs as many times the update as it fits into the block; writing elsewhere \
+         costs copies of what is still valid, the more the fuller the flash.",
+    ],
+    ids: &["myth.inplace", "myth.log"],
+    plots: plot::none,
+};
+
+pub(crate) static PRODUCTION: Section = Section {
+    anchor: "production",
+    title: "Months in production, and what would have helped",
+    text: &[
+        "A server's file system, 70 % used, creates and deletes files on drives that differ in one \
+         thing each. Without TRIM the drive takes deleted data for valid and fills up, whatever \
+         the file system thinks.",
+    ],
+    ids: &["myth.degrade", "myth.full70", "myth.trim", "myth.op"],
+    plots: months,
+};
+
+pub(crate) static MAP: Section = Section {
+    anchor: "map",
+    title: "The map has its price",
+    text: &[
+        "A tree of extents is small on a fresh drive. Random writes break it up, and its upkeep \
+         takes more and more of the flash's time; a flat table needs none.",
+    ],
+    ids: &["myth.map"],
+    plots: upkeep,
+};
+
+pub(crate) static WHOLE_DISK: Section = Section {
+    anchor: "s3700",
+    title: "The drive that was bought",
+    text: &["4 KiB random writes and reads over every block of the DC S3700."],
+    ids: &["myth.s3700"],
+    plots: disk,
+};
+
+fn months(found: &Outcomes, charts: &mut Charts) -> Markup {
+    let wanted = [
+        (Remedy::Earlier, "earlier drive, no TRIM"),
+        (Remedy::Trim, "TRIM alone"),
+        (Remedy::Op, "32 % spare alone"),
+        (Remedy::Flat, "flat map alone"),
+        (Remedy::All, "all remedies"),
+        (Remedy::Bought, "DC S3700, no TRIM"),
+    ]
+    .map(|(remedy, label)| (Line::Throughput(remedy), label));
+    let title = "Random reads in the mixed load, over user capacities written";
+    let axes = (Axis::Writes, Unit::Throughput);
+    let over_writes = curves(found, &MYTH, title, axes, &wanted);
+    let wanted = [
+        ((Trimmed::Never, Direction::Writes), "writes, never trimmed"),
+        ((Trimmed::AtOnce, Direction::Writes), "writes, TRIM at once"),
+        ((Trimmed::Never, Direction::Reads), "reads, never trimmed"),
+        ((Trimmed::AtOnce, Direction::Reads), "reads, TRIM at once"),
+    ];
+    let title = "A file system over months: throughput without and with TRIM";
+    let axes = (Axis::Months, Unit::Throughput);
+    let over_months = curves(found, &MONTHS, title, axes, &wanted);
+    html! { (charts.add(over_writes)) (charts.add(over_months)) }
+}
+
+fn upkeep(found: &Outcomes, charts: &mut Charts) -> Markup {
+    let wanted = [
+        (Line::Upkeep(Map::Tree), "tree, all other remedies"),
+        (Line::Upkeep(Map::Flat), "flat, all other remedies"),
+    ];
+    let title = "Share of the dies' time that the map takes, over user capacities written";
+    let axes = (Axis::Writes, Unit::Percent);
+    html! { (charts.add(curves(found, &MYTH, title, axes, &wanted))) }
+}
+
+fn disk(found: &Outcomes, charts: &mut Charts) -> Markup {
+    let wanted = [
+        (Line::Disk(Pass::Write), "random writes, first pass"),
+        (Line::Disk(Pass::Steady), "random writes, for good"),
+        (Line::Disk(Pass::Read), "random reads of the full drive"),
+        (Line::Disk(Pass::MixedRead), "reads beside writes"),
+        (Line::Disk(Pass::MixedWrite), "writes beside reads"),
+    ];
+    let title = "DC S3700: IOPS over the share of the disk covered";
+    let axes = (Axis::Percent, Unit::Rate);
+    html! { (charts.add(curves(found, &MYTH, title, axes, &wanted))) }
+}

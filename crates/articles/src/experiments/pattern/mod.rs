@@ -1,0 +1,175 @@
+//! Article zil: how the intent log writes its device, by `iopattern` and `seeksize`.
+
+mod seeks;
+
+use crate::keys::keys;
+use crate::outcome::{About, Experiment, Outcome, Outcomes, Setup, stopped};
+use crate::plot::{chart, level, line};
+use crate::story::Section;
+use maud::{Markup, html};
+use ssdlab_base::LabError;
+use ssdlab_bench::analysis::stats;
+use ssdlab_hosts::zil::published::{SEEKS_FIVE, SEEKS_ONE, total_variation};
+use ssdlab_hosts::zil::{FixedTarget, LogHost, Preset, RunOptions};
+use ssdlab_load::trace::PatternRow;
+use ssdlab_ssd::Nanos;
+use ssdlab_view::chart::{Chart, Charts, Unit};
+
+keys! {
+    pub(crate) enum Measure {
+        RandomMax = "random_max",
+        RandomMean = "random_mean",
+        RandomLowShare = "random_low_share",
+        RandomInside = "random_inside",
+        Mean = "avg",
+        Count = "count",
+        KibWritten = "kw",
+        Min = "min",
+        Max = "max",
+        SeekDistance = "seek_distance",
+        SeekZero = "seek_zero",
+    }
+}
+
+pub(crate) static ONE: Experiment<Measure> = Experiment {
+    about: About {
+        name: "zil.one",
+        what: "one synchronous writer, one file system, code of 2010, on a log device of 4 GiB, \
+               116 s",
+        weight: 1,
+    },
+    run: |setup| run(1, setup),
+};
+
+pub(crate) static FIVE: Experiment<Measure> = Experiment {
+    about: About {
+        name: "zil.five",
+        what: "five synchronous writers, five file systems, the code of 2010, on a log device of 4 \
+               GiB, 300 s",
+        weight: 2,
+    },
+    run: |setup| run(5, setup),
+};
+
+/// The X1, the slides' log device, has 4 GB.
+const DEVICE: u64 = 4 << 30;
+/// Latency of every command: the pattern does not depend on it.
+const LATENCY: Nanos = Nanos::from_micros(50);
+
+/// Runs as many writers as streams, each in a file system of its own, until about as many commands
+/// have been given as were published.
+fn run(streams: usize, setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
+    let (seconds, published) = match streams {
+        1 => (116, &SEEKS_ONE[..]),
+        _ => (300, &SEEKS_FIVE[..]),
+    };
+    let mut host = LogHost::new(Preset::V2010.host(streams, streams, DEVICE, setup.seed)?);
+    let mut device = FixedTarget::new(DEVICE, LATENCY, LATENCY);
+    let options = RunOptions {
+        duration: Nanos::from_secs(seconds),
+        interval: Nanos::from_secs(1),
+        stop: setup.stop,
+    };
+    let found = ssdlab_hosts::zil::run(&mut host, &mut device, &options, &mut |_| Ok(()))?;
+    if found.interrupted {
+        return Err(stopped());
+    }
+    let mut outcome = Outcome::new();
+    let rows = &found.rows;
+    let of = |get: &dyn Fn(&PatternRow) -> u64| -> Vec<f64> {
+        rows.iter().map(|row| get(row) as f64).collect()
+    };
+    let random = of(&PatternRow::random_pct);
+    let share = |keep: &dyn Fn(f64) -> bool| {
+        let kept = random.iter().filter(|value| keep(**value)).count();
+        100.0 * kept as f64 / random.len() as f64
+    };
+    let seeks = found.seeks.buckets();
+    let zero = seeks.iter().find(|(bucket, _)| *bucket == 0);
+    let zero = zero.map_or(0, |(_, count)| *count) as f64;
+    let inside = |value: f64| (21.0..=71.0).contains(&value);
+    for (measure, value) in [
+        (
+            Measure::RandomMax,
+            random.iter().copied().fold(0.0, f64::max),
+        ),
+        (Measure::RandomMean, stats::mean(&random)),
+        (Measure::RandomLowShare, share(&|value| value <= 2.0)),
+        (Measure::RandomInside, share(&inside)),
+        (Measure::Mean, stats::mean(&of(&PatternRow::mean))),
+        (Measure::Count, stats::mean(&of(&|row| row.count))),
+        (
+            Measure::KibWritten,
+            stats::mean(&of(&PatternRow::kib_written)),
+        ),
+        (Measure::Min, found.total.min as f64),
+        (Measure::Max, found.total.max as f64),
+        (Measure::SeekDistance, total_variation(&seeks, published)),
+        (Measure::SeekZero, 100.0 * zero / found.seeks.count() as f64),
+    ] {
+        outcome.value(measure, value);
+    }
+    let (count, commands) = (found.seeks.count(), found.total.count);
+    let whole = if count + 1 == commands {
+        Ok(())
+    } else {
+        Err(format!("{count} seeks between {commands} commands"))
+    };
+    outcome.check("every command but the first is a seek", whole);
+    outcome.found.random_pct = rows.iter().map(PatternRow::random_pct).collect();
+    outcome.found.seeks = seeks;
+    Ok(outcome)
+}
+
+pub(crate) static PATTERN: Section = Section {
+    anchor: "pattern",
+    title: "How the log device is written",
+    text: &[
+        "One synchronous writer in one file system, then five in five: every file system has a log \
+         of its own, and all share the device. One log names its next block in advance and is \
+         nearly sequential; several interleave.",
+    ],
+    ids: &["zil.pattern"],
+    plots: shares,
+};
+
+pub(crate) static SEEK: Section = Section {
+    anchor: "seek",
+    title: "How far it jumps",
+    text: &[
+        "Distance from the end of one write to the beginning of the next. Total variation is half \
+         the sum of the differences of the two histograms' shares.",
+    ],
+    ids: &["zil.seek"],
+    plots: histograms,
+};
+
+fn shares(found: &Outcomes, charts: &mut Charts) -> Markup {
+    let of = |experiment: &Experiment<Measure>, label: &str, colour| {
+        let random = found.found(experiment).map_or(&[][..], |f| &f.random_pct);
+        let at = |(i, share): (usize, &u64)| (i as f64, *share as f64);
+        line(label, colour, random.iter().enumerate().map(at))
+    };
+    let lines = vec![
+        of(&ONE, "one stream", 0),
+        of(&FIVE, "five streams", 1),
+        level("published, five: highest 71", 2, 299.0, 71.0),
+        level("lowest 21", 2, 299.0, 21.0),
+    ];
+    charts.add(Chart {
+        unit: Unit::Percent,
+        ..chart("Random share of each interval of 1 s", "share", lines)
+    })
+}
+
+fn histograms(found: &Outcomes, _: &mut Charts) -> Markup {
+    let of = |experiment| found.found(experiment).map(|found| &found.seeks[..]);
+    html! {
+        @if let Some(ours) = of(&ONE) {
+            (seeks::chart("One stream: share of the seeks, logarithmic", &SEEKS_ONE, ours))
+        }
+        @if let Some(ours) = of(&FIVE) {
+            (seeks::chart("Five streams: share of the seeks, logarithmic", &SEEKS_FIVE, ours))
+        }
+    }
+}

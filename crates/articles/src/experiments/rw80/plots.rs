@@ -1,0 +1,144 @@
+//! Plots and sections of the 80 minutes of random writes.
+
+use super::run::{DRIVES, Line, Measure};
+use crate::number::number;
+use crate::outcome::{Experiment, Outcomes};
+use crate::plot::{self, chart, line};
+use crate::story::Section;
+use maud::{Markup, html};
+use ssdlab_view::chart::{Chart, ChartLine, Charts, Note};
+use ssdlab_view::parts;
+
+const MINUTE: f64 = 60.0;
+
+pub(crate) static RATES: Section = Section {
+    anchor: "rw80",
+    title: "Random writes for 80 minutes",
+    text: &[
+        "Secure erase, then 4 KiB random writes over the whole drive, 32 outstanding; the figure \
+         is the last minute. The 710 of 200 GB is faster than that of 300 GB: the same controller \
+         and DRAM, more map to keep.",
+    ],
+    ids: &["zil.rw80"],
+    plots: random_writes,
+};
+
+pub(crate) static DEGRADE: Section = Section {
+    anchor: "degrade",
+    title: "Lost early, and not won back by idling",
+    text: &[
+        "The flash drives are asked two things: is the eleventh minute less than half of the \
+         first, in every drive; and after ten idle minutes, is the rate no more than a quarter \
+         above what it was? The DRAM drive is written in four patterns, and nothing may change.",
+    ],
+    ids: &["zil.degrade", "zil.x1.flat"],
+    plots: plot::none,
+};
+
+pub(crate) static MONEY: Section = Section {
+    anchor: "endurance",
+    title: "Money and life",
+    text: &[
+        "Rates over the prices of October 2011, as far as the slides imply them, and how long the \
+         rated writes last when the log device is written at this rate without a pause.",
+    ],
+    ids: &["zil.endurance", "zil.x1.backups"],
+    plots: money,
+};
+
+/// A drive of the article: experiment, label, published IOPS.
+type Drive = (&'static Experiment<Measure, Line>, &'static str, f64);
+
+/// The drives, in the order of the experiments: three Intel 710, three Intel 320, and the X1.
+fn drives() -> Vec<Drive> {
+    let published = [
+        ("710 100 GB", 1661.0),
+        ("710 200 GB", 2536.0),
+        ("710 300 GB", 1926.0),
+        ("320 40 GB", 391.0),
+        ("320 160 GB", 765.0),
+        ("320 300 GB", 922.0),
+        ("X1", 44026.0),
+    ];
+    let both = DRIVES.iter().zip(published);
+    both.map(|(experiment, (label, iops))| (*experiment, label, iops))
+        .collect()
+}
+
+/// 80 minutes, ten idle ones left out of the line, and the minutes after; published values as
+/// points at the end.
+fn eighty(found: &Outcomes, title: &str, drives: &[Drive]) -> Chart {
+    let mut lines: Vec<ChartLine> = Vec::new();
+    for (i, (experiment, label, published)) in drives.iter().enumerate() {
+        let minutes = found.series(experiment, Line::Iops, 0.0);
+        if minutes.is_empty() {
+            continue;
+        }
+        let mut ours = line(*label, i, minutes);
+        ours.line.x.push(85.0 * MINUTE);
+        ours.line.y.push(None);
+        for (x, y) in found.series(experiment, Line::AfterIdle, 90.0 * MINUTE) {
+            ours.line.x.push(x);
+            ours.line.y.push(Some(y));
+        }
+        lines.push(ours);
+        let at = (79.0 * MINUTE, *published);
+        lines.push(line(format!("{label}, published"), i + 3, [at]));
+    }
+    Chart {
+        notes: vec![Note::Phase { at: 90.0 * MINUTE }],
+        ..chart(title, "rw80", lines)
+    }
+}
+
+fn random_writes(found: &Outcomes, charts: &mut Charts) -> Markup {
+    let drives = drives();
+    html! {
+        div .pair {
+            (charts.add(eighty(found, "Intel 710: IOPS per minute", &drives[..3])))
+            (charts.add(eighty(found, "Intel 320: IOPS per minute", &drives[3..6])))
+        }
+        (charts.add(eighty(found, "DDRdrive X1: IOPS per minute", &drives[6..])))
+        p .quiet {
+            "Points: what was published for the last minute. The vertical line is where writing \
+             begins again after ten idle minutes."
+        }
+    }
+}
+
+/// Every drive in one table: what a minute of it is worth.
+fn money(found: &Outcomes, _: &mut Charts) -> Markup {
+    let head = parts::heads(&[
+        "Drive",
+        "IOPS, minute 80",
+        "WAF",
+        "Minute 11 / 1",
+        "After idle / before",
+        "Price",
+        "IOPS per dollar",
+        "Rated writes",
+        "Used up at this rate",
+    ]);
+    let row = |(experiment, label, _): Drive| -> Option<Vec<Markup>> {
+        let text = |measure, unit: &str| {
+            let value = found.value(experiment, measure);
+            parts::cell(value.map(|value| number(value) + unit).as_deref())
+        };
+        found.value(experiment, Measure::Iops)?;
+        let price = found.value(experiment, Measure::PriceUsd);
+        let price = price.map(|price| format!("${}", number(price)));
+        Some(vec![
+            html! { (label) },
+            text(Measure::Iops, ""),
+            text(Measure::Waf, ""),
+            text(Measure::Minute11Over1, ""),
+            text(Measure::AfterIdleOverBefore, ""),
+            parts::cell(price.as_deref()),
+            text(Measure::IopsPerDollar, ""),
+            text(Measure::RatedTb, " TB"),
+            text(Measure::DaysToRating, " days"),
+        ])
+    };
+    let rows: Vec<Vec<Markup>> = drives().into_iter().filter_map(row).collect();
+    html! { @if !rows.is_empty() { (parts::table(&head, &rows)) } }
+}

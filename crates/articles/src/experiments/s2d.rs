@@ -1,0 +1,283 @@
+//! Article s2d: a consumer drive as a cache device, buffered and written through.
+//!
+//! The drive is prepared once (a 100 GiB file written a little over twice, ten idle minutes) and
+//! forked; both commands begin on the same state.
+
+use super::facts;
+use crate::keys::{Key, keys};
+use crate::number::number;
+use crate::outcome::{About, Experiment, Outcome, Outcomes, Setup, stopped};
+use crate::plot::{chart, level, line};
+use crate::story::Section;
+use maud::{Markup, html};
+use ssdlab_base::LabError;
+use ssdlab_bench::analysis::{series, stats, write_cliff};
+use ssdlab_bench::device::{ModelledTarget, Target};
+use ssdlab_bench::engine;
+use ssdlab_bench::engine::Unobserved;
+use ssdlab_bench::record::{Ending, RunRecord, Second};
+use ssdlab_drives::catalogue;
+use ssdlab_load::diskspd;
+use ssdlab_load::plan::Plan;
+use ssdlab_ssd::{Nanos, Op};
+use ssdlab_view::chart::{Chart, Charts, Note};
+
+keys! {
+    /// How writes are given: the article's two commands, and the lines of their rates.
+    pub(crate) enum Mode {
+        Buffered = "buffered",
+        Through = "through",
+    }
+
+    pub(crate) enum Level {
+        CliffS = "cliff_s",
+        DropShare = "drop_share",
+        Before = "before",
+        After = "after",
+        Drop = "drop",
+        WritesAfter = "writes_after",
+        UnevennessBefore = "unevenness_before",
+        UnevennessAfter = "unevenness_after",
+        Mean = "mean",
+        WafAfter = "waf_after",
+    }
+
+    pub(crate) enum Measure {
+        ThroughOverBuffered = "through_over_buffered",
+        ThroughWafOverBuffered = "through_waf_over_buffered",
+        ThroughGbDay = "through_gb_day",
+        ;
+        Of((Mode, Level)) = "{}",
+    }
+}
+
+pub(crate) static DRIVE: Experiment<Measure, Mode> = Experiment {
+    about: About {
+        name: "s2d.drive",
+        what: "1 TB consumer drive: 100 GiB written a little over twice, then the article's two \
+               DISKSPD commands, buffered and written through, 30 minutes each",
+        weight: 19,
+    },
+    run: |setup| run("consumer-sata-1tb", setup),
+};
+
+pub(crate) static TWIN: Experiment<Measure, Mode> = Experiment {
+    about: About {
+        name: "s2d.twin",
+        what: "the same on the twin with a protected buffer",
+        weight: 36,
+    },
+    run: |setup| run("consumer-sata-1tb-plp", setup),
+};
+
+const FILE: u64 = 100 << 30;
+/// A little over twice, in per cent of the file.
+const FILL_PCT: u64 = 205;
+const IDLE: Nanos = Nanos::from_secs(600);
+/// Seconds that count as before and as after the cliff: well clear of it, and of both ends.
+const BEFORE: std::ops::Range<usize> = 5..100;
+const AFTER: std::ops::Range<usize> = 600..1795;
+
+/// Runs both commands on the named drive.
+fn run(drive: &str, setup: &Setup<'_>) -> Result<Outcome<Measure, Mode>, LabError> {
+    let entry = catalogue::drive(drive)?;
+    let mut outcome = Outcome::resting_on(entry.rests_on());
+    let mut fresh = ModelledTarget::new(&entry, Some(FILE))?;
+    let fill = Plan::fill(FILE * FILL_PCT / 100);
+    let record = engine::run(&fill, &mut fresh, &mut Unobserved, setup.stop)?;
+    keep_checks(&mut outcome, "fill", &record)?;
+    let ready = fresh.now() + IDLE;
+    fresh.reap(Some(ready), &mut Vec::new())?;
+    let again = fresh.clone();
+    for (mode, cache, mut target) in [
+        (Mode::Buffered, "-Su", again),
+        (Mode::Through, "-Suw", fresh),
+    ] {
+        let plan = plan(cache, setup.seed)?;
+        let record = engine::run(&plan, &mut target, &mut Unobserved, setup.stop)?;
+        keep_checks(&mut outcome, &mode.name(), &record)?;
+        measure(&mut outcome, mode, &record.seconds);
+    }
+    compare(&mut outcome, &entry);
+    Ok(outcome)
+}
+
+/// The article's command line.
+fn plan(cache: &str, seed: u64) -> Result<Plan, LabError> {
+    let line = format!("diskspd.exe -t8 -b4k -r4k -o1 -w30 {cache} -D -L -d1800 FILE");
+    let words: Vec<String> = line.split(' ').map(String::from).collect();
+    let mut plan = diskspd::parse(&words)?;
+    for job in plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
+        job.seed = seed;
+    }
+    Ok(plan)
+}
+
+fn keep_checks(
+    outcome: &mut Outcome<Measure, Mode>,
+    name: &str,
+    record: &RunRecord,
+) -> Result<(), LabError> {
+    match &record.ending {
+        Ending::Complete => {}
+        Ending::Interrupted => return Err(stopped()),
+        Ending::Failed(why) => return Err(LabError::refused(why.clone(), "")),
+    }
+    for check in &record.checks {
+        let result = check.failure.clone().map_or(Ok(()), Err);
+        outcome.check(format!("{name}: {}", check.name), result);
+    }
+    Ok(())
+}
+
+/// The part of `values` that `range` names, as far as there is one.
+fn part(values: &[f64], range: std::ops::Range<usize>) -> &[f64] {
+    let end = range.end.min(values.len());
+    &values[range.start.min(end)..end]
+}
+
+/// Standard deviation over the mean.
+fn unevenness(values: &[f64]) -> f64 {
+    stats::population_deviation(values) / stats::mean(values)
+}
+
+fn measure(outcome: &mut Outcome<Measure, Mode>, mode: Mode, seconds: &[Second]) {
+    let all = series::iops(seconds, 0, &Op::ALL);
+    let writes = series::iops(seconds, 0, &[Op::Write]);
+    let (before, after) = (part(&all, BEFORE), part(&all, AFTER));
+    let cliff = write_cliff(seconds, 0);
+    let dropped = cliff.as_ref().map(|cliff| 1.0 - cliff.after / cliff.before);
+    for (level, value) in [
+        (Level::CliffS, cliff.as_ref().map(|cliff| cliff.at_s)),
+        (Level::DropShare, dropped),
+        (Level::Before, Some(stats::mean(before))),
+        (Level::After, Some(stats::mean(after))),
+        (Level::Drop, Some(stats::mean(before) - stats::mean(after))),
+        (Level::WritesAfter, Some(stats::mean(part(&writes, AFTER)))),
+        (Level::UnevennessBefore, Some(unevenness(before))),
+        (Level::UnevennessAfter, Some(unevenness(after))),
+        (Level::Mean, Some(stats::mean(&all))),
+        (Level::WafAfter, Some(waf(seconds))),
+    ] {
+        outcome.value(Measure::Of((mode, level)), value);
+    }
+    outcome.series(mode, 1.0, all);
+}
+
+/// NAND bytes programmed / bytes written by the host, over [`AFTER`].
+fn waf(seconds: &[Second]) -> f64 {
+    let inside = |s: &&Second| usize::try_from(s.t_s).is_ok_and(|t| AFTER.contains(&t));
+    let (mut nand, mut host) = (0, 0);
+    for second in seconds.iter().filter(inside) {
+        nand += second.nand_bytes_written.unwrap_or(0);
+        host += second.ops[Op::Write as usize].bytes;
+    }
+    nand as f64 / host as f64
+}
+
+/// Written through over buffered.
+fn compare(outcome: &mut Outcome<Measure, Mode>, entry: &catalogue::CatalogueDrive) {
+    let over = |outcome: &Outcome<Measure, Mode>, level| {
+        let of = |mode| Measure::Of((mode, level));
+        outcome.ratio(of(Mode::Through), of(Mode::Buffered))
+    };
+    let rates = over(outcome, Level::Mean);
+    let lost = over(outcome, Level::WafAfter);
+    outcome.value(Measure::ThroughOverBuffered, rates);
+    outcome.value(Measure::ThroughWafOverBuffered, lost);
+    let rated = facts::rated_per_day(entry);
+    outcome.value(Measure::ThroughGbDay, rated.map(|rated| rated / lost / 1e9));
+}
+
+pub(crate) static BUFFERED: Section = Section {
+    anchor: "buffered",
+    title: "Buffered: fast, with a cliff",
+    text: &[
+        "Eight threads, one command each, 4 KiB random, 70 % reads, on a 100 GiB file that was \
+         written a little over twice. The drive answers from its buffer and programs its pSLC \
+         cache; after some two minutes that is full, and all goes on a level lower.",
+    ],
+    ids: &["s2d.buffered"],
+    plots: buffered,
+};
+
+pub(crate) static THROUGH: Section = Section {
+    anchor: "through",
+    title: "Written through: a fast hard disk",
+    text: &[
+        "The same with every write forced to media. Each small write programs a page and the map \
+         that leads to it, and must wait for both.",
+    ],
+    ids: &["s2d.through"],
+    plots: through,
+};
+
+pub(crate) static ENDURANCE: Section = Section {
+    anchor: "endurance",
+    title: "What it costs in life",
+    text: &[
+        "The rating is worth what the drive makes of each write. Pages that are programmed for 4 \
+         KiB each use it up many times faster.",
+    ],
+    ids: &["s2d.endurance"],
+    plots: cost,
+};
+
+pub(crate) static PROTECTED: Section = Section {
+    anchor: "plp",
+    title: "The same drive with a protected buffer",
+    text: &[
+        "A write is durable as soon as it is in a buffer that survives a power cut, so a forced \
+         write costs no more than another. Nothing else of the drive is changed.",
+    ],
+    ids: &["s2d.plp"],
+    plots: twin,
+};
+
+fn buffered(found: &Outcomes, charts: &mut Charts) -> Markup {
+    let cliff = Note::Cliff {
+        at: 120.0,
+        text: "as published, by about 10,000".into(),
+        colour: 1,
+    };
+    let lines = vec![line("ours", 0, found.series(&DRIVE, Mode::Buffered, 0.0))];
+    charts.add(Chart {
+        notes: vec![cliff],
+        ..chart("Buffered (-Su): IOPS over 30 minutes", "s2d", lines)
+    })
+}
+
+fn through(found: &Outcomes, charts: &mut Charts) -> Markup {
+    let lines = vec![
+        line("ours", 0, found.series(&DRIVE, Mode::Through, 0.0)),
+        level("published: about 220", 1, 1800.0, 220.0),
+    ];
+    let title = "Written through (-Suw): IOPS over 30 minutes";
+    charts.add(chart(title, "s2d", lines))
+}
+
+fn twin(found: &Outcomes, charts: &mut Charts) -> Markup {
+    let lines = vec![
+        line("buffered", 0, found.series(&TWIN, Mode::Buffered, 0.0)),
+        line(
+            "written through",
+            1,
+            found.series(&TWIN, Mode::Through, 0.0),
+        ),
+    ];
+    let title = "Protected buffer: IOPS over 30 minutes";
+    charts.add(chart(title, "s2d", lines))
+}
+
+fn cost(found: &Outcomes, _: &mut Charts) -> Markup {
+    let of = |mode| found.value(&DRIVE, Measure::Of((mode, Level::WafAfter)));
+    let (Some(buffered), Some(through)) = (of(Mode::Buffered), of(Mode::Through)) else {
+        return html! {};
+    };
+    html! {
+        p {
+            "Bytes programmed per byte written by the host, over the last twenty minutes: "
+            (number(buffered)) " buffered, " (number(through)) " written through."
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Article zil: mirrored log devices, the media wear indicator, and rated endurance.
+
+use super::mirror::{Mirror, MirrorSettings, indicator, mirrors, percentile};
+use crate::keys::keys;
+use crate::outcome::{About, Experiment, Outcome, Outcomes, Setup};
+use crate::plot::{chart, line};
+use crate::story::Section;
+use maud::{Markup, html};
+use ssdlab_base::LabError;
+use ssdlab_bench::analysis::stats;
+use ssdlab_drives::catalogue;
+use ssdlab_life::endurance::work::Work;
+use ssdlab_life::endurance::{Asked, CAPACITY_USUAL, WARM_USUAL, worn_by};
+use ssdlab_view::chart::{Axis, Chart, Charts};
+
+keys! {
+    /// Mirrors of a 710 of 100 GB with another drive.
+    pub(crate) enum Sides {
+        Equal = "equal",
+        With200 = "with_200",
+        With300 = "with_300",
+    }
+
+    pub(crate) enum Gap {
+        Least = "gap_pct_least",
+        P10 = "gap_pct_p10",
+        Median = "gap_pct_median",
+        P90 = "gap_pct_p90",
+        Most = "gap_pct_most",
+        Rated = "rated_gap_pct",
+        LifeTb0 = "life_tb_0",
+        LifeTb1 = "life_tb_1",
+    }
+
+    pub(crate) enum Measure {
+        E9New = "e9_new",
+        E9AtRating = "e9_at_rating",
+        E9Rises = "e9_rises",
+        ;
+        Of((Sides, Gap)) = "{}",
+    }
+
+    pub(crate) enum Line {
+        E9 = "e9",
+        ;
+        Gaps(Sides) = "{}_gaps",
+    }
+}
+
+pub(crate) static MIRROR: Experiment<Measure, Line> = Experiment {
+    about: About {
+        name: "mirror",
+        what: "mirrors of two drives, made smaller in size and rated cycles, 4 KiB random writes \
+               over the smaller side until both are dead, every page write played; each drive's \
+               blocks drawn from a seed of its own",
+        weight: 20,
+    },
+    run,
+};
+
+keys! {
+    pub(crate) enum Rated {
+        I710x100 = "710_100",
+        I710x200 = "710_200",
+        I710x300 = "710_300",
+        I320x300 = "320_300",
+        Consumer = "consumer",
+    }
+
+    pub(crate) enum Lasts {
+        Waf = "waf",
+        LastsTb = "lasts_tb",
+        OverRating = "over_rating",
+        GbDay = "gb_day",
+    }
+
+    pub(crate) enum Endurance {
+        Least710 = "710_over_rating_least",
+        ;
+        Of((Rated, Lasts)) = "{}",
+    }
+}
+
+pub(crate) static ENDURANCE: Experiment<Endurance> = Experiment {
+    about: About {
+        name: "endurance",
+        what: "JESD219's enterprise writes on drives made smaller: filled, two drive writes, and \
+               the write amplification of the third; life = rated cycles x raw capacity over that",
+        weight: 16,
+    },
+    run: endurance,
+};
+
+/// Pairs of equal drives.
+const PAIRS: u32 = 24;
+const MIRRORS: [(Sides, &str); 3] = [
+    (Sides::Equal, "intel-710-100gb"),
+    (Sides::With200, "intel-710-200gb"),
+    (Sides::With300, "intel-710-300gb"),
+];
+
+fn run(setup: &Setup<'_>) -> Result<Outcome<Measure, Line>, LabError> {
+    let mut outcome = Outcome::new();
+    let all = MIRRORS.map(|(sides, other)| MirrorSettings {
+        sides: ["intel-710-100gb", other].map(str::to_owned),
+        // A few unequal pairs are enough to see how little they vary.
+        pairs: if sides == Sides::Equal {
+            PAIRS
+        } else {
+            PAIRS / 4
+        },
+        seed: setup.seed,
+    });
+    for ((sides, _), found) in MIRRORS.iter().zip(mirrors(&all, setup.stop)?) {
+        measure(&mut outcome, *sides, &found);
+    }
+    let e9 = indicator("intel-710-100gb", setup.seed, setup.stop)?;
+    let at_rating = e9.iter().find(|point| point.0 >= 1.0);
+    let rises = e9.windows(2).filter(|two| two[1].1 > two[0].1).count();
+    outcome.value(Measure::E9New, e9.first().map(|point| point.1));
+    outcome.value(Measure::E9AtRating, at_rating.map(|point| point.1));
+    outcome.value(Measure::E9Rises, rises as f64);
+    outcome.curve(Line::E9, e9);
+    Ok(outcome)
+}
+
+fn measure(outcome: &mut Outcome<Measure, Line>, sides: Sides, found: &Mirror) {
+    let faults = found.faults.join("; ");
+    let whole = if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults)
+    };
+    let drives = 2 * found.pairs.len();
+    outcome.check(format!("{drives} dead drives, {}", found.sides[1]), whole);
+    let gaps = found.gaps_pct();
+    let lives = found.mean_bytes();
+    for (gap, value) in [
+        (Gap::Least, percentile(&gaps, 0)),
+        (Gap::P10, percentile(&gaps, 10)),
+        (Gap::Median, percentile(&gaps, 50)),
+        (Gap::P90, percentile(&gaps, 90)),
+        (Gap::Most, percentile(&gaps, 100)),
+        (Gap::Rated, stats::mean(&found.rated_gaps_pct())),
+        (Gap::LifeTb0, lives[0] / 1e12),
+        (Gap::LifeTb1, lives[1] / 1e12),
+    ] {
+        outcome.value(Measure::Of((sides, gap)), value);
+    }
+    let count = gaps.len() as f64;
+    let share = |n: usize| 100.0 * (n as f64 + 1.0) / count;
+    let points = gaps.iter().enumerate().map(|(n, gap)| (*gap, share(n)));
+    outcome.curve(Line::Gaps(sides), points.collect());
+}
+
+/// Drives whose cells are held against their ratings.
+const RATED: [(Rated, &str); 5] = [
+    (Rated::I710x100, "intel-710-100gb"),
+    (Rated::I710x200, "intel-710-200gb"),
+    (Rated::I710x300, "intel-710-300gb"),
+    (Rated::I320x300, "intel-320-300gb"),
+    (Rated::Consumer, "consumer-sata-1tb"),
+];
+
+/// Life of the cells under JESD219's enterprise writes, over the ratings.
+fn endurance(setup: &Setup<'_>) -> Result<Outcome<Endurance>, LabError> {
+    let mut outcome = Outcome::new();
+    let asked = Asked {
+        capacity: Some(CAPACITY_USUAL),
+        warm: WARM_USUAL,
+        seed: setup.seed,
+    };
+    let mut least = f64::MAX;
+    for (rated, name) in RATED {
+        let drive = catalogue::drive(name)?;
+        let found = worn_by(&drive, &Work::Enterprise, &asked, setup.stop)?;
+        outcome.found.rests_on.extend(found.rests_on.clone());
+        let over_rating = found.rated_bytes.map(|rated| found.bytes / rated);
+        let days = 5.0 * 365.0;
+        for (lasts, value) in [
+            (Lasts::Waf, Some(found.waf)),
+            (Lasts::LastsTb, Some(found.bytes / 1e12)),
+            (Lasts::OverRating, over_rating),
+            (Lasts::GbDay, Some(found.bytes / days / 1e9)),
+        ] {
+            outcome.value(Endurance::Of((rated, lasts)), value);
+        }
+        if name.starts_with("intel-710") {
+            least = least.min(over_rating.unwrap_or(f64::NAN));
+        }
+    }
+    outcome.value(Endurance::Least710, least);
+    Ok(outcome)
+}
+
+pub(crate) static WEAR: Section = Section {
+    anchor: "mirror",
+    title: "Mirrored log devices, and the wear indicator",
+    text: &[
+        "Both sides of a mirror are written alike. Equal drives use up their cells at the same \
+         rate and differ only in which blocks fail when; a larger one has more cells for the same \
+         writes, and more spare area.",
+    ],
+    ids: &["zil.mwi", "zil.mirror"],
+    plots: plots,
+};
+
+/// The gaps between the deaths of mirrored drives, and E9 over a life.
+fn plots(found: &Outcomes, charts: &mut Charts) -> Markup {
+    if found.found(&MIRROR).is_none() {
+        return html! {};
+    }
+    let labels = [
+        (Sides::Equal, "100 GB with 100 GB"),
+        (Sides::With200, "100 GB with 200 GB"),
+        (Sides::With300, "100 GB with 300 GB"),
+    ];
+    let lines = labels.iter().enumerate().map(|(i, (sides, label))| {
+        let mut points = found.curve(&MIRROR, Line::Gaps(*sides));
+        // A distribution begins at nothing.
+        if let Some(&(least, _)) = points.first() {
+            points.insert(0, (least, 0.0));
+        }
+        line(*label, i, points)
+    });
+    let of = |title, group, lines| Chart {
+        axis: Axis::Percent,
+        ..chart(title, group, lines)
+    };
+    let gaps = of(
+        "Mirrors whose drives die within this gap, %, over the gap in % of the shorter life",
+        "gaps",
+        lines.collect(),
+    );
+    let e9 = found.curve(&MIRROR, Line::E9).into_iter();
+    let e9 = of(
+        "Media wear indicator (E9) over host writes, % of what uses up the rated cycles",
+        "e9",
+        vec![line("E9", 0, e9.map(|(share, e9)| (100.0 * share, e9)))],
+    );
+    html! { div .pair { (charts.add(gaps)) (charts.add(e9)) } }
+}

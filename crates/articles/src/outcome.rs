@@ -1,0 +1,299 @@
+//! An experiment, and its outcome: typed measures, lines to plot, self-checks.
+
+use crate::keys::{Key, NoLine};
+use serde::Serialize;
+use ssdlab_base::LabError;
+use ssdlab_drives::rests_on::RestsOn;
+use std::collections::{BTreeMap, BTreeSet};
+use std::marker::PhantomData;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// Points of a line, (x, y).
+pub type Points = Vec<(f64, f64)>;
+
+/// Mean of the y of the last `count` points; `None` of an empty line.
+pub(crate) fn level(points: &[(f64, f64)], count: usize) -> Option<f64> {
+    let last = &points[points.len().saturating_sub(count)..];
+    let sum: f64 = last.iter().map(|(_, y)| y).sum();
+    (!last.is_empty()).then(|| sum / last.len() as f64)
+}
+
+/// Description of an experiment.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// Its name in figures.
+    pub name: &'static str,
+    /// What is run, in a sentence without its full stop.
+    pub what: &'static str,
+    /// Roughly how many seconds it takes: the longest are begun first.
+    pub weight: u32,
+}
+
+impl About {
+    /// Whether it takes minutes: it is run only when a figure of it is asked for by name.
+    pub fn is_long(&self) -> bool {
+        self.weight >= 1000
+    }
+}
+
+/// What an experiment needs besides its name.
+#[derive(Clone, Copy)]
+pub(crate) struct Setup<'a> {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Set to end early; what is not complete is then not a result.
+    pub stop: &'a AtomicBool,
+    /// A drive that `ssdlab age` saved, in the place of the life of article worn.
+    pub aged: Option<&'a Path>,
+}
+
+/// One of the articles' experiments, with the types of its measures and lines.
+pub(crate) struct Experiment<M, L = NoLine> {
+    /// Description.
+    pub about: About,
+    /// Runs it.
+    pub run: fn(&Setup<'_>) -> Result<Outcome<M, L>, LabError>,
+}
+
+/// An experiment of the registry, whatever its measures.
+pub(crate) trait Runs: Sync {
+    /// Description.
+    fn about(&self) -> &About;
+
+    /// Names of its measures.
+    fn measures(&self) -> Vec<String>;
+
+    /// Runs it. A measure or line that it declares and does not deliver is a failed self-check.
+    ///
+    /// # Errors
+    /// When a drive does not fit in memory, or the run was stopped.
+    fn run(&self, setup: &Setup<'_>) -> Result<Found, LabError>;
+}
+
+impl<M: Key, L: Key> Runs for Experiment<M, L> {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn measures(&self) -> Vec<String> {
+        names::<M>().collect()
+    }
+
+    fn run(&self, setup: &Setup<'_>) -> Result<Found, LabError> {
+        Ok((self.run)(setup)?.finish())
+    }
+}
+
+fn names<K: Key>() -> impl Iterator<Item = String> {
+    K::all().into_iter().map(Key::name)
+}
+
+/// Values over time at equal steps.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Series {
+    name: String,
+    /// Seconds between points.
+    pub step_s: f64,
+    /// Values, from time 0.
+    pub y: Vec<f64>,
+}
+
+/// The outcome of an experiment, as it is kept and written.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Found {
+    values: BTreeMap<String, f64>,
+    texts: BTreeMap<String, String>,
+    series: Vec<Series>,
+    curves: BTreeMap<String, Points>,
+    /// Histogram of seek distances: lower bound of the bucket in sectors, count.
+    pub(crate) seeks: Vec<(i64, u64)>,
+    /// Random share of each interval, %.
+    pub(crate) random_pct: Vec<u64>,
+    /// Self-checks: name, and what is wrong.
+    pub(crate) checks: Vec<(String, Option<String>)>,
+    /// Calibrated and assumed values that the drives rest on.
+    pub(crate) rests_on: Vec<RestsOn>,
+}
+
+/// The outcome of an experiment while it is gathered: it takes the experiment's own measures `M`
+/// and lines `L` only.
+pub(crate) struct Outcome<M, L = NoLine> {
+    /// Everything but measures and lines.
+    pub found: Found,
+    /// Measures that were looked for and not seen.
+    absent: BTreeSet<String>,
+    of: PhantomData<(M, L)>,
+}
+
+impl<M: Key, L: Key> Outcome<M, L> {
+    /// Of drives that rest on these calibrated and assumed values.
+    pub fn resting_on(rests_on: Vec<RestsOn>) -> Outcome<M, L> {
+        Outcome {
+            found: Found {
+                rests_on,
+                ..Found::default()
+            },
+            absent: BTreeSet::new(),
+            of: PhantomData,
+        }
+    }
+
+    /// Of drives that rest on nothing but documents.
+    pub fn new() -> Outcome<M, L> {
+        Outcome::resting_on(Vec::new())
+    }
+
+    /// Keeps a measure; `None` when it was looked for and not seen.
+    pub fn value(&mut self, measure: M, value: impl Into<Option<f64>>) {
+        let name = measure.name();
+        match value.into() {
+            Some(value) => {
+                self.found.values.insert(name, value);
+            }
+            None => {
+                self.absent.insert(name);
+            }
+        }
+    }
+
+    /// Keeps a measure in words, beside its number or in its place.
+    pub fn text(&mut self, measure: M, text: impl Into<String>) {
+        self.found.texts.insert(measure.name(), text.into());
+    }
+
+    /// A measure that was kept.
+    pub fn get(&self, measure: M) -> Option<f64> {
+        self.found.values.get(&measure.name()).copied()
+    }
+
+    /// One measure over another, both kept; NaN when one is not there.
+    pub fn ratio(&self, over: M, under: M) -> f64 {
+        let of = |measure| self.get(measure).unwrap_or(f64::NAN);
+        of(over) / of(under)
+    }
+
+    /// Keeps a line.
+    pub fn curve(&mut self, line: L, points: Points) {
+        self.found.curves.insert(line.name(), points);
+    }
+
+    /// Keeps a line over time.
+    pub fn series(&mut self, line: L, step_s: f64, y: Vec<f64>) {
+        let name = line.name();
+        self.found.series.push(Series { name, step_s, y });
+    }
+
+    /// Keeps a self-check.
+    pub fn check(&mut self, name: impl Into<String>, result: Result<(), String>) {
+        self.found.checks.push((name.into(), result.err()));
+    }
+
+    /// Everything that was kept, with a failed self-check if a measure or line is missing.
+    pub fn finish(mut self) -> Found {
+        let found = &self.found;
+        let measured = |name: &String| {
+            let kept = found.values.contains_key(name) || found.texts.contains_key(name);
+            kept || self.absent.contains(name)
+        };
+        let drawn = |name: &String| {
+            found.curves.contains_key(name) || found.series.iter().any(|line| line.name == *name)
+        };
+        let missing = names::<M>().filter(|name| !measured(name));
+        let missing: Vec<String> = missing
+            .chain(names::<L>().filter(|name| !drawn(name)))
+            .collect();
+        if !missing.is_empty() {
+            let what = format!("declared and not delivered: {}", missing.join(", "));
+            self.check("every measure is delivered", Err(what));
+        }
+        self.found
+    }
+}
+
+/// What was run, by the names of the experiments.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(transparent)]
+pub struct Outcomes(pub(crate) BTreeMap<String, Found>);
+
+impl Outcomes {
+    /// Of an experiment; `None` when it was not run.
+    pub(crate) fn found<M, L>(&self, experiment: &Experiment<M, L>) -> Option<&Found> {
+        self.0.get(experiment.about.name)
+    }
+
+    /// A measure; `None` when it was not seen, or the experiment not run.
+    pub(crate) fn value<M: Key, L>(&self, of: &Experiment<M, L>, measure: M) -> Option<f64> {
+        self.found(of)?.values.get(&measure.name()).copied()
+    }
+
+    /// A measure in words.
+    pub(crate) fn text<M: Key, L>(&self, of: &Experiment<M, L>, measure: M) -> Option<&str> {
+        Some(self.found(of)?.texts.get(&measure.name())?)
+    }
+
+    /// A line; empty when the experiment was not run.
+    pub(crate) fn curve<M, L: Key>(&self, of: &Experiment<M, L>, line: L) -> Points {
+        let points = self.found(of).and_then(|f| f.curves.get(&line.name()));
+        points.cloned().unwrap_or_default()
+    }
+
+    /// A line over time, its first point at `from_s`; empty when the experiment was not run.
+    pub(crate) fn series<M, L: Key>(&self, of: &Experiment<M, L>, line: L, from_s: f64) -> Points {
+        let name = line.name();
+        let all = self.found(of).map_or(&[][..], |found| &found.series);
+        let Some(series) = all.iter().find(|series| series.name == name) else {
+            return Vec::new();
+        };
+        let at = |(i, y): (usize, &f64)| (from_s + i as f64 * series.step_s, *y);
+        series.y.iter().enumerate().map(at).collect()
+    }
+
+    /// A measure by names that were resolved when the figures were read: its number, and in words
+    /// where that says more.
+    pub(crate) fn named(&self, experiment: &str, measure: &str) -> Option<(f64, Option<String>)> {
+        let found = self.0.get(experiment)?;
+        let text = found.texts.get(measure).cloned();
+        Some(match found.values.get(measure) {
+            Some(value) => (*value, text),
+            // It was looked for and not seen: `Outcome::finish` holds that.
+            None => (f64::NAN, Some("none".into())),
+        })
+    }
+}
+
+/// The error of an experiment that was stopped.
+pub(crate) fn stopped() -> LabError {
+    LabError::refused("stopped", "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::keys;
+
+    keys! {
+        enum Planted {
+            Kept = "kept",
+            Absent = "absent",
+            Forgotten = "forgotten",
+        }
+    }
+
+    #[test]
+    fn a_measure_that_is_declared_and_not_delivered_fails_the_self_check() {
+        let run = |forget: bool| {
+            let mut outcome: Outcome<Planted> = Outcome::new();
+            outcome.value(Planted::Kept, 1.0);
+            outcome.value(Planted::Absent, None);
+            if !forget {
+                outcome.text(Planted::Forgotten, "in words");
+            }
+            outcome.finish().checks
+        };
+        assert!(run(false).is_empty());
+        let failed = run(true);
+        let why = failed[0].1.as_ref().unwrap();
+        assert!(why.ends_with("not delivered: forgotten"), "{why}");
+    }
+}

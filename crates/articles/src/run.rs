@@ -1,0 +1,178 @@
+//! The experiments that some figures need, over the cores.
+
+use crate::figures::{Figure, Row, Verdict};
+use crate::outcome::{About, Found, Outcomes, Runs, Setup};
+use crate::registry::{self, EXPERIMENTS};
+use serde::Serialize;
+use ssdlab_base::LabError;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Figures with ours beside them, and all that they rest on.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reproduction {
+    /// Version of the program.
+    pub ssdlab: String,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Ended by the user: some experiments were not run.
+    pub stopped: bool,
+    /// One per figure asked for.
+    pub rows: Vec<Row>,
+    /// What was run, and what it gave.
+    pub experiments: Outcomes,
+}
+
+impl Reproduction {
+    /// Rows of a verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.rows
+            .iter()
+            .filter(|row| row.verdict == verdict)
+            .count()
+    }
+
+    /// Self-checks that failed: `experiment: check: what`. The numbers must then not be believed.
+    pub fn failures(&self) -> Vec<String> {
+        let of = |(name, found): (&String, &Found)| -> Vec<String> {
+            let failed = found.checks.iter().filter_map(|(check, failure)| {
+                let why = failure.as_ref()?;
+                Some(format!("{name}: {check}: {why}"))
+            });
+            failed.collect()
+        };
+        self.experiments.0.iter().flat_map(of).collect()
+    }
+
+    /// Self-checks that were made.
+    pub fn check_count(&self) -> usize {
+        self.experiments
+            .0
+            .values()
+            .map(|found| found.checks.len())
+            .sum()
+    }
+}
+
+/// Settings of a reproduction besides its figures.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'a> {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Also the experiments that take minutes.
+    pub full: bool,
+    /// A drive that `ssdlab age` saved, in the place of the life of article worn.
+    pub aged: Option<&'a Path>,
+}
+
+impl Settings<'_> {
+    fn leaves_out(&self, experiment: &About) -> bool {
+        experiment.is_long() && !self.full && self.aged.is_none()
+    }
+
+    /// What is run of all that `figures` need, the longest first.
+    fn todo(&self, figures: &[&Figure]) -> Vec<&'static dyn Runs> {
+        let needed = |run: &&'static dyn Runs| {
+            let name = run.about().name;
+            figures
+                .iter()
+                .any(|figure| figure.experiments().contains(&name))
+        };
+        let all = EXPERIMENTS.iter().copied().filter(needed);
+        let mut all: Vec<_> = all.filter(|run| !self.leaves_out(run.about())).collect();
+        all.sort_by_key(|run| std::cmp::Reverse(run.about().weight));
+        all
+    }
+
+    /// Number of experiments that are run for `figures`.
+    pub fn experiments(&self, figures: &[&Figure]) -> usize {
+        self.todo(figures).len()
+    }
+
+    /// The figure as it is judged: pending where it needs what is left out.
+    fn judged(&self, figure: &Figure) -> Figure {
+        let left_out =
+            |name: &&str| registry::named(name).is_some_and(|run| self.leaves_out(run.about()));
+        let mut figure = figure.clone();
+        if figure.experiments().iter().any(left_out) {
+            figure.pending = LEFT_OUT.into();
+        }
+        figure
+    }
+}
+
+/// Said of figures that need an experiment that was left out.
+const LEFT_OUT: &str = "minutes long: run `ssdlab reproduce worn`";
+
+/// Runs what `figures` need on `threads` threads and judges each. `done` hears of each experiment
+/// that has ended, in no certain order; nothing else depends on the number of threads.
+///
+/// # Errors
+/// When an experiment cannot be run. A figure that is missed, or a failed self-check, is not an
+/// error: see [`Reproduction::failures`].
+pub fn reproduce(
+    figures: &[&Figure],
+    settings: &Settings<'_>,
+    threads: usize,
+    stop: &AtomicBool,
+    done: impl Fn(&About) + Sync,
+) -> Result<Reproduction, LabError> {
+    let todo = settings.todo(figures);
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(BTreeMap::new());
+    let failed: Mutex<Option<LabError>> = Mutex::new(None);
+    let setup = Setup {
+        seed: settings.seed,
+        stop,
+        aged: settings.aged,
+    };
+    let work = || {
+        while !stop.load(Ordering::Relaxed) {
+            let Some(experiment) = todo.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                return;
+            };
+            match experiment.run(&setup) {
+                Ok(outcome) => {
+                    let about = experiment.about();
+                    lock(&found).insert(about.name.to_owned(), outcome);
+                    done(about);
+                }
+                Err(_) if stop.load(Ordering::Relaxed) => return,
+                Err(error) => {
+                    *lock(&failed) = Some(error);
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, todo.len().max(1)) {
+            scope.spawn(work);
+        }
+    });
+    if let Some(error) = lock(&failed).take() {
+        return Err(error);
+    }
+    let experiments = Outcomes(std::mem::take(&mut *lock(&found)));
+    let row = |figure: &&Figure| {
+        let figure = settings.judged(figure);
+        let ours = figure.ours(&experiments);
+        Row::new(figure, ours)
+    };
+    Ok(Reproduction {
+        ssdlab: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: settings.seed,
+        stopped: stop.load(Ordering::Relaxed),
+        rows: figures.iter().map(row).collect(),
+        experiments,
+    })
+}
+
+/// What a lock holds, also when a thread that held it has panicked: the panic itself goes on.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
