@@ -1,12 +1,24 @@
-//! One hot path by name, for `benches/instructions.sh`, which counts the instructions inside
-//! [`measured`].
+//! Runs one hot path by name: `benches/instructions.sh` counts the instructions inside [`measured`].
+//!
+//! Every path does the same work each time: fixed seeds, no data that depends on a clock.
+
+use ssdlab_bench::device::{ModelledTarget, NullTarget, Target};
+use ssdlab_bench::engine::{self, Unobserved};
+use ssdlab_bench::record::Ending;
+use ssdlab_drives::catalogue;
+use ssdlab_load::fio;
+use ssdlab_load::trace::read::{ReadOptions, Reader};
+use ssdlab_serve::lint::{Coverage, SessionNotes};
+use ssdlab_serve::nbd::execute::Executor;
+use ssdlab_serve::nbd::handshake::Session;
+use ssdlab_serve::nbd::wire::{CMD_READ, CMD_WRITE, REQUEST_BYTES, Request};
+use ssdlab_serve::{MemoryStore, Sectors};
 use ssdlab_ssd::config::FtlConfig;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Bytes, Command, CountingDrive, Drive, DriveConfig, Nanos};
-
-/// The memory that the program itself uses.
-#[global_allocator]
-static MEMORY: ssdlab_base::huge_pages::HugePages = ssdlab_base::huge_pages::HugePages;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The region whose instructions are counted: everything outside prepares it.
 #[inline(never)]
@@ -95,11 +107,109 @@ fn timed() {
     drive.check().expect("consistent");
 }
 
+/// A job of `bytes` in all on `target`: the workload generator, the engine and its ledger.
+fn job<T: Target>(bytes: &str, mut target: T) {
+    let text = format!(
+        "[mix]\nrw=randrw\nrwmixread=70\nbs=4k\niodepth=8\nsize=64m\nio_size={bytes}\n\
+         norandommap=1\nrandseed=7\nioengine=io_uring\ndirect=1\n"
+    );
+    let plan = fio::parse(&text, "hot").expect("a valid job");
+    let stop = AtomicBool::new(false);
+    let mut ending = None;
+    measured(&mut || {
+        let record = engine::run(&plan, &mut target, &mut Unobserved, &stop).expect("fits");
+        ending = Some(record.ending);
+    });
+    assert_eq!(ending, Some(Ending::Complete));
+}
+
+/// The generator on a target that completes everything at once.
+fn generator() {
+    job("1g", NullTarget::new(64 << 20, 8));
+}
+
+/// The generator on a modelled drive, as `ssdlab run ... drive:NAME` does.
+fn run() {
+    let drive = catalogue::drive("consumer-sata-1tb").expect("in the catalogue");
+    job(
+        "256m",
+        ModelledTarget::new(&drive, Some(64 << 20)).expect("fits in memory"),
+    );
+}
+
+/// Reading a trace of 30,000 commands as CSV.
+fn trace() {
+    const EVENTS: u64 = 30_000;
+    let mut rng = Rng::named(1, "trace");
+    let mut text = String::from("t_us,op,offset,length,done_us\n");
+    for n in 0..EVENTS {
+        let op = if rng.percent(70) { "read" } else { "write" };
+        let (at, offset) = (n * 50, rng.below(1 << 20) * 4096);
+        writeln!(text, "{at},{op},{offset},4096,{}", at + 20 + rng.below(100)).expect("memory");
+    }
+    let path = std::env::temp_dir().join(format!("ssdlab-hot-{}.csv", std::process::id()));
+    std::fs::write(&path, text).expect("a file for the trace");
+    let mut count = 0;
+    measured(&mut || {
+        let mut reader = Reader::open(&path, &ReadOptions::default()).expect("a trace");
+        while reader.next_event().expect("a command").is_some() {
+            count += 1;
+        }
+    });
+    std::fs::remove_file(&path).expect("removed");
+    assert_eq!(count, EVENTS);
+}
+
+/// NBD requests from their bytes to the bytes of their replies, on a store in memory.
+fn nbd() {
+    const COUNT: u64 = 20_000;
+    let drive = Sectors::new(Arc::new(MemoryStore::new(64 << 20, 4096)));
+    let coverage = Coverage::default();
+    let mut executor = Executor {
+        drive: &drive,
+        session: Session {
+            structured: true,
+            contexts: [false; 2],
+        },
+        notes: SessionNotes::new(String::from("hot"), true),
+        coverage: &coverage,
+    };
+    let mut rng = Rng::named(1, "nbd");
+    let requests: Vec<[u8; REQUEST_BYTES]> = (0..COUNT)
+        .map(|cookie| {
+            let command = if rng.percent(70) { CMD_READ } else { CMD_WRITE };
+            let request = Request {
+                flags: 0,
+                command,
+                cookie,
+                offset: rng.below(64 << 8) * 4096,
+                length: 4096,
+            };
+            request.encode()
+        })
+        .collect();
+    let payload = [7; 4096];
+    let mut out = Vec::new();
+    measured(&mut || {
+        for bytes in &requests {
+            let request = Request::parse(bytes).expect("a request");
+            let data = &payload[..request.payload() as usize];
+            out.clear();
+            executor.run(&request, data, &mut out);
+        }
+    });
+    assert_eq!(executor.notes.errors, 0);
+}
+
 fn main() {
     let name = std::env::args().nth(1).unwrap_or_default();
     match name.as_str() {
         "counting" => counting(),
         "timed" => timed(),
-        _ => panic!("unknown path: {name:?}"),
+        "generator" => generator(),
+        "run" => run(),
+        "trace" => trace(),
+        "nbd" => nbd(),
+        _ => panic!("{name:?} is none of counting, timed, generator, run, trace, nbd"),
     }
 }
