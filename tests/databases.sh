@@ -15,19 +15,20 @@ python3 -B tests/databases/selftest.py 2>/dev/null || {
   echo "RIG FAILED: python3 tests/databases/selftest.py"
   exit 2
 }
-skip() {
-  echo "skipped  databases on a served drive: $1"
+. tests/skips.sh
+leave() {
+  skip "databases on a served drive" "$1"
   exit 0
 }
 have() { command -v "$1" >/dev/null 2>&1; }
-[ "$(id -u)" = 0 ] || skip "needs root"
-[ -w /dev/fuse ] || skip "/dev/fuse does not exist"
-losetup -f >/dev/null 2>&1 || skip "no loop device is available"
-have mkfs.ext4 || skip "mkfs.ext4 is not installed"
-python3 -c 'import sqlite3' 2>/dev/null || skip "python3 with sqlite3 is not installed"
-have mkfs.xfs || echo "skipped  xfs: xfsprogs is not installed"
+[ "$(id -u)" = 0 ] || leave "needs root"
+[ -w /dev/fuse ] || leave "/dev/fuse does not exist"
+losetup -f >/dev/null 2>&1 || leave "no loop device is available"
+have mkfs.ext4 || leave "mkfs.ext4 is not installed"
+python3 -c 'import sqlite3' 2>/dev/null || leave "python3 with sqlite3 is not installed"
+have mkfs.xfs || skip "databases on xfs" "xfsprogs is not installed"
 have initdb || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null ||
-  echo "skipped  PostgreSQL: not installed"
+  skip "databases: PostgreSQL" "not installed"
 
 ssdlab=${1:-}
 if [ -z "$ssdlab" ]; then

@@ -4,6 +4,7 @@
 # reads blktrace records.
 set -euo pipefail
 ssdlab=$(realpath "$1")
+. "$(dirname "$0")/skips.sh"
 work=$(mktemp -d "${TMPDIR:-$PWD/target}/outside.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -51,13 +52,13 @@ assert job["read"]["total_ios"] > 0 and job["write"]["total_ios"] > 0
 PY
   then ok "fio's JSON: every key that fio writes"; else bad "fio's JSON"; fi
 else
-  echo "skipped: fio is not installed"
+  skip "outside: fio" "not installed"
 fi
 "$ssdlab" run --quiet --out dsk --target null:64MiB -- diskspd -b4k -r -w30 -Su -L -D -d1 -W0 -Rxml x > /dev/null
 if command -v xmllint >/dev/null; then
   if xmllint --noout dsk/diskspd.xml; then ok "DISKSPD's XML is well formed"; else bad "DISKSPD's XML"; fi
 else
-  echo "skipped: xmllint is not installed"
+  skip "outside: xmllint" "not installed"
 fi
 for shell in bash zsh fish; do "$ssdlab" completions "$shell" > "c.$shell"; done
 if bash -n c.bash; then ok "bash completions load"; else bad "bash completions"; fi
@@ -109,7 +110,7 @@ assert not different, different[:3]
 PY
   then ok "blkparse prints our records event by event"; else bad "blkparse: $(cat blkparse.log)"; fi
 else
-  echo "skipped: blkparse is not installed (package blktrace)"
+  skip "outside: blkparse" "package blktrace is not installed"
 fi
 
 fio_plot=$(command -v fio-plot || true)
@@ -121,7 +122,7 @@ if [ -n "$fio_plot" ]; then
   if "$fio_plot" -i plot -T ssdlab -r randrw -f read -l -d 8 -n 1 -o plot.png > plot.log 2>&1 && [ -s plot.png ]
   then ok "fio-plot plots the JSON"; else bad "fio-plot: $(tail -3 plot.log)"; fi
 else
-  echo "skipped: fio-plot is not installed and could not be installed"
+  skip "outside: fio-plot" "not installed and could not be installed"
 fi
 echo "outside: $passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -30,7 +30,7 @@ trap finish EXIT
 failed=0
 # Functions run here without `set -e`, so their commands are joined with &&.
 have() { command -v "$1" >/dev/null 2>&1; }
-skip() { echo "skipped  $1: $2"; }
+. tests/skips.sh
 check() {
   local name=$1
   shift

@@ -247,6 +247,7 @@ impl<F: Translation> Engine<F> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn run_internal(&mut self, until: u64) {
         loop {
             let next = self.internal_time();

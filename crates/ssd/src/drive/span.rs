@@ -18,6 +18,7 @@ pub fn refuses(ended: Option<EndOfLife>, op: Op) -> bool {
 ///
 /// # Panics
 /// When it is not.
+#[inline(always)]
 pub fn assert_possible(command: &Command, user_bytes: u64) {
     let end = command.offset + u64::from(command.len);
     assert!(end <= user_bytes, "command ends at {end}, beyond the drive");

@@ -96,6 +96,7 @@ image_of!(Clock {
 
 impl Die {
     /// Delays the operations from `index` on so that none begins before `at`.
+    #[inline]
     fn move_back(&mut self, index: usize, at: u64) {
         if let Some(last) = self.booked.move_back(index, at) {
             self.free_at = self.free_at.max(last);
@@ -143,6 +144,7 @@ impl Clock {
     }
 
     /// Books a read that overtakes; see the module's documentation.
+    #[inline(always)]
     fn read_first(&mut self, from: u64, read: Sense) -> (u64, u64) {
         self.dies[read.die].booked.forget(self.now);
         let mut start = from.max(self.dies[read.die].reads_end);
@@ -235,7 +237,6 @@ impl Gear for Clock {
         self.now = now;
     }
 
-    #[inline]
     fn read(&mut self, from: u64, channel: u32, op: &Read) -> u64 {
         let read = Sense {
             die: op.die as usize,

@@ -188,6 +188,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
             || self.patrol_is_due()
     }
 
+    #[inline]
     fn ended(&self) -> Option<EndOfLife> {
         self.wear.ended()
     }
