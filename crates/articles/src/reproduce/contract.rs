@@ -9,7 +9,7 @@ use super::experiment::{Outcome, Setup, stopped};
 use super::figures::number;
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
-use ssdlab_drives::keep::directory::sized;
+use ssdlab_drives::scaling::sized;
 use ssdlab_hosts::zil::chain::Block;
 use ssdlab_hosts::zil::host::HostModel;
 use ssdlab_hosts::zil::replay::replay;
@@ -100,7 +100,7 @@ struct Device {
 impl Device {
     fn new(case: &Case, seed: u64) -> Result<Device, LabError> {
         let entry = catalogue::drive(case.drive)?;
-        let mut config = sized(&entry.config, SIZE)?;
+        let mut config = sized(&entry.config, SIZE)?.config;
         if entry.config.buffer.hold_bytes >= entry.config.user_bytes {
             // A drive of DRAM stays one.
             config.buffer.hold_bytes = SIZE;

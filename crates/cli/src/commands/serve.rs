@@ -7,7 +7,8 @@ use ssdlab_base::LabError;
 use ssdlab_base::huge_pages::{expect_small_pieces, keep_freed_memory};
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue;
-use ssdlab_drives::keep::directory::{DriveDir, Safety, sized};
+use ssdlab_drives::keep::directory::{DriveDir, Safety};
+use ssdlab_drives::scaling;
 use ssdlab_power::served::{Pace, Places, ServedDrive, Serving, parse_address, parse_fault};
 use ssdlab_ssd::drive::power::{DataDrive, Power, Recovery};
 use ssdlab_ssd::{Bytes, DriveConfig};
@@ -149,7 +150,7 @@ fn in_memory(
     }
     let config = catalogue::open(name)?.config;
     let config = match args.size.as_deref().map(parse_size).transpose()? {
-        Some(bytes) => sized(&config, bytes)?,
+        Some(bytes) => scaling::sized(&config, bytes)?.config,
         None => config,
     };
     let (name, bytes) = (config.name.clone(), Bytes(config.user_bytes));
