@@ -4,6 +4,8 @@ pub mod analysis;
 pub mod device;
 pub mod engine;
 pub mod export;
+pub mod finished;
 pub mod record;
 pub mod report;
+pub mod run;
 pub mod run_dir;

@@ -23,7 +23,7 @@ mod writer;
 pub use csv::HistogramRow;
 pub use reader::RunDir;
 pub use result::{CheckRow, JobResult, Latency, OpResult, Percentile, PhaseResult, RunResult};
-pub use writer::{Existing, RunWriter, write_json};
+pub use writer::{Existing, RunWriter, write_json, write_text};
 
 use crate::device::TargetFacts;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,20 @@
-//! Why a command could not be carried out, as the user sees it.
+//! How a command ended: its exit code, or why it could not be carried out.
 
 use ssdlab_base::LabError;
 use std::{fmt, io};
+
+/// Outcome of a command that ran to its end, as an exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done, or the drive passes.
+    Good = 0,
+    /// The drive fails the role.
+    Fails = 1,
+    /// A self-check failed or the target broke; results were kept.
+    Error = 2,
+    /// The evidence does not tell.
+    Unknown = 3,
+}
 
 /// An error for the user.
 #[derive(Debug)]

@@ -4,9 +4,20 @@ use crate::args::OutputArgs;
 use crate::clock::Utc;
 use crate::failure::Failure;
 use ssdlab_base::LabError;
-use ssdlab_bench::run_dir::Existing;
+use ssdlab_bench::run_dir::{Existing, write_text};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+
+pub use ssdlab_view::text::wrap;
+
+/// The command line without the program's name, for the records of a run. Bytes that are not
+/// UTF-8 are replaced.
+pub fn arguments() -> Vec<String> {
+    let words = std::env::args_os().skip(1);
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
+}
 
 /// The run directory that the user named, or a new one with the date in its name.
 pub fn run_dir(args: &OutputArgs, name: &str, now: Utc) -> (PathBuf, Existing) {
@@ -88,9 +99,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// # Errors
 /// When standard output cannot be written.
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))?;
-    print(&text)
+    print(&pretty(value)?)
+}
+
+fn pretty(value: &impl serde::Serialize) -> Result<String, LabError> {
+    serde_json::to_string_pretty(value)
+        .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))
 }
 
 /// Writes a file of the run directory, whole or not at all.
@@ -98,13 +112,15 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
 /// # Errors
 /// When it cannot be written.
 pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    let temporary = path.with_extension("part");
-    std::fs::write(&temporary, text)
-        .and_then(|()| std::fs::rename(&temporary, path))
-        .map_err(|error| {
-            let _ = std::fs::remove_file(&temporary);
-            LabError::file("writing", path, error).into()
-        })
+    Ok(write_text(path, text)?)
+}
+
+/// Writes a value as indented JSON to a file of the run directory, whole or not at all.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Failure> {
+    write_file(path, &(pretty(value)? + "\n"))
 }
 
 /// Says something to the person, unless they asked for quiet.
@@ -112,21 +128,4 @@ pub fn say(quiet: bool, text: &str) {
     if !quiet {
         tell!("{text}");
     }
-}
-
-/// Breaks a text into lines of at most `width` characters, between words.
-pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("never empty");
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            lines.push(word.to_owned());
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
 }

@@ -5,8 +5,9 @@ use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
 use ssdlab_bench::engine::Observer;
 use ssdlab_bench::record::Second;
-use ssdlab_bench::run_dir::RunWriter;
+use ssdlab_bench::run::Progress;
 use ssdlab_judge::qualify;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -105,81 +106,100 @@ impl Drop for Bar {
     }
 }
 
-/// Watches a run: draws the bar and writes the run directory.
-pub struct Watch<'a> {
-    /// Drawn.
-    pub bar: Bar,
-    /// Written; `None` for preparations.
-    pub writer: Option<&'a mut RunWriter>,
-}
-
-impl Observer for Watch<'_> {
-    fn second(&mut self, second: &Second, latencies: &[Latencies]) -> Result<(), LabError> {
-        self.bar.second(second);
-        match &mut self.writer {
-            Some(writer) => writer.second(second, latencies),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Watches a qualification: a bar per step; every second also goes to the run directory, the
-/// step's number as its phase.
-pub struct Steps<'a> {
-    /// Shown before each step's title.
-    pub label: String,
-    /// Say nothing.
-    pub quiet: bool,
-    /// Written; `None` for references.
-    pub writer: Option<&'a mut RunWriter>,
+/// Watches a run: a bar for each part of it.
+pub struct Watch {
+    quiet: bool,
     bar: Option<Bar>,
 }
 
-impl<'a> Steps<'a> {
-    /// Steps of one target.
-    pub fn new(label: &str, quiet: bool, writer: Option<&'a mut RunWriter>) -> Steps<'a> {
-        Steps {
-            label: label.to_owned(),
-            quiet,
-            writer,
-            bar: None,
-        }
-    }
-
-    /// Removes the last bar.
-    pub fn finish(&mut self) {
-        self.bar = None;
+impl Watch {
+    /// A run without a bar when `quiet`.
+    pub fn new(quiet: bool) -> Watch {
+        Watch { quiet, bar: None }
     }
 }
 
-impl qualify::Progress for Steps<'_> {
-    fn step(&mut self, step: &qualify::Step) {
+impl Observer for Watch {
+    fn second(&mut self, second: &Second, _latencies: &[Latencies]) -> Result<(), LabError> {
+        if let Some(bar) = &mut self.bar {
+            bar.second(second);
+        }
+        Ok(())
+    }
+}
+
+impl Progress for Watch {
+    fn begins(&mut self, title: &str, expected_s: f64) {
+        // The bar before it is removed first: two would share a line.
         self.bar = None;
-        let title = format!(
-            "{}{}/{} {}",
-            self.label, step.number, step.count, step.title
-        );
+        self.bar = Some(Bar::new(title, expected_s, self.quiet));
+    }
+
+    fn filling(&mut self, file: &Path, done: u64, total: u64) {
+        filling(&mut self.bar, self.quiet, file, done, total);
+    }
+}
+
+/// Draws the filling of a new file.
+fn filling(bar: &mut Option<Bar>, quiet: bool, file: &Path, done: u64, total: u64) {
+    let title = || format!("filling {}", file.display());
+    bar.get_or_insert_with(|| Bar::new(&title(), 0.0, quiet))
+        .bytes(done, total);
+}
+
+/// Watches a qualification: a bar per step.
+pub struct Steps {
+    quiet: bool,
+    /// The reference drive that is being measured: `2/9 NAME`.
+    reference: Option<String>,
+    bar: Option<Bar>,
+}
+
+impl Steps {
+    /// Steps without a bar when `quiet`.
+    pub fn new(quiet: bool) -> Steps {
+        Steps {
+            quiet,
+            reference: None,
+            bar: None,
+        }
+    }
+}
+
+impl qualify::Progress for Steps {
+    fn step(&mut self, step: &qualify::Step) {
+        // The bar before it is removed first: two would share a line.
+        self.bar = None;
+        let number = format!("{}/{}", step.number, step.count);
+        let title = match &self.reference {
+            Some(drive) => format!("{drive} {number}"),
+            None => format!("{number} {}", step.title),
+        };
         self.bar = Some(Bar::new(&title, step.expected_s, self.quiet));
     }
 
     fn second(
         &mut self,
-        step: &qualify::Step,
+        _step: &qualify::Step,
         second: &Second,
-        latencies: &[Latencies],
+        _latencies: &[Latencies],
     ) -> Result<(), LabError> {
         if let Some(bar) = &mut self.bar {
             bar.second(second);
         }
-        match &mut self.writer {
-            Some(writer) => {
-                let numbered = Second {
-                    phase: step.number,
-                    ..second.clone()
-                };
-                writer.second(&numbered, latencies)
-            }
-            None => Ok(()),
-        }
+        Ok(())
+    }
+
+    fn filling(&mut self, file: &Path, done: u64, total: u64) {
+        filling(&mut self.bar, self.quiet, file, done, total);
+    }
+
+    fn judged(&mut self, _so_far: &qualify::Qualification) -> Result<(), LabError> {
+        self.bar = None;
+        Ok(())
+    }
+
+    fn reference(&mut self, drive: &str, number: usize, count: usize) {
+        self.reference = Some(format!("{number}/{count} {drive}"));
     }
 }

@@ -1,6 +1,7 @@
 //! How many simulated commands a second of wall time carries: the model alone, no lab.
 //!
-//! `cargo run --release -p ssdlab-drives --example speed [USER_CAPACITY]`, such as `64GiB` or `300GB`.
+//! `cargo run --release -p ssdlab-drives --example speed [USER_CAPACITY]`, such as `64GiB` or
+//! `300GB`.
 use ssdlab_base::quantity::parse_size;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Bytes, Command, Drive, DriveConfig, Nanos};

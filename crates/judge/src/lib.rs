@@ -3,3 +3,5 @@
 pub mod inspect;
 pub mod page;
 pub mod qualify;
+
+pub use qualify::{QualifyPlan, qualify};

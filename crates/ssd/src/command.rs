@@ -17,7 +17,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// How many kinds there are, for tables indexed by `op as usize`.
+    /// Number of kinds, for tables indexed by `op as usize`.
     pub const COUNT: usize = 5;
     /// Every kind, in index order.
     pub const ALL: [Op; Op::COUNT] = [Op::Read, Op::Write, Op::Trim, Op::Flush, Op::WriteZeroes];

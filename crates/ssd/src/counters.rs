@@ -1,5 +1,7 @@
 //! Counters of a drive, and the ratios derived from them.
 
+use crate::command::Command;
+
 /// Counters of a drive since it was created.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DriveCounters {
@@ -122,6 +124,32 @@ impl DriveCounters {
             + self.slots_map
             + self.slots_parity
             + self.slots_padding
+    }
+
+    /// Checks that every slot programmed in units of `unit` slots is counted under one purpose.
+    pub(crate) fn check_conservation(&self, unit: u32) -> Result<(), String> {
+        let (slots, units) = (self.slots_programmed(), self.nand_programs);
+        if slots == units * u64::from(unit) {
+            return Ok(());
+        }
+        Err(format!(
+            "{slots} slots programmed in {units} units of {unit}"
+        ))
+    }
+
+    /// Counts a write command.
+    #[inline(always)]
+    pub(crate) fn count_write(&mut self, command: &Command) {
+        self.host_writes += 1;
+        self.host_bytes_written += u64::from(command.len);
+        self.host_fua_writes += u64::from(command.fua);
+    }
+
+    /// Counts a read command.
+    #[inline(always)]
+    pub(crate) fn count_read(&mut self, command: &Command) {
+        self.host_reads += 1;
+        self.host_bytes_read += u64::from(command.len);
     }
 
     /// Write amplification factor = NAND bytes programmed / host bytes written, over the span

@@ -39,9 +39,9 @@ pub const WHOLE_NUMBERS: [&str; 5] = [
 /// The files that may use `unsafe`.
 pub const UNSAFE: [&str; 4] = [
     "crates/ssd/src/caches.rs",
-    "crates/lab/src/huge_pages.rs",
-    "crates/lab/src/target/slab.rs",
-    "crates/lab/src/target/uring.rs",
+    "crates/base/src/huge_pages.rs",
+    "crates/bench/src/device/slab.rs",
+    "crates/bench/src/device/uring.rs",
 ];
 
 /// First parts of absolute paths that are the same on every machine, or made up.

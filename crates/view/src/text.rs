@@ -1,4 +1,5 @@
-//! Text for a terminal: tables and paragraphs within [`WIDTH`] columns, no colour, no control codes.
+//! Text for a terminal: tables and paragraphs within [`WIDTH`] columns, no colour, no control
+//! codes.
 //!
 //! Every function returns text that ends in a line feed. Names from outside are cleaned of control
 //! characters, so that the name of a file cannot drive the terminal.

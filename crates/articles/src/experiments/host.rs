@@ -1,7 +1,8 @@
 //! The host of the experiments: keeps a drive at a queue depth, in virtual time.
 
 use hdrhistogram::Histogram;
-use ssdlab_base::LabError;
+use ssdlab_base::{LabError, check};
+use ssdlab_bench::engine::devices::{Devices, Done, Source};
 use ssdlab_ssd::nand::Purpose;
 use ssdlab_ssd::{Command, Drive, DriveConfig, DriveCounters, Nanos, Op};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -79,7 +80,7 @@ impl Health {
 
     pub(super) fn add(&mut self, name: &str, host: &Host<'_>) {
         self.drives += 1;
-        self.commands += host.given;
+        self.commands += host.devices.given();
         if let Err(what) = host.check() {
             self.faults.push(format!("{name}: {what}"));
         }
@@ -91,14 +92,11 @@ impl Health {
 pub(super) struct Host<'a> {
     /// When it is set, no more commands are given: what was measured then is worth nothing.
     stop: Option<&'a AtomicBool>,
-    drive: Drive,
-    now: Nanos,
-    given: u64,
-    served: u64,
+    devices: Devices,
 }
 
+/// The range that figures of the articles were taken with: 1 us to 100 s, three digits.
 fn latencies() -> Histogram<u64> {
-    // From 1 us to 100 s: whatever is longer is recorded as that.
     Histogram::new_with_bounds(1_000, 100_000_000_000, 3)
         .unwrap_or_else(|_| unreachable!("the bounds are allowed"))
 }
@@ -122,10 +120,7 @@ impl<'a> Host<'a> {
     pub fn around(drive: Drive) -> Host<'a> {
         Host {
             stop: None,
-            now: drive.now(),
-            drive,
-            given: 0,
-            served: 0,
+            devices: Devices::one(drive),
         }
     }
 
@@ -144,24 +139,24 @@ impl<'a> Host<'a> {
 
     /// Energy used so far, nJ.
     pub fn energy_nj(&self) -> u128 {
-        self.drive.energy().total_nj()
+        self.drive().energy().total_nj()
     }
 
     pub fn config(&self) -> &DriveConfig {
-        self.drive.config()
+        self.drive().config()
     }
 
     pub fn counters(&self) -> &DriveCounters {
-        self.drive.counters()
+        self.drive().counters()
     }
 
     pub fn free_superblocks(&self) -> usize {
-        self.drive.free_superblocks()
+        self.drive().free_superblocks()
     }
 
     /// Slots of media that hold valid data, and all that there are.
     pub fn valid_slots(&self) -> (u64, u64) {
-        let views = self.drive.superblocks();
+        let views = self.drive().superblocks();
         let valid = views.iter().map(|view| u64::from(view.valid)).sum();
         let geometry = self.config().geometry();
         (
@@ -177,76 +172,42 @@ impl<'a> Host<'a> {
         self.counters().waf_since(before, slot)
     }
 
-    /// Leaves the drive alone for so long.
+    /// Leaves the drive alone for `time`.
     pub fn rest(&mut self, time: Nanos) {
-        self.now = Nanos(self.now.0 + time.0);
-        // Nothing is outstanding, so nothing can complete.
-        let _ = self.drive.pop_completion(self.now);
+        self.devices.rest(time);
     }
 
     /// Gives `commands` all at once and waits for all; returns the time from first to last.
     pub fn burst(&mut self, commands: &[Command]) -> Nanos {
-        let began = self.now;
+        let began = self.devices.now();
         if self.is_stopped() {
             return Nanos(0);
         }
-        for (tag, command) in (0..).zip(commands) {
-            self.drive.submit(tag, command, began);
-            self.given += 1;
+        for command in commands {
+            self.devices.submit(0, command, 0);
         }
-        while self.drive.outstanding() > 0 {
-            let Some(completion) = self.drive.pop_completion(Nanos::MAX) else {
-                break;
-            };
-            self.now = completion.done;
-            self.served += 1;
-        }
-        Nanos(self.now.0 - began.0)
+        self.devices.settle();
+        Nanos(self.devices.now().0 - began.0)
     }
 
     /// Gives `commands`, always `depth` of them outstanding, and waits for all.
     pub fn run(&mut self, depth: u32, commands: impl IntoIterator<Item = Command>) -> Span {
         let begin = (
-            self.now,
+            self.devices.now(),
             self.counters().clone(),
-            self.drive.busy_by_purpose(),
+            self.drive().busy_by_purpose(),
         );
-        let mut latency: [Histogram<u64>; 2] = [latencies(), latencies()];
-        let mut under_way = vec![Op::Flush; depth as usize];
-        let mut free: Vec<u32> = (0..depth).rev().collect();
-        let mut done = [0; Op::COUNT];
-        let mut wait = |host: &mut Host<'a>, under_way: &[Op]| -> Option<u32> {
-            let completion = host.drive.pop_completion(Nanos::MAX)?;
-            host.now = completion.done;
-            host.served += 1;
-            let op = under_way[completion.tag as usize];
-            done[op as usize] += 1;
-            if let Some(table) = latency.get_mut(op as usize) {
-                table.saturating_record(completion.done.0 - completion.submitted.0);
-            }
-            Some(completion.tag)
+        let mut load = Counted {
+            commands: commands.into_iter(),
+            given: self.devices.given(),
+            stop: self.stop,
+            done: [0; Op::COUNT],
+            latency: [latencies(), latencies()],
         };
-        for command in commands {
-            if self.given.is_multiple_of(CHUNK) && self.is_stopped() {
-                break;
-            }
-            let tag = match free.pop() {
-                Some(tag) => Some(tag),
-                None => wait(self, &under_way),
-            };
-            // A drive that loses commands is found by the check.
-            let Some(tag) = tag else { break };
-            under_way[tag as usize] = command.op;
-            self.drive.submit(tag, &command, self.now);
-            self.given += 1;
-        }
-        while self.drive.outstanding() > 0 {
-            let Some(_) = wait(self, &under_way) else {
-                break;
-            };
-        }
-        let [read_latency, write_latency] = latency;
-        self.span(begin, done, read_latency, write_latency)
+        self.devices.keep(depth, Nanos::MAX, &mut load);
+        self.devices.settle_with(|_, done| load.count(done));
+        let [read_latency, write_latency] = load.latency;
+        self.span(begin, load.done, read_latency, write_latency)
     }
 
     fn span(
@@ -258,7 +219,7 @@ impl<'a> Host<'a> {
     ) -> Span {
         let now = self.counters();
         let mut die_share = [0.0; Purpose::COUNT];
-        let busy_now = self.drive.busy_by_purpose();
+        let busy_now = self.drive().busy_by_purpose();
         let total: u64 = busy_now
             .iter()
             .zip(busy)
@@ -271,7 +232,7 @@ impl<'a> Host<'a> {
             commands,
             bytes_read: now.host_bytes_read - before.host_bytes_read,
             bytes_written: now.host_bytes_written - before.host_bytes_written,
-            time: Nanos(self.now.0 - began.0),
+            time: Nanos(self.devices.now().0 - began.0),
             waf: self.waf_since(&before),
             die_share,
             read_latency,
@@ -280,17 +241,51 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// The drive's own check, and that every command was served once.
+    /// The self-checks of drive and queue.
     pub fn check(&self) -> Result<(), String> {
-        self.drive.check()?;
-        let c = self.counters();
-        let counted = c.host_reads + c.host_writes + c.host_trims + c.host_flushes;
-        if self.given == self.served && self.given == counted {
-            return Ok(());
+        let failed = check::failures(&self.devices.checks());
+        if failed.is_empty() {
+            Ok(())
+        } else {
+            Err(failed.join("; "))
         }
-        Err(format!(
-            "{} commands given, {} completed, {counted} counted by the drive",
-            self.given, self.served
-        ))
+    }
+
+    fn drive(&self) -> &Drive {
+        self.devices.drive(0)
+    }
+}
+
+/// Commands on their way to the drive, counted as they complete.
+struct Counted<'a, I> {
+    commands: I,
+    given: u64,
+    stop: Option<&'a AtomicBool>,
+    done: [u64; Op::COUNT],
+    /// Of reads and of writes.
+    latency: [Histogram<u64>; 2],
+}
+
+impl<I> Counted<'_, I> {
+    fn count(&mut self, done: &Done) {
+        self.done[done.op as usize] += 1;
+        if let Some(table) = self.latency.get_mut(done.op as usize) {
+            table.saturating_record(done.done.0 - done.submitted.0);
+        }
+    }
+}
+
+impl<I: Iterator<Item = Command>> Source for Counted<'_, I> {
+    fn next(&mut self, _: &Drive) -> Option<Command> {
+        let stopped = |stop: &AtomicBool| stop.load(Ordering::Relaxed);
+        if self.given.is_multiple_of(CHUNK) && self.stop.is_some_and(stopped) {
+            return None;
+        }
+        self.given += 1;
+        self.commands.next()
+    }
+
+    fn done(&mut self, _: &Drive, done: &Done) {
+        self.count(done);
     }
 }

@@ -1,7 +1,7 @@
 //! Article zil: what a log device promises, with the power cut.
 //!
-//! The intent log of [`ssdlab_hosts::zil`] writes a log device that remembers. At a random moment its
-//! power is cut; after recovery every chain is replayed as ZFS would. A write that had been
+//! The intent log of [`ssdlab_hosts::zil`] writes a log device that remembers. At a random moment
+//! its power is cut; after recovery every chain is replayed as ZFS would. A write that had been
 //! acknowledged and is not found is lost. Beside it the oracle of the drive looks at every
 //! sector. Then a new host begins on the same device, until the next cut.
 

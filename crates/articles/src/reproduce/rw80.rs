@@ -4,13 +4,14 @@ use super::experiment::{Outcome, Series, Setup, stopped};
 use ssdlab_base::LabError;
 use ssdlab_base::memory::refuse_if_too_big;
 use ssdlab_bench::analysis::stats;
+use ssdlab_bench::engine::devices::{Devices, Done, Source};
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_ssd::counters::DriveCounters;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, Nanos};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const MINUTE: u64 = 60_000_000_000;
 const MINUTES: usize = 80;
@@ -23,12 +24,12 @@ const BLOCK: u32 = 4096;
 const LARGE: u32 = 8192;
 const MINUTES_LARGE: usize = 5;
 
-/// Commands of a load are made so many ahead of their turn, for the drive's memory to be fetched.
+/// Commands are made this many ahead of their turn, so that the drive's memory can be fetched.
 const AHEAD: usize = 32;
-/// And so many ahead what the map leads to.
+/// And what the map leads to is fetched this many ahead of its turn.
 const BEHIND: usize = 12;
 
-/// Commands, some of them known ahead; what is not given is next whenever it goes on.
+/// Commands, some of them known ahead; a command that is not given stays the next one.
 struct Load<F> {
     make: F,
     ahead: [Command; AHEAD],
@@ -53,12 +54,41 @@ impl<F: FnMut() -> Command> Load<F> {
 
 /// A drive under a load of always [`DEPTH`] commands.
 struct Loaded<'a> {
-    drive: Drive,
-    stop: &'a std::sync::atomic::AtomicBool,
-    submitted: u64,
-    completed: u64,
+    devices: Devices,
+    stop: &'a AtomicBool,
     /// Counters when the tenth minute before the end began.
     last_ten: Option<DriveCounters>,
+}
+
+/// A load for some minutes.
+struct Minutes<'a, F> {
+    load: &'a mut Load<F>,
+    start: Nanos,
+    /// Commands completed in each minute.
+    done: Vec<u64>,
+    completed: u64,
+    stop: &'a AtomicBool,
+    stopped: bool,
+    last_ten: &'a mut Option<DriveCounters>,
+}
+
+impl<F: FnMut() -> Command> Source for Minutes<'_, F> {
+    fn next(&mut self, drive: &Drive) -> Option<Command> {
+        (!self.stopped).then(|| self.load.next(drive))
+    }
+
+    fn done(&mut self, drive: &Drive, done: &Done) {
+        self.completed += 1;
+        let minute = ((done.done.0 - self.start.0) / MINUTE) as usize;
+        if self.last_ten.is_none() && minute + LAST_TEN >= MINUTES {
+            *self.last_ten = Some(drive.counters().clone());
+        }
+        if let Some(done) = self.done.get_mut(minute) {
+            *done += 1;
+        }
+        let looks = self.completed.is_multiple_of(1 << 16);
+        self.stopped |= looks && self.stop.load(Ordering::Relaxed);
+    }
 }
 
 fn make(entry: &CatalogueDrive) -> Result<Drive, LabError> {
@@ -67,60 +97,51 @@ fn make(entry: &CatalogueDrive) -> Result<Drive, LabError> {
         .map_err(|error| LabError::refused(error.to_string(), "see `ssdlab drives show`"))
 }
 
-impl Loaded<'_> {
-    /// Keeps the drive busy from `start` for so many minutes; commands completed in each.
+impl<'a> Loaded<'a> {
+    fn new(entry: &CatalogueDrive, setup: &Setup<'a>) -> Result<Loaded<'a>, LabError> {
+        Ok(Loaded {
+            devices: Devices::one(make(entry)?),
+            stop: setup.stop,
+            last_ten: None,
+        })
+    }
+
+    /// Keeps the drive busy from now for `count` minutes; commands a second in each.
     fn minutes(
         &mut self,
-        start: Nanos,
         count: usize,
         load: &mut Load<impl FnMut() -> Command>,
     ) -> Result<Vec<f64>, LabError> {
+        let start = self.devices.now();
+        let mut minutes = Minutes {
+            load,
+            start,
+            done: vec![0; count],
+            completed: 0,
+            stop: self.stop,
+            stopped: false,
+            last_ten: &mut self.last_ten,
+        };
         let end = Nanos(start.0 + count as u64 * MINUTE);
-        let mut done = vec![0_u64; count];
-        for tag in 0..DEPTH {
-            self.drive.submit(tag, &load.next(&self.drive), start);
-            self.submitted += 1;
+        self.devices.keep(DEPTH, end, &mut minutes);
+        if minutes.stopped {
+            return Err(stopped());
         }
-        while let Some(completion) = self.drive.pop_completion(end) {
-            self.completed += 1;
-            let minute = ((completion.done.0 - start.0) / MINUTE) as usize;
-            if self.last_ten.is_none() && minute + LAST_TEN >= MINUTES {
-                self.last_ten = Some(self.drive.counters().clone());
-            }
-            if let Some(done) = done.get_mut(minute) {
-                *done += 1;
-            }
-            if self.completed.is_multiple_of(1 << 16) && self.stop.load(Ordering::Relaxed) {
-                return Err(stopped());
-            }
-            let command = load.next(&self.drive);
-            self.drive.submit(completion.tag, &command, completion.done);
-            self.submitted += 1;
-        }
-        Ok(done.iter().map(|done| *done as f64 / 60.0).collect())
+        Ok(minutes
+            .done
+            .iter()
+            .map(|done| *done as f64 / 60.0)
+            .collect())
     }
 
-    /// Lets what is outstanding complete; the time of the last.
-    fn drain(&mut self) -> Nanos {
-        while self.drive.outstanding() > 0 {
-            if self.drive.pop_completion(Nanos::MAX).is_some() {
-                self.completed += 1;
-            }
-        }
-        self.drive.now()
+    fn drive(&self) -> &Drive {
+        self.devices.drive(0)
     }
 
     fn checks(&self, outcome: &mut Outcome) {
-        let served = if self.submitted == self.completed {
-            Ok(())
-        } else {
-            Err(format!(
-                "{} commands handed over, {} completed",
-                self.submitted, self.completed
-            ))
-        };
-        outcome.check("each command is served once", served);
-        outcome.check("drive", self.drive.check());
+        for check in self.devices.checks() {
+            outcome.check(&check.name, check.failure.map_or(Ok(()), Err));
+        }
     }
 }
 
@@ -130,27 +151,20 @@ impl Loaded<'_> {
 /// When the drive is not in the catalogue or does not fit in memory, or the run is stopped.
 pub fn run(name: &str, setup: &Setup<'_>) -> Result<Outcome, LabError> {
     let entry = catalogue::drive(name)?;
-    let mut loaded = Loaded {
-        drive: make(&entry)?,
-        stop: setup.stop,
-        submitted: 0,
-        completed: 0,
-        last_ten: None,
-    };
+    let mut loaded = Loaded::new(&entry, setup)?;
     let blocks = entry.config.user_bytes / u64::from(BLOCK);
     let mut rng = Rng::named(setup.seed, "rw80");
     let mut next = Load::new(move || Command::write(rng.below(blocks) * u64::from(BLOCK), BLOCK));
-    let minutes = loaded.minutes(Nanos(0), MINUTES, &mut next)?;
-    let now = loaded.drive.counters();
+    let minutes = loaded.minutes(MINUTES, &mut next)?;
+    let now = loaded.drive().counters();
     let slot = entry.config.shape.slot_bytes;
     let waf = loaded
         .last_ten
         .as_ref()
         .and_then(|before| now.waf_since(before, slot));
-    let idle_from = loaded.drain();
-    let awake = Nanos(idle_from.0 + IDLE_MINUTES * MINUTE);
-    loaded.drive.pop_completion(awake);
-    let again = loaded.minutes(awake, MINUTES_AFTER_IDLE, &mut next)?;
+    loaded.devices.settle();
+    loaded.devices.rest(Nanos(IDLE_MINUTES * MINUTE));
+    let again = loaded.minutes(MINUTES_AFTER_IDLE, &mut next)?;
     let waf_8k = large(&mut loaded, &entry, setup.seed)?;
     let mut outcome = Outcome {
         rests_on: entry.rests_on(),
@@ -180,14 +194,14 @@ fn large(
         let mut next =
             Load::new(move || Command::write(rng.below(blocks) * u64::from(LARGE), LARGE));
         for _ in 0..2 {
-            let start = loaded.drain();
-            let before = loaded.drive.counters().clone();
-            loaded.minutes(start, MINUTES_LARGE, &mut next)?;
-            let now = loaded.drive.counters();
+            loaded.devices.settle();
+            let before = loaded.drive().counters().clone();
+            loaded.minutes(MINUTES_LARGE, &mut next)?;
+            let now = loaded.drive().counters();
             waf = now.waf_since(&before, entry.config.shape.slot_bytes);
         }
     }
-    loaded.drain();
+    loaded.devices.settle();
     Ok(waf)
 }
 
@@ -257,13 +271,7 @@ pub fn x1_patterns(setup: &Setup<'_>) -> Result<Outcome, LabError> {
     };
     let mut rates = Vec::new();
     for pattern in ["random", "sequential", "unaligned", "trimmed"] {
-        let mut loaded = Loaded {
-            drive: make(&entry)?,
-            stop: setup.stop,
-            submitted: 0,
-            completed: 0,
-            last_ten: None,
-        };
+        let mut loaded = Loaded::new(&entry, setup)?;
         let mut rng = Rng::named(setup.seed, pattern);
         let mut count = 0;
         let mut next = Load::new(move || {
@@ -276,8 +284,8 @@ pub fn x1_patterns(setup: &Setup<'_>) -> Result<Outcome, LabError> {
                 _ => Command::write(place, BLOCK),
             }
         });
-        let rate = loaded.minutes(Nanos(0), 1, &mut next)?[0];
-        loaded.drain();
+        let rate = loaded.minutes(1, &mut next)?[0];
+        loaded.devices.settle();
         loaded.checks(&mut outcome);
         outcome.value(pattern, rate);
         rates.push(rate);

@@ -2,6 +2,7 @@
 
 pub mod health;
 mod modelled;
+pub mod named;
 pub mod null;
 pub mod open;
 mod payload;

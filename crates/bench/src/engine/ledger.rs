@@ -8,7 +8,7 @@
 //! numbers, and the earliest is short when the ramp is not whole seconds. Nothing is kept of the
 //! cool-down.
 
-use super::Observer;
+use super::observer::Observer;
 use crate::device::{Counters, Target};
 use crate::record::{JobRecord, OpSecond, OpStats, PhaseCounters, RunRecord, Second};
 use ssdlab_base::LabError;

@@ -112,14 +112,25 @@ impl Observer for RunWriter {
 /// # Errors
 /// When it cannot be written.
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), LabError> {
-    let mut text = serde_json::to_vec_pretty(value)
+    let mut text = serde_json::to_string_pretty(value)
         .map_err(|error| write_error("writing", path, io::Error::other(error)))?;
-    text.push(b'\n');
+    text.push('\n');
+    write_text(path, &text)
+}
+
+/// Writes `text` to `path` as [`write_json`] does: whole or not at all.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_text(path: &Path, text: &str) -> Result<(), LabError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".tmp");
     let temporary = PathBuf::from(name);
     let written = File::create(&temporary)
-        .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()))
+        .and_then(|mut file| {
+            file.write_all(text.as_bytes())
+                .and_then(|()| file.sync_all())
+        })
         .and_then(|()| std::fs::rename(&temporary, path));
     written.map_err(|error| {
         // Best effort: the error that is reported is the first one.

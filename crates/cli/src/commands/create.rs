@@ -1,7 +1,6 @@
 //! `ssdlab create`: a drive directory, for a drive that holds data.
 
-use crate::Exit;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::say;
 use clap::Args;
 use ssdlab_base::LabError;

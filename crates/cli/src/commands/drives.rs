@@ -1,13 +1,56 @@
 //! `ssdlab drives`: the catalogue.
 
-use crate::Exit;
-use crate::args::DrivesAction;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, wrap};
+use clap::{Args, Subcommand};
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::{CatalogueDrive, Checked, DriveFile, Kind, derived};
 use ssdlab_view::units::decimal_bytes;
+
+/// `ssdlab drives`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab drives list
+  ssdlab drives show intel-dc-s3700-200gb
+  ssdlab drives check my-drive.toml")]
+pub struct Drives {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: DrivesAction,
+}
+
+/// `ssdlab drives ...`.
+#[derive(Subcommand, Debug)]
+pub enum DrivesAction {
+    /// Every drive of the catalogue.
+    List {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check drive files: units, arithmetic, sources, the rules of families.
+    ///
+    /// Raw capacity must follow from the array's shape, drive writes per day from rated writes and
+    /// warranty; every value must have a source; a family has at most three calibrated constants,
+    /// and its members differ only in what its base names.
+    Check {
+        /// Drive files; without any, the whole catalogue.
+        files: Vec<String>,
+    },
+    /// One drive: every parameter with its kind and source.
+    Show {
+        /// Name, or a .toml file.
+        name: String,
+        /// As JSON.
+        #[arg(long, conflicts_with = "toml")]
+        json: bool,
+        /// As a complete drive file, to start your own from.
+        #[arg(long)]
+        toml: bool,
+    },
+}
 
 /// Lists or shows drives.
 ///

@@ -1,13 +1,20 @@
 //! Texts made from the program's own tables: options, completions, man pages.
 
-use crate::Exit;
-use crate::args::{Cli, WorkloadLanguage};
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{print, wrap};
-use clap::CommandFactory;
+use clap::ValueEnum;
 use ssdlab_base::LabError;
 use ssdlab_load::{diskspd, fio};
 use std::path::Path;
+
+/// `ssdlab options`.
+#[derive(ValueEnum, Clone, Copy, Debug)]
+pub enum WorkloadLanguage {
+    /// fio job files.
+    Fio,
+    /// DISKSPD command lines.
+    Diskspd,
+}
 
 /// Lists the options of a workload language.
 ///
@@ -54,9 +61,12 @@ fn entry(name: &str, unit: &str, what: &str, default: &str) -> Result<(), Failur
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
+pub fn completions(
+    shell: clap_complete::Shell,
+    command: &mut clap::Command,
+) -> Result<Exit, Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "ssdlab", &mut text);
+    clap_complete::generate(shell, command, "ssdlab", &mut text);
     print(&String::from_utf8_lossy(&text))?;
     Ok(Exit::Good)
 }
@@ -65,9 +75,9 @@ pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// When the directory cannot be written.
-pub fn man(directory: &Path) -> Result<Exit, Failure> {
+pub fn man(directory: &Path, command: clap::Command) -> Result<Exit, Failure> {
     std::fs::create_dir_all(directory)
-        .and_then(|()| clap_mangen::generate_to(Cli::command(), directory))
+        .and_then(|()| clap_mangen::generate_to(command, directory))
         .map_err(|error| LabError::file("writing", directory, error))?;
     Ok(Exit::Good)
 }

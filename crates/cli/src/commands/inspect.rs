@@ -1,11 +1,10 @@
 //! `ssdlab inspect`: what a real drive tells of its health, and when it will be worn out.
 
-use crate::Exit;
-use crate::args::Inspect;
 use crate::clock::Utc;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, say, wrap};
 use crate::progress::stop_on_signal;
+use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
 use ssdlab_judge::inspect::forecast::Method;
@@ -15,9 +14,44 @@ use ssdlab_judge::inspect::{
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileTypeExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// `ssdlab inspect`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab inspect /dev/nvme0
+  ssdlab inspect saved.json                what `smartctl --json=c -x` printed
+  ssdlab inspect january.json june.json    one drive twice: when is it worn out?
+  ssdlab inspect --watch 1h --out d.jsonl /dev/sda; ssdlab inspect d.jsonl
+
+Nothing is written to the drive. Exit code 1: the drive fails by its own
+judgement.")]
+pub struct Inspect {
+    /// Devices, or files with what smartctl printed as JSON.
+    #[arg(required = true, value_name = "DEVICE|FILE")]
+    pub what: Vec<PathBuf>,
+    /// smartctl's -d, for drives behind a controller (megaraid,0).
+    #[arg(long, short, value_name = "TYPE")]
+    pub device_type: Option<String>,
+    /// Ask the device again and again, this far apart (10m, 1h), and record it in --out.
+    #[arg(long, value_name = "INTERVAL", requires = "out")]
+    pub watch: Option<String>,
+    /// The file to record in, one line of JSON each time; added to when it exists.
+    #[arg(long, short, value_name = "FILE", requires = "watch")]
+    pub out: Option<PathBuf>,
+    /// Stop after so many records.
+    #[arg(long, value_name = "N", requires = "watch")]
+    pub count: Option<u64>,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing on standard error while watching.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
 
 /// Where the text begins, in columns; the labels stand before it.
 const INDENT: usize = 15;

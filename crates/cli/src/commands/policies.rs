@@ -1,7 +1,6 @@
 //! `ssdlab policies`: what the registries of the software SSD hold.
 
-use crate::Exit;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, wrap};
 use serde::Serialize;
 use ssdlab_ssd::ftl::policies::{PolicyInfo, SEPARATIONS, VICTIM_POLICIES};

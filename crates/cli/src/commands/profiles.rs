@@ -1,7 +1,6 @@
 //! `ssdlab profiles`: the workloads that have a name.
 
-use crate::Exit;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json};
 use ssdlab_base::LabError;
 use ssdlab_load::profiles::{PROFILES, Profile, Summary};

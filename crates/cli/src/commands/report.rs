@@ -1,17 +1,43 @@
 //! `ssdlab report` and `ssdlab compare`: results already measured, shown again.
 
-use super::qualify::RESULT_FILE;
-use crate::Exit;
-use crate::args::{Compare, Report};
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, say, write_file};
+use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_bench::report::RunReport;
 use ssdlab_bench::run_dir::RunDir;
-use ssdlab_judge::qualify::Qualification;
+use ssdlab_judge::qualify;
+use ssdlab_judge::qualify::files;
 
 use ssdlab_bench::report::terminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// `ssdlab report`.
+#[derive(Args, Debug)]
+pub struct Report {
+    /// A run directory.
+    pub run_dir: PathBuf,
+    /// Print the result as JSON instead.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `ssdlab compare`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab compare volatile protected --html compare.html")]
+pub struct Compare {
+    /// Run directories, the first is what the others are compared with.
+    #[arg(required = true, num_args = 2..)]
+    pub run_dirs: Vec<PathBuf>,
+    /// Write an HTML page with all runs in each chart.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print as JSON instead.
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Prints a run directory's results and writes its page anew.
 ///
@@ -19,22 +45,13 @@ use std::path::Path;
 /// When it is not a run directory.
 pub fn report(args: &Report) -> Result<Exit, Failure> {
     let page = args.run_dir.join("report.html");
-    if let Some(qualification) = qualification(&args.run_dir)? {
+    if let Some(qualification) = files::read(&args.run_dir)? {
         if args.json {
             print_json(&qualification)?;
             return Ok(Exit::Good);
         }
-        print(&ssdlab_judge::qualify::terminal::comparison_table(
-            &qualification,
-        ))?;
-        print("")?;
-        print(&ssdlab_judge::qualify::terminal::verdict_summary(
-            &qualification,
-        ))?;
-        write_file(
-            &page,
-            &ssdlab_judge::page::qualification_page(&qualification),
-        )?;
+        print(&qualify::terminal::text(&qualification))?;
+        files::write_page(&args.run_dir, &qualification)?;
     } else {
         let dir = RunDir::open(&args.run_dir)?;
         if args.json {
@@ -60,7 +77,7 @@ pub fn compare(args: &Compare) -> Result<Exit, Failure> {
     let mut runs = Vec::new();
     let mut results = Vec::new();
     for path in &args.run_dirs {
-        if path.join(RESULT_FILE).exists() {
+        if files::is_qualification(path) {
             return Err(LabError::refused(
                 format!("{} is a qualification", path.display()),
                 "`compare` takes directories of `ssdlab run`; a qualification's report compares \
@@ -96,30 +113,4 @@ fn cut_off(path: &Path) -> LabError {
         format!("{} has no result.json: the run was cut off", path.display()),
         "series.csv and histograms.csv hold every second up to then",
     )
-}
-
-/// The qualification in a run directory, if it holds one.
-fn qualification(path: &Path) -> Result<Option<Qualification>, LabError> {
-    let file = path.join(RESULT_FILE);
-    let text = match std::fs::read_to_string(&file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) if !path.is_dir() => {
-            let _ = error;
-            return Ok(None);
-        }
-        Err(error) => return Err(LabError::file("reading", file, error)),
-    };
-    serde_json::from_str(&text)
-        .map(Some)
-        .map_err(|error| LabError::BadValue {
-            option: RESULT_FILE.into(),
-            given: "read".into(),
-            allowed: error.to_string(),
-            place: ssdlab_base::error::Place {
-                source: file.display().to_string(),
-                line: Some(error.line()),
-            },
-            hint: "it was written by another version, or changed".into(),
-        })
 }

@@ -1,16 +1,52 @@
 //! `ssdlab reproduce`: every published figure beside ours.
 
-use crate::Exit;
-use crate::args::Reproduce;
+use crate::args::OutputArgs;
 use crate::clock::Utc;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
 use crate::progress::stop_on_signal;
+use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdlab_base::LabError;
+use std::path::PathBuf;
 
 use ssdlab_articles::reproduce;
 use ssdlab_articles::reproduce::{Experiment, Reproduction, figures, run, table};
+
+/// `ssdlab reproduce`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab reproduce                         everything
+  ssdlab reproduce s2d zil.seek            an article, and figures of another
+  ssdlab reproduce zil.rw80.x1 --out x1
+  ssdlab reproduce worn                    with a life of 270 TB: minutes
+
+A figure that is missed is a row like any other. Exit code 2: a self-check
+failed, and the numbers must not be believed.")]
+pub struct Reproduce {
+    /// Ids of figures, beginnings of ids (zil.rw80), or articles (s2d, zil, spare, myth, worn).
+    #[arg(value_name = "ID|ARTICLE")]
+    pub ids: Vec<String>,
+    /// List the figures and what was published, and run nothing.
+    #[arg(long)]
+    pub list: bool,
+    /// Also what takes minutes when no figure is named: the life of article worn.
+    #[arg(long)]
+    pub full: bool,
+    /// A drive saved by `ssdlab age`, in the place of the life of article worn.
+    #[arg(long, value_name = "FILE")]
+    pub aged: Option<PathBuf>,
+    /// Seed of every random stream.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Experiments at once.
+    /// [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
 
 /// Runs what was asked for and writes table and pages.
 ///

@@ -2,22 +2,106 @@
 //! profile and then a trace.
 
 use super::trace::{read_options, warn};
-use crate::args::Run;
+use crate::args::{OutputArgs, TargetArgs};
+use clap::{Args, ValueEnum};
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
-use ssdlab_load::plan::{JobSpec, Phase, Plan};
+use ssdlab_load::plan::Plan;
 use ssdlab_load::profiles::Profile;
 use ssdlab_load::trace::replay::{Fit, Replay};
 use ssdlab_load::{diskspd, fio};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// `ssdlab run`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab run job.fio
+  ssdlab run job.fio --target drive:consumer-sata-1tb
+  ssdlab run --profile jesd219-enterprise --target drive:consumer-sata-1tb
+  ssdlab run --trace log.csv.gz --speed max --target drive:consumer-sata-1tb
+  ssdlab run --size 100GiB --fill 205 --idle 10m -- \\
+      diskspd.exe -t8 -b4k -r4k -o1 -w30 -Su -D -L -d1800 -Rxml \\
+      drive:consumer-sata-1tb")]
+pub struct Run {
+    /// A fio job file.
+    #[arg(value_name = "JOB.fio")]
+    pub job: Option<PathBuf>,
+    /// A workload by name (see `ssdlab profiles`).
+    #[arg(long, value_name = "NAME", conflicts_with = "job")]
+    pub profile: Option<String>,
+    /// Commands outstanding: of a profile's last phase, or of a trace (32 unless given).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub iodepth: Option<u32>,
+    /// Length of a profile's last phase (60s).
+    #[arg(long, value_name = "TIME", requires = "profile")]
+    pub runtime: Option<String>,
+    /// A DISKSPD command line, after `--`.
+    #[arg(last = true, value_name = "diskspd ARGS")]
+    pub diskspd: Vec<String>,
+    /// Where to run it, instead of the target that the workload names.
+    #[arg(long, short, value_name = "TARGET")]
+    pub target: Option<String>,
+    /// Before the run, write the target front to back so many per cent over (205: a little over
+    /// twice).
+    #[arg(long, value_name = "PERCENT")]
+    pub fill: Option<u32>,
+    /// After that, leave it idle for so long (10m).
+    #[arg(long, value_name = "TIME")]
+    pub idle: Option<String>,
+    /// What to print on standard output.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: Format,
+    #[command(flatten)]
+    pub on: TargetArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    #[command(flatten)]
+    pub trace: ReplayArgs,
+}
+
+/// A trace as the workload of `ssdlab run`.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Replay of a trace")]
+pub struct ReplayArgs {
+    /// Replay a trace (see `ssdlab trace`); after a --profile's phases if there is one.
+    #[arg(long, value_name = "FILE", conflicts_with = "job")]
+    pub trace: Option<PathBuf>,
+    /// `max`: as fast as possible; a number: recorded times, so many times as fast.
+    #[arg(long, value_name = "max|X", default_value = "1.0", requires = "trace")]
+    pub speed: String,
+    /// Fold addresses beyond the target's end.
+    #[arg(long, requires = "trace")]
+    pub wrap: bool,
+    /// Shrink all addresses so that the highest fits.
+    #[arg(long, requires = "trace", conflicts_with = "wrap")]
+    pub scale: bool,
+    /// The trace's format, if not told from its content.
+    #[arg(long, value_name = "FORMAT", requires = "trace")]
+    pub trace_format: Option<String>,
+    /// Share of lines that may be bad, in per cent.
+    #[arg(long, value_name = "PERCENT", default_value = "1%", requires = "trace")]
+    pub bad_share: String,
+    /// Which device, where a trace holds several; `all` takes them as one.
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    pub device: Option<String>,
+}
+
+/// `--format`.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A table for people.
+    Table,
+    /// ssdlab's result.json.
+    Json,
+    /// fio's JSON.
+    FioJson,
+    /// DISKSPD's XML.
+    DiskspdXml,
+}
 
 /// Commands of a trace that may be outstanding unless the user says otherwise.
 const TRACE_DEPTH: u32 = 32;
-
-/// Every job of a plan.
-pub fn plan_jobs(plan: &Plan) -> impl Iterator<Item = &JobSpec> {
-    plan.phases.iter().flat_map(|phase| &phase.jobs)
-}
 
 /// The plan that the user asked for.
 ///
@@ -126,16 +210,4 @@ pub fn title(args: &Run) -> String {
         },
         _ => trace.unwrap_or_else(|| format!("DISKSPD {}", args.diskspd.join(" "))),
     }
-}
-
-/// Seconds of the target's clock that the plan takes, where time bounds it.
-pub fn expected_s(plan: &Plan) -> f64 {
-    let of = |job: &JobSpec| {
-        let replay = job.replay.as_ref();
-        let recorded = replay.and_then(|r| Some(r.survey.span_ns as f64 / 1e9 / r.speed?));
-        let run = job.time.run.unwrap_or_default();
-        (run + job.time.ramp + job.time.cool_down).as_secs_f64() + recorded.unwrap_or(0.0)
-    };
-    let phase = |phase: &Phase| phase.jobs.iter().map(of).fold(0.0, f64::max);
-    plan.phases.iter().map(phase).sum()
 }

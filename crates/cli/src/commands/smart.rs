@@ -1,7 +1,6 @@
 //! `ssdlab smart`: the SMART of a saved modelled drive.
 
-use crate::Exit;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json};
 use clap::{Args, ValueEnum};
 use ssdlab_base::LabError;

@@ -1,16 +1,26 @@
 //! `ssdlab theory`: write amplification held against closed forms and a reference.
 
-use crate::Exit;
-use crate::args::Theory;
+use crate::args::OutputArgs;
 use crate::clock::Utc;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, print_json, run_dir, say};
 use crate::progress::stop_on_signal;
+use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdlab_life::theory::report::{About, Row};
 use ssdlab_life::theory::suite::Case;
 use ssdlab_life::theory::{report, suite};
 use std::sync::atomic::Ordering;
+
+/// `ssdlab theory`.
+#[derive(Args, Debug)]
+pub struct Theory {
+    /// The whole grid: minutes to an hour instead of a minute.
+    #[arg(long)]
+    pub full: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
 
 /// Runs the suite and writes its page and CSV.
 ///
@@ -26,11 +36,10 @@ pub fn theory(args: &Theory) -> Result<Exit, Failure> {
     }
     let bar = bar(cases.len(), args.output.quiet);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let measure = |case: &Case| case.drive().map(|mut drive| case.measure(&mut drive));
-    let rows = suite::run(&cases, threads, &stop, measure, |row| {
+    let rows = suite::run(&cases, threads, &stop, Case::measure_drive, |row| {
         bar.set_message(format!("{} {}", row.policy, row.load));
         bar.inc(1);
-    });
+    })?;
     bar.finish_and_clear();
     let page = report::write(&dir, &about(args), &rows)?;
     if args.output.json {

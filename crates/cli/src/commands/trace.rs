@@ -1,7 +1,6 @@
 //! `ssdlab trace`: what a trace looks like, and from one format into another.
 
-use crate::Exit;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json};
 use clap::{Args, Subcommand};
 use ssdlab_base::LabError;

@@ -1,7 +1,7 @@
 //! Where blocks lie on the disks, and the caches before the load.
 
-use super::TierSpec;
-use crate::devices::Devices;
+use super::spec::TierSpec;
+use ssdlab_bench::engine::devices::Devices;
 use ssdlab_ssd::{Command, Drive, DriveCounters, Nanos};
 
 /// Bytes after which blocks go to the next disk of a side, and to the next set of sides.

@@ -3,8 +3,9 @@
 //! An attribute is taken for what smartctl's database calls it; names that smartctl gives any
 //! drive by default are believed only of the vendors whose documents say so.
 
+use super::inspection::{Inspection, TimedWorkload};
 use super::json::Doc;
-use super::{Inspection, Reported, TimedWorkload};
+use ssdlab_bench::device::health::Reported;
 use ssdlab_drives::smart::TIMED_PENDING;
 
 const MIB_32: f64 = (32_u64 << 20) as f64;

@@ -6,9 +6,10 @@
 //! latest the most at the slowest; a slowest rate of nothing gives no latest date. That the load
 //! goes on as it was is assumed, and is not part of the bounds.
 
-use super::{Inspection, Reported};
+use super::inspection::Inspection;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
+use ssdlab_bench::device::health::Reported;
 
 /// What a forecast is made from, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

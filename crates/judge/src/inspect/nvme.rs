@@ -1,9 +1,10 @@
 //! NVMe drives: the health log, and what `nvme` adds: the volatile cache of Identify Controller,
 //! and NAND writes of the OCP log (C0h) and of Intel's (CAh).
 
+use super::inspection::{Inspection, TimedWorkload, percent};
 use super::json::Doc;
 use super::report::DriveReport;
-use super::{Inspection, Reported, TimedWorkload, percent};
+use ssdlab_bench::device::health::Reported;
 use ssdlab_drives::smart::TIMED_PENDING;
 
 const LOG: &str = "nvme_smart_health_information_log";
@@ -55,11 +56,20 @@ pub(super) fn read(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
     }
 }
 
-fn warnings(doc: &Doc, found: &mut Inspection) {
-    let bits = doc
-        .whole(&format!("{LOG}/critical_warning"))
+/// The critical warnings, a bit each.
+fn critical(doc: &Doc) -> u64 {
+    doc.whole(&format!("{LOG}/critical_warning"))
         .or_else(|| doc.whole("smart_status.nvme.value"))
-        .unwrap_or(0);
+        .unwrap_or(0)
+}
+
+/// Whether an NVMe drive warns that the backup of its volatile memory failed.
+pub(super) fn backup_failed(doc: &Doc, found: &Inspection) -> bool {
+    found.identity.protocol.as_deref() == Some("NVMe") && critical(doc) >> 4 & 1 == 1
+}
+
+fn warnings(doc: &Doc, found: &mut Inspection) {
+    let bits = critical(doc);
     let words = [
         "spare below its threshold",
         "temperature beyond a threshold",

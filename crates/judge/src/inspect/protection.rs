@@ -4,34 +4,14 @@
 //! passed self-test of its capacitors, or the word of an NVMe controller that it has no volatile
 //! write cache. A controller that has one may still be protected, so that decides nothing.
 
+use super::ata;
+use super::inspection::{Inspection, Protection};
 use super::json::Doc;
+use super::nvme;
 use super::report::DriveReport;
-use super::{Inspection, ata};
-use serde::{Deserialize, Serialize};
 use ssdlab_bench::device::health::Grade;
 
-/// Whether acknowledged writes survive a power cut, as far as it is known.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Protection {
-    /// `None`: not known.
-    pub holds: Option<bool>,
-    /// How it is known.
-    pub grade: Grade,
-    /// In a sentence without its full stop.
-    pub why: String,
-}
-
-impl Default for Protection {
-    fn default() -> Protection {
-        Protection {
-            holds: None,
-            grade: Grade::None,
-            why: "nothing documents or declares it".into(),
-        }
-    }
-}
-
-/// Names in smartctl's database of attributes whose value tells of the capacitors' health.
+/// Names, in smartctl's database, of the attributes that hold the health of the capacitors.
 const CAPACITORS: [&str; 4] = [
     "Power_Loss_Cap_Test",
     "SuperCap_Health",
@@ -62,10 +42,7 @@ fn declared(holds: bool, why: String) -> Protection {
 }
 
 pub(super) fn judge(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
-    let backup_failed = found
-        .warnings
-        .iter()
-        .any(|w| w.contains("backup of the volatile"));
+    let backup_failed = nvme::backup_failed(doc, found);
     let capacitor = capacitor(doc);
     found.protection = if found.identity.is_virtual {
         Protection {

@@ -1,7 +1,8 @@
 //! SAS drives: endurance indicator, error counters, grown defects.
 
+use super::inspection::{Inspection, percent};
 use super::json::Doc;
-use super::{Inspection, Reported, percent};
+use ssdlab_bench::device::health::Reported;
 
 const GB: f64 = 1e9;
 

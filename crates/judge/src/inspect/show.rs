@@ -1,8 +1,9 @@
 //! An inspection as lines for people: a label and a text each.
 
 use super::forecast::is_used_up;
-use super::{Inspection, Reported};
+use super::inspection::Inspection;
 use ssdlab_bench::device::health::Grade;
+use ssdlab_bench::device::health::Reported;
 use ssdlab_view::units::decimal_bytes;
 
 /// A label and its text.

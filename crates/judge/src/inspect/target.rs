@@ -1,8 +1,11 @@
 //! What an inspection adds to the facts of a target that is about to be judged.
 
-use super::{DriveHealth, Inspection, collect, inspect};
+use super::collect::collect;
+use super::inspection::Inspection;
+use super::read::inspect;
 use rustix::fs::FileType;
 use ssdlab_base::LabError;
+use ssdlab_bench::device::health::DriveHealth;
 use ssdlab_bench::device::system::{DevId, System};
 use ssdlab_bench::device::{TargetFacts, TargetKind};
 use std::path::{Path, PathBuf};

@@ -2,6 +2,7 @@
 
 use super::*;
 use serde_json::{Value, json};
+use ssdlab_base::LabError;
 
 fn look(report: Value) -> Result<Inspection, LabError> {
     inspect(&DriveReport {

@@ -5,8 +5,10 @@
 
 pub mod compare;
 pub mod evidence;
+pub mod files;
 pub mod mechanisms;
 pub mod names;
+pub mod plan;
 pub mod procedures;
 pub mod readings;
 pub mod roles;
@@ -21,16 +23,18 @@ mod mechanism_tests;
 mod plans;
 #[cfg(test)]
 mod procedure_tests;
+mod settings;
 mod show;
 mod steps;
 #[cfg(test)]
 mod verdict_tests;
 
 pub use mechanisms::explain;
-pub use procedures::{Precondition, Progress, Settings, Silent, Step, expected_s, measure};
-pub use roles::{Measure, Requirement, Role, role, roles};
+pub use plan::{QualifyPlan, qualify};
+pub use procedures::{Progress, Silent, Step, expected_s, measure};
+pub use roles::{Measure, Requirement, Role, Unit, role, roles};
+pub use settings::{Precondition, Profile, Settings};
 pub use ssdlab_bench::device::health::Grade;
-pub use steps::Profile;
 pub use verdict::judge;
 
 pub use evidence::{

@@ -13,79 +13,20 @@
 //! Source: SNIA SSS PTS 2.0.2 (rounds, preconditioning); the probes follow S. Han's journal test,
 //! the Ceph documentation's fio line and FreeBSD's `diskinfo -wS` (docs/methods.md, section 2.4).
 
+use super::evidence::{Evidence, Qualification};
+use super::extract;
 use super::plans::Region;
-use super::steps::{Profile, Work, Yields, steps};
-use super::{Evidence, extract};
+use super::settings::{Precondition, Settings, fill_of, region_of};
+use super::steps::{Work, Yields, steps};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
-use ssdlab_bench::device::{Target, TargetFacts, TargetKind};
+use ssdlab_bench::device::{Target, TargetFacts};
 use ssdlab_bench::engine;
 use ssdlab_bench::engine::Observer;
 use ssdlab_bench::record::{Ending, RunRecord, Second};
 use ssdlab_ssd::{Bytes, Nanos};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// What precedes the first measurement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Precondition {
-    /// Write so many bytes once, front to back, from the region's start; at least the region and
-    /// at most the target.
-    Fill(u64),
-    /// Nothing: the caller did it; the text says what, for the report.
-    Done(String),
-}
-
-/// What to measure, where and how long.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// How long.
-    pub profile: Profile,
-    /// Seed of every random stream.
-    pub seed: u64,
-    /// First byte used, a multiple of 4096.
-    pub offset: u64,
-    /// Bytes used; `None`: all from `offset`. Cut to what the target has.
-    pub region: Option<u64>,
-    /// What precedes the first measurement.
-    pub precondition: Precondition,
-    /// Add the whole-drive step (standard and full only). It fills the target.
-    pub whole_drive: bool,
-}
-
-/// What a modelled drive is filled with before a region of it is measured: the load file of
-/// article s2d. A new drive serves the first GiB from its fast cache, which a drive in use does
-/// not have to itself; this much is beyond the cache of the catalogue's consumer drive.
-const FILL_BYTES: u64 = 100 << 30;
-
-impl Settings {
-    /// A profile's usual settings for a target of this kind: one GiB (quick), 8 GiB (standard) or
-    /// 32 GiB (full). Modelled drives are filled first and measured whole as well; a file is taken
-    /// to have just been written; a device is taken as it is.
-    pub fn usual(profile: Profile, kind: TargetKind) -> Settings {
-        let modelled = matches!(kind, TargetKind::Modelled | TargetKind::Null);
-        let precondition = match kind {
-            TargetKind::Modelled | TargetKind::Null => Precondition::Fill(FILL_BYTES),
-            TargetKind::File => {
-                Precondition::Done("the file was written once, front to back, when made".into())
-            }
-            TargetKind::BlockDevice => {
-                Precondition::Done("none: the device was measured as it was found".into())
-            }
-        };
-        Settings {
-            profile,
-            seed: 1,
-            offset: 0,
-            region: Some(match profile {
-                Profile::Quick => 1 << 30,
-                Profile::Standard => 8 << 30,
-                Profile::Full => 32 << 30,
-            }),
-            precondition,
-            whole_drive: modelled,
-        }
-    }
-}
 
 /// One step, for progress.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +41,7 @@ pub struct Step {
     pub expected_s: f64,
 }
 
-/// Sees a qualification as it happens.
+/// Sees a qualification as it happens. Only [`Progress::step`] has to be written.
 pub trait Progress {
     /// A step begins.
     fn step(&mut self, step: &Step);
@@ -117,6 +58,28 @@ pub trait Progress {
     ) -> Result<(), LabError> {
         Ok(())
     }
+
+    /// A new file is being filled: bytes written, and their total.
+    fn filling(&mut self, _file: &Path, _done: u64, _total: u64) {}
+
+    /// The target is open; nothing has been measured yet.
+    ///
+    /// # Errors
+    /// When results cannot be written: the run ends.
+    fn opened(&mut self, _facts: &TargetFacts) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    /// The target has been measured and judged; the references follow.
+    ///
+    /// # Errors
+    /// When results cannot be written: the run ends.
+    fn judged(&mut self, _so_far: &Qualification) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    /// The steps of a reference drive follow: its name, its number from 1, and how many there are.
+    fn reference(&mut self, _drive: &str, _number: usize, _count: usize) {}
 }
 
 /// Progress that nobody watches.
@@ -124,30 +87,6 @@ pub struct Silent;
 
 impl Progress for Silent {
     fn step(&mut self, _step: &Step) {}
-}
-
-/// Regions are whole numbers of the largest block written.
-const REGION_UNIT: u64 = 128 << 10;
-const REGION_MIN: u64 = 1 << 20;
-
-fn region_of(settings: &Settings, capacity: u64) -> Result<Region, LabError> {
-    let room = capacity.saturating_sub(settings.offset);
-    let bytes = settings.region.unwrap_or(room).min(room) / (REGION_UNIT) * (REGION_UNIT);
-    if bytes < REGION_MIN || !settings.offset.is_multiple_of(4096) {
-        return Err(LabError::refused(
-            format!(
-                "a region of {bytes} bytes at {} of a target of {capacity} bytes is too small or \
-                 not aligned to 4096",
-                settings.offset
-            ),
-            "measure at least 1 MiB",
-        ));
-    }
-    Ok(Region {
-        offset: settings.offset,
-        bytes,
-        seed: settings.seed,
-    })
 }
 
 /// About how long measuring takes on the target's clock, s, fills left out.
@@ -158,19 +97,6 @@ pub fn expected_s(settings: &Settings, facts: &TargetFacts) -> Result<f64, LabEr
     let region = region_of(settings, facts.capacity)?;
     let list = steps(settings, region, facts.capacity, facts.block_size);
     Ok(list.iter().map(|w| w.expected_s).sum())
-}
-
-/// What [`Precondition::Fill`] writes.
-pub(super) fn fill_of(settings: &Settings, region: Region, capacity: u64) -> Region {
-    let bytes = match settings.precondition {
-        Precondition::Fill(bytes) => bytes.max(region.bytes),
-        Precondition::Done(_) => region.bytes,
-    };
-    let room = capacity - region.offset;
-    Region {
-        bytes: bytes.min(room) / REGION_UNIT * REGION_UNIT,
-        ..region
-    }
 }
 
 struct Watch<'a> {

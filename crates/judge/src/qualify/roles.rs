@@ -48,7 +48,7 @@ pub struct Requirement {
     /// Largest value that meets it, in `unit`.
     pub at_most: Option<f64>,
     /// The measure's unit, repeated.
-    pub unit: String,
+    pub unit: Unit,
     /// Another measure that meets it as well.
     pub or: Option<Alternative>,
     /// Whether the role cannot do without it.
@@ -68,7 +68,7 @@ pub struct Alternative {
     /// Largest value that meets it, in `unit`.
     pub at_most: Option<f64>,
     /// The measure's unit, repeated.
-    pub unit: String,
+    pub unit: Unit,
 }
 
 /// What a requirement looks at.
@@ -139,23 +139,64 @@ impl Measure {
         Measure::EnduranceTbPerDay,
     ];
 
-    /// Its unit; `yes` for what holds or does not.
-    pub const fn unit(self) -> &'static str {
+    /// Its unit.
+    pub const fn unit(self) -> Unit {
         use Measure::*;
         match self {
-            Durability | PowerLossProtection | SteadyState => "yes",
+            Durability | PowerLossProtection | SteadyState => Unit::Fact,
             DurableWriteP50 | DurableWriteP99 | FlushP99 | RandomReadP99 | ReadP99UnderWrites => {
-                "ms"
+                Unit::Milliseconds
             }
             DurableWritesPerSecond
             | SustainedDurableIops
             | WriteThroughMixedIops
             | SustainedWriteIops
-            | RandomReadIops => "/s",
-            DurableWritesScaling | FlushGrowth | WriteThroughPenalty => "x",
-            WriteCliffDepth => "%",
-            EnduranceDwpd => "DWPD",
-            EnduranceTbPerDay => "TB/day",
+            | RandomReadIops => Unit::PerSecond,
+            DurableWritesScaling | FlushGrowth | WriteThroughPenalty => Unit::Ratio,
+            WriteCliffDepth => Unit::Percent,
+            EnduranceDwpd => Unit::DriveWritesPerDay,
+            EnduranceTbPerDay => Unit::TerabytesPerDay,
+        }
+    }
+}
+
+/// The unit of a measure and of its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum Unit {
+    /// It holds or does not.
+    #[serde(rename = "yes")]
+    Fact,
+    /// ms.
+    #[serde(rename = "ms")]
+    Milliseconds,
+    /// Commands per second.
+    #[serde(rename = "/s")]
+    PerSecond,
+    /// One value divided by another.
+    #[serde(rename = "x")]
+    Ratio,
+    /// Per cent.
+    #[serde(rename = "%")]
+    Percent,
+    /// Rated drive writes per day.
+    #[serde(rename = "DWPD")]
+    DriveWritesPerDay,
+    /// Terabytes (10^12 bytes) per day.
+    #[serde(rename = "TB/day")]
+    TerabytesPerDay,
+}
+
+impl Unit {
+    /// As it stands behind a number.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Unit::Fact => "",
+            Unit::Milliseconds => "ms",
+            Unit::PerSecond => "/s",
+            Unit::Ratio => "x",
+            Unit::Percent => "%",
+            Unit::DriveWritesPerDay => "DWPD",
+            Unit::TerabytesPerDay => "TB/day",
         }
     }
 }
@@ -218,7 +259,7 @@ mod tests {
                 assert!(!r.title.is_empty(), "{at}: title");
                 assert_eq!(r.unit, r.measure.unit(), "{at}: unit");
                 let limits = r.at_least.is_some() as u8 + r.at_most.is_some() as u8;
-                assert_eq!(limits, (r.unit != "yes") as u8, "{at}: limits");
+                assert_eq!(limits, (r.unit != Unit::Fact) as u8, "{at}: limits");
                 if let Some(or) = &r.or {
                     assert_eq!(or.unit, or.measure.unit(), "{at}: unit of the alternative");
                     assert!(or.at_least.is_some() != or.at_most.is_some(), "{at}");

@@ -1,5 +1,6 @@
 //! Numbers as people read them.
 
+use super::roles::Unit;
 use ssdlab_ssd::Nanos;
 
 /// A time given in ns: `15.2 ms`.
@@ -32,27 +33,27 @@ pub fn plain(value: f64) -> String {
     }
 }
 
-/// A value with its unit, as [`super::Measure::unit`] names it.
-pub fn with_unit(value: f64, unit: &str) -> String {
+/// A value with its unit.
+pub fn with_unit(value: f64, unit: Unit) -> String {
     match unit {
-        "ms" => time((value * 1e6).round() as u64),
-        "/s" => format!("{} /s", rate(value)),
-        "x" => format!("{}x", plain(value)),
-        "%" => format!("{value:.0} %"),
-        _ => format!("{value:.2} {unit}"),
+        Unit::Milliseconds => time((value * 1e6).round() as u64),
+        Unit::PerSecond => format!("{} /s", rate(value)),
+        Unit::Ratio => format!("{}x", plain(value)),
+        Unit::Percent => format!("{value:.0} %"),
+        _ => format!("{value:.2} {}", unit.symbol()),
     }
 }
 
 /// A limit with its unit: whole numbers without places.
-pub fn limit(value: f64, unit: &str) -> String {
+pub fn limit(value: f64, unit: Unit) -> String {
     let number = if value.fract() == 0.0 {
         rate_whole(value)
     } else {
         format!("{value}")
     };
     match unit {
-        "x" => format!("{number}x"),
-        _ => format!("{number} {unit}"),
+        Unit::Ratio => format!("{number}x"),
+        _ => format!("{number} {}", unit.symbol()),
     }
 }
 
@@ -74,12 +75,12 @@ mod tests {
         assert_eq!(rate(66.2), "66");
         assert_eq!(rate(0.84), "0.8");
         assert_eq!(rate(1_234_567.0), "1,234,567");
-        assert_eq!(with_unit(15.2, "ms"), "15.2 ms");
-        assert_eq!(with_unit(0.021, "ms"), "21.0 us");
-        assert_eq!(with_unit(0.1014, "DWPD"), "0.10 DWPD");
-        assert_eq!(limit(0.5, "ms"), "0.5 ms");
-        assert_eq!(limit(1.5, "x"), "1.5x");
-        assert_eq!(limit(3.0, "DWPD"), "3 DWPD");
-        assert_eq!(limit(2200.0, "/s"), "2,200 /s");
+        assert_eq!(with_unit(15.2, Unit::Milliseconds), "15.2 ms");
+        assert_eq!(with_unit(0.021, Unit::Milliseconds), "21.0 us");
+        assert_eq!(with_unit(0.1014, Unit::DriveWritesPerDay), "0.10 DWPD");
+        assert_eq!(limit(0.5, Unit::Milliseconds), "0.5 ms");
+        assert_eq!(limit(1.5, Unit::Ratio), "1.5x");
+        assert_eq!(limit(3.0, Unit::DriveWritesPerDay), "3 DWPD");
+        assert_eq!(limit(2200.0, Unit::PerSecond), "2,200 /s");
     }
 }

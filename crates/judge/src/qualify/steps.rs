@@ -1,22 +1,9 @@
 //! The list of steps that a profile consists of.
 
 use super::plans::{self, Region};
-use super::procedures::{Precondition, Settings, fill_of};
+use super::settings::{Precondition, Profile, Settings, fill_of};
 use super::{extract, names};
-use serde::{Deserialize, Serialize};
 use ssdlab_load::plan::{Durability, Mix, Plan};
-
-/// How long to measure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Profile {
-    /// About a minute. Too short for steady state or for ruling a write cliff out.
-    Quick,
-    /// About a quarter of an hour.
-    Standard,
-    /// Hours; adds SNIA preconditioning and up to 25 one-minute rounds.
-    Full,
-}
 
 /// Seconds per kind of step.
 struct Durations {
@@ -36,15 +23,6 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
 impl Profile {
-    /// As on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Profile::Quick => "quick",
-            Profile::Standard => "standard",
-            Profile::Full => "full",
-        }
-    }
-
     const fn durations(self) -> Durations {
         match self {
             Profile::Quick => Durations {

@@ -10,6 +10,11 @@ use ssdlab_view::units;
 /// Drives beside each other in one table; more go into another below.
 const DRIVES_ACROSS: usize = 3;
 
+/// The comparison, then the verdict.
+pub fn text(q: &Qualification) -> String {
+    format!("{}\n{}", comparison_table(q), verdict_summary(q))
+}
+
 /// Every requirement, what gives, and last, where a person looks first, the answer.
 pub fn verdict_summary(q: &Qualification) -> String {
     let verdict = &q.target.verdict;

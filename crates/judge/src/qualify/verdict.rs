@@ -4,7 +4,7 @@
 //! else PASS; soft requirements that fail are named in the answer and change nothing else.
 
 use super::readings::{self, Reading};
-use super::roles::{Measure, Requirement, Role};
+use super::roles::{Measure, Requirement, Role, Unit};
 use super::{Evidence, Finding, Grade, Mechanism, Outcome, Verdict, mechanisms, show};
 
 /// Holds `evidence` against `role`.
@@ -50,7 +50,7 @@ struct Judged {
     why: String,
 }
 
-fn weigh(reading: Reading, at_least: Option<f64>, at_most: Option<f64>, unit: &str) -> Judged {
+fn weigh(reading: Reading, at_least: Option<f64>, at_most: Option<f64>, unit: Unit) -> Judged {
     match reading {
         Reading::Unknown { grade, why } => Judged {
             outcome: Outcome::Unknown,
@@ -76,7 +76,7 @@ fn weigh(reading: Reading, at_least: Option<f64>, at_most: Option<f64>, unit: &s
     }
 }
 
-fn limit_text(at_least: Option<f64>, at_most: Option<f64>, unit: &str) -> String {
+fn limit_text(at_least: Option<f64>, at_most: Option<f64>, unit: Unit) -> String {
     match (at_least, at_most) {
         (Some(l), _) => format!(">= {}", show::limit(l, unit)),
         (_, Some(l)) => format!("<= {}", show::limit(l, unit)),
@@ -86,15 +86,15 @@ fn limit_text(at_least: Option<f64>, at_most: Option<f64>, unit: &str) -> String
 
 fn find(r: &Requirement, role: &Role, e: &Evidence) -> Finding {
     let reading = readings::read(r.measure, role.durable_method, e);
-    let mut judged = weigh(reading, r.at_least, r.at_most, &r.unit);
-    let mut limit = limit_text(r.at_least, r.at_most, &r.unit);
+    let mut judged = weigh(reading, r.at_least, r.at_most, r.unit);
+    let mut limit = limit_text(r.at_least, r.at_most, r.unit);
     if let Some(or) = &r.or {
         let reading = readings::read(or.measure, role.durable_method, e);
-        let other = weigh(reading, or.at_least, or.at_most, &or.unit);
+        let other = weigh(reading, or.at_least, or.at_most, or.unit);
         judged = either(judged, other);
         limit = format!(
             "{limit} or {}",
-            limit_text(or.at_least, or.at_most, &or.unit)
+            limit_text(or.at_least, or.at_most, or.unit)
         );
     }
     Finding {
@@ -142,26 +142,40 @@ fn durable_clause(role: &Role, e: &Evidence) -> Option<String> {
     ))
 }
 
-/// What a failed finding says inside the answer.
-fn clause(role: &Role, e: &Evidence, f: &Finding) -> String {
+/// A failed finding inside the answer.
+struct Clause {
+    text: String,
+    /// It gives the time and rate of durable writes, which the volatile buffer may explain.
+    is_durable_rate: bool,
+}
+
+fn clause(role: &Role, e: &Evidence, f: &Finding) -> Clause {
     use Measure::*;
-    let durable = || durable_clause(role, e);
-    let named = || {
-        format!(
-            "{}: {} (required {})",
-            lower_first(&f.title),
-            f.value,
-            f.limit
-        )
-    };
-    match measure_of(role, f) {
+    let measure = measure_of(role, f);
+    if let Some(DurableWriteP50 | DurableWritesPerSecond) = measure
+        && let Some(text) = durable_clause(role, e)
+    {
+        return Clause {
+            text,
+            is_durable_rate: true,
+        };
+    }
+    let text = match measure {
         Some(PowerLossProtection) => "it has no power-loss protection".into(),
-        Some(DurableWriteP50 | DurableWritesPerSecond) => durable().unwrap_or_else(named),
         Some(FlushP99) => format!(
             "one flush in a hundred takes {} or more (required {})",
             f.value, f.limit
         ),
-        _ => named(),
+        _ => format!(
+            "{}: {} (required {})",
+            lower_first(&f.title),
+            f.value,
+            f.limit
+        ),
+    };
+    Clause {
+        text,
+        is_durable_rate: false,
     }
 }
 
@@ -183,12 +197,11 @@ fn join(mut clauses: Vec<String>) -> String {
     }
 }
 
-fn because(e: &Evidence, mechanisms: &[Mechanism], clauses: &str) -> &'static str {
-    let forced = mechanisms
-        .iter()
-        .any(|m| m.id == "volatile_buffer_forced_to_media");
+/// Why durable writes are slow, where a mechanism shows it.
+fn because(e: &Evidence, mechanisms: &[Mechanism]) -> &'static str {
+    let forced = |m: &Mechanism| m.id == "volatile_buffer_forced_to_media";
     match readings::known_protection(e) {
-        _ if !forced || !clauses.ends_with("a second)") => "",
+        _ if !mechanisms.iter().any(forced) => "",
         Some(_) => " because the volatile buffer is forced to media on each one",
         None => ", as when a volatile buffer is forced to media on each one",
     }
@@ -201,8 +214,12 @@ fn answer_no(role: &Role, e: &Evidence, findings: &[Finding], m: &[Mechanism]) -
         .filter(|f| f.hard && f.outcome == Outcome::Fail)
         .collect();
     failed.sort_by_key(|f| measure_of(role, f) == Some(Measure::DurableWritesPerSecond));
-    let clauses = join(failed.iter().map(|f| clause(role, e, f)).collect());
-    let cause = because(e, m, &clauses);
+    let clauses: Vec<Clause> = failed.iter().map(|f| clause(role, e, f)).collect();
+    let cause = match clauses.last() {
+        Some(last) if last.is_durable_rate => because(e, m),
+        _ => "",
+    };
+    let clauses = join(clauses.into_iter().map(|clause| clause.text).collect());
     format!("No: not a good choice as {}: {clauses}{cause}.", role.as_a)
 }
 

@@ -3,6 +3,8 @@
 use super::Endurance;
 use serde::Serialize;
 use ssdlab_base::LabError;
+use ssdlab_base::check::failures;
+use ssdlab_bench::engine::devices::{Devices, Done, Source};
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, Nanos};
@@ -85,12 +87,12 @@ pub fn speeds(config: &DriveConfig, seed: u64) -> Result<Speeds, LabError> {
     let refused = |error: String| LabError::refused(error, "see `ssdlab drives show`");
     let blocks = config.user_bytes / BLOCK;
     let mut rng = Rng::named(seed, "endurance: speeds");
-    let mut drive = match config.ftl.mapping.kind.is_block_mapped() {
+    let mut devices = match config.ftl.mapping.kind.is_block_mapped() {
         true => {
-            let drive = Drive::new(config.clone());
-            let mut drive = drive.map_err(|e| refused(e.to_string()))?;
-            fill_in_time(&mut drive, config.user_bytes)?;
-            drive
+            let drive = Drive::new(config.clone()).map_err(|e| refused(e.to_string()))?;
+            let mut devices = Devices::one(drive);
+            fill_in_time(&mut devices, config.user_bytes);
+            devices
         }
         false => {
             let drive = CountingDrive::new(config.clone());
@@ -102,12 +104,15 @@ pub fn speeds(config: &DriveConfig, seed: u64) -> Result<Speeds, LabError> {
                 batch.extend((0..4096).map(|_| write(&mut rng, blocks, false)));
                 drive.apply_all(&batch);
             }
-            drive.into_timed().map_err(|e| refused(e.to_string()))?
+            Devices::one(drive.into_timed().map_err(|e| refused(e.to_string()))?)
         }
     };
-    let sustained_iops = rate(&mut drive, &mut rng, blocks, false);
-    let durable_iops = rate(&mut drive, &mut rng, blocks, true);
-    drive.check().map_err(LabError::SelfCheck)?;
+    let sustained_iops = rate(&mut devices, &mut rng, blocks, false);
+    let durable_iops = rate(&mut devices, &mut rng, blocks, true);
+    let failed = failures(&devices.checks());
+    if !failed.is_empty() {
+        return Err(LabError::SelfCheck(failed.join("; ")));
+    }
     Ok(Speeds {
         sustained_iops,
         durable_iops,
@@ -122,48 +127,66 @@ fn write(rng: &mut Rng, blocks: u64, fua: bool) -> Command {
 }
 
 /// Writes a drive once from front to back, a command at a time.
-fn fill_in_time(drive: &mut Drive, bytes: u64) -> Result<(), LabError> {
+fn fill_in_time(devices: &mut Devices, bytes: u64) {
     const RUN: u64 = 1 << 20;
-    for at in (0..bytes).step_by(RUN as usize) {
-        let command = Command::write(at, RUN.min(bytes - at) as u32);
-        drive.submit(0, &command, drive.now());
-        if drive.pop_completion(Nanos::MAX).is_none() {
-            return Err(LabError::refused(
-                format!(
-                    "{} cannot be filled: it stops answering",
-                    drive.config().name
-                ),
-                "see `ssdlab drives check`",
-            ));
+    let mut writes = (0..bytes)
+        .step_by(RUN as usize)
+        .map(|at| Command::write(at, RUN.min(bytes - at) as u32));
+    devices.keep(1, Nanos::MAX, &mut || writes.next());
+    devices.settle();
+}
+
+/// Random writes, of which the first ones are not counted.
+struct Writes<'a> {
+    rng: &'a mut Rng,
+    blocks: u64,
+    fua: bool,
+    /// Writes left to give.
+    left: u32,
+    warm: u32,
+    counted: u32,
+    done: u32,
+    /// Times of the completions at which counting begins and ends.
+    span: [Nanos; 2],
+}
+
+impl Source for Writes<'_> {
+    fn next(&mut self, _: &Drive) -> Option<Command> {
+        self.left = self.left.checked_sub(1)?;
+        Some(write(self.rng, self.blocks, self.fua))
+    }
+
+    fn done(&mut self, _: &Drive, done: &Done) {
+        self.done += 1;
+        if self.done == self.warm {
+            self.span[0] = done.done;
+        }
+        if self.done == self.warm + self.counted {
+            self.span[1] = done.done;
         }
     }
-    Ok(())
 }
 
 /// Writes a second with [`DEPTH`] outstanding, once those before have settled; `None` when the
 /// drive stops answering: that is no rate of 0.
-fn rate(drive: &mut Drive, rng: &mut Rng, blocks: u64, fua: bool) -> Option<f64> {
-    let mut now = drive.now();
-    for tag in 0..DEPTH {
-        drive.submit(tag, &write(rng, blocks, fua), now);
-    }
+fn rate(devices: &mut Devices, rng: &mut Rng, blocks: u64, fua: bool) -> Option<f64> {
     // Durable writes of an unprotected drive take milliseconds each: fewer tell as much.
     let (warm, counted) = if fua { (2_000, 6_000) } else { (WARM, COUNTED) };
-    let mut begin = now;
-    for n in 0..warm + counted {
-        let completion = drive.pop_completion(Nanos::MAX)?;
-        now = completion.done;
-        if n + 1 == warm {
-            begin = now;
-        }
-        drive.submit(completion.tag, &write(rng, blocks, fua), now);
-    }
-    for _ in 0..DEPTH {
-        // What is outstanding is waited for, so that the next measurement starts with nothing.
-        drive.pop_completion(Nanos::MAX)?;
-    }
-    let seconds = (now.0 - begin.0) as f64 / 1e9;
-    (seconds > 0.0).then(|| f64::from(counted) / seconds)
+    let mut writes = Writes {
+        rng,
+        blocks,
+        fua,
+        left: warm + counted + DEPTH,
+        warm,
+        counted,
+        done: 0,
+        span: [Nanos::ZERO; 2],
+    };
+    devices.keep(DEPTH, Nanos::MAX, &mut writes);
+    let [begin, end] = writes.span;
+    devices.settle();
+    let seconds = end.0.saturating_sub(begin.0) as f64 / 1e9;
+    (seconds > 0.0 && devices.outstanding(0) == 0).then(|| f64::from(counted) / seconds)
 }
 
 /// A table for people.
@@ -228,9 +251,10 @@ mod tests {
         config.ftl.slc.superblocks = 0;
         config.ftl.journal = Default::default();
         config.ftl.mapping.kind = ssdlab_ssd::config::MappingKind::Block;
-        let mut drive = Drive::new(config.clone()).unwrap();
-        fill_in_time(&mut drive, config.user_bytes).unwrap();
-        assert_eq!(drive.counters().host_bytes_written, config.user_bytes);
+        let mut devices = Devices::one(Drive::new(config.clone()).unwrap());
+        fill_in_time(&mut devices, config.user_bytes);
+        let counters = devices.drive(0).counters();
+        assert_eq!(counters.host_bytes_written, config.user_bytes);
         let found = speeds(&config, 1).unwrap();
         assert!(
             found.sustained_iops.is_some_and(|iops| iops > 0.0),

@@ -1,14 +1,15 @@
 //! The two gears behind one face.
 
-use hdrhistogram::Histogram;
+use ssdlab_base::latencies::Latencies;
+use ssdlab_bench::engine::devices::{Devices, Done, Source};
 use ssdlab_ssd::ftl::SuperblockView;
 use ssdlab_ssd::nand::Purpose;
 use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, DriveCounters, Nanos, Op};
 
 /// Histograms of latencies in ns, by kind of command.
-pub(super) type ByOp = [Histogram<u64>; Op::COUNT];
+pub(super) type ByOp = [Latencies; Op::COUNT];
 
-/// What a life needs of a drive, in either gear.
+/// Interface of a drive to a life, in either gear.
 pub(super) trait Machine {
     /// Does what the commands ask; in the timed gear, as many as its depth allows may be left
     /// outstanding. Latencies in ns go to the table.
@@ -63,115 +64,110 @@ impl Machine for CountingDrive {
     }
 }
 
-/// A drive in virtual time, kept at a queue depth: the next command is submitted the moment one
-/// completes.
+/// A drive in virtual time, kept at a queue depth.
 pub(super) struct Timed {
-    drive: Drive,
+    devices: Devices,
     depth: u32,
-    /// Commands under way, by tag.
-    under_way: Vec<Op>,
-    free: Vec<u32>,
-    /// Integral of the number outstanding over time, and sum of latencies: equal by Little's law
-    /// once nothing is outstanding. In ns.
-    area: u128,
-    latency_sum: u128,
-    last: Nanos,
 }
 
 impl Timed {
     pub fn new(drive: Drive, depth: u32) -> Timed {
         Timed {
-            last: drive.now(),
-            drive,
+            devices: Devices::one(drive),
             depth,
-            under_way: vec![Op::Flush; depth as usize],
-            free: (0..depth).rev().collect(),
-            area: 0,
-            latency_sum: 0,
         }
     }
 
     pub fn into_drive(self) -> Drive {
-        self.drive
+        self.devices.into_drive()
     }
 
-    /// Takes one completion; returns its tag.
-    #[inline]
-    fn complete(&mut self, latencies: &mut ByOp) -> Option<u32> {
-        let outstanding = self.depth as usize - self.free.len();
-        let done = self.drive.pop_completion(Nanos::MAX)?;
-        let latency = done.done.0 - done.submitted.0;
-        self.area += outstanding as u128 * u128::from(done.done.0 - self.last.0);
-        self.latency_sum += u128::from(latency);
-        self.last = done.done;
-        let op = self.under_way[done.tag as usize] as usize;
-        latencies[op].saturating_record(latency);
-        Some(done.tag)
-    }
-
-    #[inline]
-    fn submit(&mut self, tag: u32, command: &Command) {
-        self.under_way[tag as usize] = command.op;
-        self.drive.submit(tag, command, self.last);
+    fn drive(&self) -> &Drive {
+        self.devices.drive(0)
     }
 }
 
 /// Commands whose memory is fetched ahead of their turn.
 const AHEAD: usize = 24;
 
+/// A batch on its way to the drive.
+struct Batch<'a> {
+    commands: &'a [Command],
+    at: usize,
+    latencies: &'a mut ByOp,
+}
+
+impl Source for Batch<'_> {
+    #[inline]
+    fn has_next(&self) -> bool {
+        self.at < self.commands.len()
+    }
+
+    #[inline]
+    fn next(&mut self, drive: &Drive) -> Option<Command> {
+        if let Some(later) = self.commands.get(self.at + AHEAD) {
+            drive.prefetch(later);
+        }
+        let next = self.commands.get(self.at).copied();
+        self.at += 1;
+        next
+    }
+
+    #[inline]
+    fn done(&mut self, _: &Drive, done: &Done) {
+        record(self.latencies, done);
+    }
+}
+
+#[inline]
+fn record(latencies: &mut ByOp, done: &Done) {
+    latencies[done.op as usize].saturating_record(done.done.0 - done.submitted.0);
+}
+
 impl Machine for Timed {
     fn run(&mut self, batch: &[Command], latencies: &mut ByOp) {
-        for (index, command) in batch.iter().enumerate() {
-            if let Some(next) = batch.get(index + AHEAD) {
-                self.drive.prefetch(next);
-            }
-            let tag = match self.free.pop() {
-                Some(tag) => tag,
-                None => match self.complete(latencies) {
-                    Some(tag) => tag,
-                    // A drive that loses commands is found by the self-check.
-                    None => return,
-                },
-            };
-            self.submit(tag, command);
-        }
+        let mut source = Batch {
+            commands: batch,
+            at: 0,
+            latencies,
+        };
+        self.devices.keep(self.depth, Nanos::MAX, &mut source);
     }
 
     fn settle(&mut self, latencies: &mut ByOp) {
-        // Asked for more than is outstanding, the drive would live on to the end of time.
-        while self.free.len() < self.depth as usize {
-            let Some(tag) = self.complete(latencies) else {
-                return;
-            };
-            self.free.push(tag);
-        }
+        self.devices.settle_with(|_, done| record(latencies, done));
     }
 
     fn config(&self) -> &DriveConfig {
-        self.drive.config()
+        self.drive().config()
     }
     fn counters(&self) -> &DriveCounters {
-        self.drive.counters()
+        self.drive().counters()
     }
     fn superblocks(&self) -> Vec<SuperblockView> {
-        self.drive.superblocks()
+        self.drive().superblocks()
     }
     fn free_superblocks(&self) -> usize {
-        self.drive.free_superblocks()
+        self.drive().free_superblocks()
     }
     fn check(&self) -> Result<(), String> {
-        self.drive.check()
+        self.drive().check()
     }
     fn now(&self) -> Nanos {
-        self.last
+        self.devices.now()
     }
     fn busy_by_purpose(&self) -> Option<[u64; Purpose::COUNT]> {
-        Some(self.drive.busy_by_purpose())
+        Some(self.drive().busy_by_purpose())
     }
     fn utilisation(&self) -> Option<(f64, f64)> {
-        let (dies, channels) = self.drive.busy_ns();
+        let (dies, channels) = self.drive().busy_ns();
         // Work is booked ahead: a die's time runs until the end of what is booked on it.
-        let end = |die: usize| self.drive.die_free_at(die as u32).max(self.drive.now()).0;
+        let end = |die: usize| {
+            self.drive()
+                .die_free_at(die as u32)
+                .max(self.drive().now())
+                .0
+        };
         let lived: u128 = (0..dies.len()).map(|die| u128::from(end(die))).sum();
         let share = |busy: &[u64]| {
             let sum: u128 = busy.iter().map(|&ns| u128::from(ns)).sum();
@@ -181,22 +177,10 @@ impl Machine for Timed {
         Some((share(&dies), share(&channels)))
     }
     fn energy_nj(&self) -> Option<u128> {
-        let figures = self.drive.config().energy != ssdlab_ssd::config::EnergyConfig::default();
-        figures.then(|| self.drive.energy().total_nj())
+        let figures = self.drive().config().energy != ssdlab_ssd::config::EnergyConfig::default();
+        figures.then(|| self.drive().energy().total_nj())
     }
     fn littles_law(&self) -> Option<Result<(), String>> {
-        Some(
-            if self.drive.outstanding() == 0 && self.area == self.latency_sum {
-                Ok(())
-            } else {
-                Err(format!(
-                    "{} outstanding in the end; the integral of the number outstanding is {} ns, \
-                 the sum of latencies {} ns",
-                    self.drive.outstanding(),
-                    self.area,
-                    self.latency_sum
-                ))
-            },
-        )
+        Some(self.devices.littles_law())
     }
 }

@@ -41,11 +41,6 @@ impl Curve {
         }
     }
 
-    /// Whether it has no points, as a curve loaded from an image may.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
     /// The value at `x`; zero for a curve without points.
     #[inline]
     pub fn at(&self, x: u64) -> u64 {

@@ -193,7 +193,7 @@ impl Image for SpareArea {
 pub struct ReclaimConfig {
     /// Victim policy: the superblock that is emptied next.
     pub victim: VictimChoice,
-    /// When.
+    /// Pacing of reclaim.
     pub pace: Pace,
     /// R: reclaim works, paid by host writes, while no more superblocks than this are free. A
     /// block-mapped drive has this number beyond its segments and logs, to rewrite segments into.

@@ -42,7 +42,7 @@ pub struct DriveConfig {
     pub host: HostConfig,
     /// Energy per operation and at rest.
     pub energy: EnergyConfig,
-    /// How the media wears; `None`: it does not.
+    /// Wear of the media; `None`: it does not wear.
     pub wear: Option<WearConfig>,
 }
 

@@ -1,4 +1,4 @@
-//! Parameters of the array: times of its operations, and how they go together.
+//! Parameters of the array: times of its operations, and rules for concurrent ones.
 
 use crate::image::image_of;
 use crate::units::Nanos;
@@ -29,14 +29,14 @@ image_of!(NandTiming {
     channel_bytes_per_second
 });
 
-/// How a program or erase at work is interrupted by a read.
+/// Suspension of a program or erase in progress by a read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Suspend {
-    /// From the read's arrival until the die can sense.
+    /// Time from the read's arrival until the die can sense.
     pub suspend: Nanos,
-    /// From the end of the read until the operation goes on.
+    /// Time from the end of the read until the operation resumes.
     pub resume: Nanos,
-    /// How often one operation may be interrupted.
+    /// Maximum number of suspensions of one operation.
     pub most: u8,
 }
 
@@ -46,18 +46,18 @@ image_of!(Suspend {
     most
 });
 
-/// The array's times and how its operations go together.
+/// Times of the array and rules for concurrent operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NandConfig {
     /// Times.
     pub timing: NandTiming,
-    /// Reads overtake programs and erases that have not begun.
+    /// Whether reads overtake programs and erases that have not begun.
     pub read_first: bool,
-    /// Reads interrupt programs and erases at work; needs `read_first`.
+    /// Whether and how reads suspend programs and erases in progress; needs `read_first`.
     pub suspend: Option<Suspend>,
-    /// A die senses the next page while the last one's data still moves out.
+    /// Whether a die senses the next page while the previous one's data is still being transferred.
     pub cache_read: bool,
-    /// A die's register is loaded while its array still programs the page before.
+    /// Whether a die's register is loaded while its array still programs the previous page.
     pub cache_program: bool,
 }
 

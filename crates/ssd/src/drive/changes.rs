@@ -20,10 +20,7 @@ impl<F: Translation> Engine<F> {
         if partial != 0 {
             received = received.max(self.read_edges(command, &slots, ready));
         }
-        let counters = self.ftl.counters();
-        counters.host_writes += 1;
-        counters.host_bytes_written += u64::from(command.len);
-        counters.host_fua_writes += u64::from(command.fua);
+        self.ftl.counters().count_write(command);
         let through = command.fua && !self.config.buffer.protected;
         self.change(Change {
             tag,
@@ -34,11 +31,7 @@ impl<F: Translation> Engine<F> {
             },
             next: slots.start,
             last: slots.end,
-            hint: Hint {
-                stream: command.stream,
-                compress_pct: command.compress_pct,
-                tag,
-            },
+            hint: Hint::of(command, tag),
             ready: received,
         });
     }

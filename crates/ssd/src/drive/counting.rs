@@ -68,9 +68,7 @@ impl<F: Translation> Tally<F> {
             Op::Read => {
                 let slots = slots_touched(command, self.slot_shift);
                 self.ftl.read(0, slots);
-                let counters = self.ftl.counters();
-                counters.host_reads += 1;
-                counters.host_bytes_read += u64::from(command.len);
+                self.ftl.counters().count_read(command);
             }
             Op::Trim | Op::WriteZeroes => {
                 for lpn in slots_within(command, self.slot_shift) {
@@ -161,14 +159,8 @@ impl<F: Translation> Tally<F> {
             self.write_any(command);
             return;
         }
-        let counters = self.ftl.counters();
-        counters.host_writes += 1;
-        counters.host_bytes_written += u64::from(command.len);
-        let hint = Hint {
-            stream: command.stream,
-            compress_pct: command.compress_pct,
-            tag: 0,
-        };
+        self.ftl.counters().count_write(command);
+        let hint = Hint::of(command, 0);
         let lpn = (command.offset >> self.slot_shift) as u32;
         self.ftl.write(0, lpn, hint);
     }
@@ -181,15 +173,8 @@ impl<F: Translation> Tally<F> {
                 self.ftl.read_internal(0, lpn);
             }
         }
-        let counters = self.ftl.counters();
-        counters.host_writes += 1;
-        counters.host_bytes_written += u64::from(command.len);
-        counters.host_fua_writes += u64::from(command.fua);
-        let hint = Hint {
-            stream: command.stream,
-            compress_pct: command.compress_pct,
-            tag: 0,
-        };
+        self.ftl.counters().count_write(command);
+        let hint = Hint::of(command, 0);
         if command.fua && !self.protected {
             self.ftl.write_through(0, slots, hint);
             self.commit();
@@ -232,12 +217,7 @@ impl CountingDrive {
     ) -> Result<CountingDrive, ConfigError> {
         config.validate()?;
         refuse_victim(&config, victim.is_some())?;
-        let kind = Box::new(match KindOf::of(&config) {
-            KindOf::Lean => Kind::Lean(Tally::new(&config, victim)),
-            KindOf::Full => Kind::Full(Tally::new(&config, victim)),
-            KindOf::Block => Kind::Block(Tally::new(&config, victim)),
-            KindOf::Hybrid => Kind::Hybrid(Tally::new(&config, victim)),
-        });
+        let kind = Box::new(kind_of!(&config, Tally::new(&config, victim)));
         Ok(CountingDrive { config, kind })
     }
 

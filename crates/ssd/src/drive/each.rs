@@ -21,3 +21,15 @@ macro_rules! each_mut {
         }
     };
 }
+
+/// The kind that a configuration asks for, around `$make` with its translation layer.
+macro_rules! kind_of {
+    ($config:expr, $make:expr) => {
+        match KindOf::of($config) {
+            KindOf::Lean => Kind::Lean($make),
+            KindOf::Full => Kind::Full($make),
+            KindOf::Block => Kind::Block($make),
+            KindOf::Hybrid => Kind::Hybrid($make),
+        }
+    };
+}

@@ -299,9 +299,7 @@ impl<F: Translation> Engine<F> {
             &mut self.link_in
         };
         let done = link.reserve(self.now, in_controller, length);
-        let counters = self.ftl.counters();
-        counters.host_reads += 1;
-        counters.host_bytes_read += u64::from(command.len);
+        self.ftl.counters().count_read(command);
         self.complete(tag, done);
     }
 

@@ -130,8 +130,8 @@ impl Drive {
             return Err(other("wear", "only media that wears alike is taken over"));
         }
         let array = match &*used.kind {
-            Kind::Lean(engine) => engine.ftl.used_array(),
-            Kind::Full(engine) => engine.ftl.used_array(),
+            Kind::Lean(engine) => engine.ftl.array(),
+            Kind::Full(engine) => engine.ftl.array(),
             Kind::Block(_) | Kind::Hybrid(_) => {
                 return Err(other("mapping", "only page-mapped drives are taken over"));
             }
@@ -155,12 +155,7 @@ impl Drive {
         config.validate()?;
         refuse_victim(&config, victim.is_some())?;
         Ok(Drive {
-            kind: Box::new(match KindOf::of(&config) {
-                KindOf::Lean => Kind::Lean(Engine::new(config, victim)),
-                KindOf::Full => Kind::Full(Engine::new(config, victim)),
-                KindOf::Block => Kind::Block(Engine::new(config, victim)),
-                KindOf::Hybrid => Kind::Hybrid(Engine::new(config, victim)),
-            }),
+            kind: Box::new(kind_of!(&config, Engine::new(config, victim))),
         })
     }
 
@@ -199,12 +194,7 @@ impl Drive {
         config
             .validate()
             .map_err(|error| ImageError::Unknown(format!("its configuration: {error}")))?;
-        let kind = match KindOf::of(&config) {
-            KindOf::Lean => Kind::Lean(Engine::load(config, from)?),
-            KindOf::Full => Kind::Full(Engine::load(config, from)?),
-            KindOf::Block => Kind::Block(Engine::load(config, from)?),
-            KindOf::Hybrid => Kind::Hybrid(Engine::load(config, from)?),
-        };
+        let kind = kind_of!(&config, Engine::load(config, from)?);
         Ok(Drive {
             kind: Box::new(kind),
         })

@@ -1,4 +1,4 @@
-//! What changes the map, in the order received: writes into the buffer, commits, TRIM.
+//! Changes of the map in the order received: writes into the buffer, commits, TRIM.
 //!
 //! A write waits while the buffer is full, and all later changes of the map wait with it, so the
 //! map depends on the order of commands alone. A slot occupies the buffer until its program has

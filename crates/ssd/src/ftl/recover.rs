@@ -14,7 +14,7 @@
 use super::translation::{Found, Translation};
 use crate::config::DriveConfig;
 use crate::nand::media::{CutDamage, Media, Page, SlotContent};
-use crate::nand::{Gear, Mode, Nand, Purpose, Reliability, UnitPlace, UsedArray};
+use crate::nand::{Gear, Mode, Nand, Purpose, Recorder, Reliability, UnitPlace, UsedArray};
 use std::collections::BTreeMap;
 
 /// One step of recovery.
@@ -29,19 +29,27 @@ pub struct RecoveryStep {
 }
 
 /// A translation layer over media that keep data.
-pub trait Recoverable: Translation {
+pub trait Recoverable: Translation<Gear = Recorder> {
     /// Cuts power now; see [`Gear::cut`].
-    fn cut(&mut self, hold: Option<u64>) -> CutDamage;
+    fn cut(&mut self, hold: Option<u64>) -> CutDamage {
+        self.nand_mut().cut(hold)
+    }
     /// Addresses whose newest content is only in the buffer, oldest first.
     fn buffered(&self) -> Vec<u32>;
     /// Discards all state but the media and recovers it, from `from` on.
     fn recover(&mut self, config: &DriveConfig, from: u64) -> Vec<RecoveryStep>;
     /// The media.
-    fn media(&self) -> &Media;
+    fn media(&self) -> &Media {
+        self.nand().media().expect("this gear keeps media")
+    }
     /// Mutable access to the media.
-    fn media_mut(&mut self) -> &mut Media;
+    fn media_mut(&mut self) -> &mut Media {
+        self.nand_mut().media_mut().expect("this gear keeps media")
+    }
     /// Applies everything that has ended by now to the media.
-    fn settle(&mut self);
+    fn settle(&mut self) {
+        self.nand_mut().settle_all();
+    }
     /// Present content of a mapping unit; `None`: none.
     fn content(&self, lpn: u32) -> Option<&SlotContent> {
         match self.find(lpn) {
@@ -51,10 +59,14 @@ pub trait Recoverable: Translation {
         }
     }
     /// Wear of the media as a cut now would find it, where it wears.
-    fn settled_wear(&self) -> Option<&Reliability>;
+    fn settled_wear(&self) -> Option<&Reliability> {
+        self.nand().settled_wear()
+    }
     /// Takes over the wear and counts of an array, for a drive read from files. `ended`: its
     /// reserve is used up.
-    fn take_array(&mut self, array: UsedArray, ended: bool);
+    fn take_array(&mut self, array: UsedArray, _ended: bool) {
+        self.nand_mut().take_used(array);
+    }
 }
 
 /// The newest readable copy of an address.
@@ -225,16 +237,14 @@ pub(super) fn read_media<G: Gear>(
         .into_iter()
         .map(|slot| {
             let place = nand.geometry.place(slot);
-            UnitPlace {
-                superblock: place.superblock,
-                row: place.row,
-                die: place.die,
-                mode: if seen[place.superblock as usize].slc {
+            UnitPlace::of(
+                place,
+                if seen[place.superblock as usize].slc {
                     Mode::Slc
                 } else {
                     Mode::Native
                 },
-            }
+            )
         })
         .collect();
     steps.read(nand, "find superblocks", &first_pages);

@@ -1,10 +1,11 @@
 //! Interface of every kind of translation layer to the drive.
 
 use super::policies::VictimPolicy;
+use crate::command::Command;
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::image::{Image, image_of};
-use crate::nand::{EndOfLife, NandWork, Purpose, Reliability, Ticket, UsedArray};
+use crate::nand::{EndOfLife, Gear, Nand, NandWork, Purpose, Reliability, Ticket, UsedArray};
 use std::fmt::Debug;
 use std::ops::Range;
 
@@ -28,6 +29,18 @@ pub struct Hint {
     pub compress_pct: u8,
     /// Tag of the command, under which media that keep data find its content.
     pub tag: u32,
+}
+
+impl Hint {
+    /// The hint of a write command under its `tag`.
+    #[inline(always)]
+    pub fn of(command: &Command, tag: u32) -> Hint {
+        Hint {
+            stream: command.stream,
+            compress_pct: command.compress_pct,
+            tag,
+        }
+    }
 }
 
 /// A booked unit of host data, which frees mapping units of buffer when its program ends.
@@ -59,11 +72,20 @@ pub(crate) const AHEAD: usize = 64;
 
 /// A translation layer: maps logical slots to media.
 pub trait Translation: Clone + Debug + Image {
+    /// With or without time.
+    type Gear: Gear;
+    /// The array.
+    fn nand(&self) -> &Nand<Self::Gear>;
+    /// Mutable access to the array.
+    fn nand_mut(&mut self) -> &mut Nand<Self::Gear>;
     /// Creates the layer over factory-fresh media. `config` has been validated; `victim` replaces
     /// its policy.
     fn new(config: &DriveConfig, victim: Option<Box<dyn VictimPolicy>>) -> Self;
     /// Sets a lower bound of the times of all later requests.
-    fn set_now(&mut self, now: u64);
+    #[inline(always)]
+    fn set_now(&mut self, now: u64) {
+        self.nand_mut().set_now(now);
+    }
     /// Takes a mapping unit of the host into the buffer, programming older ones as needed; true if
     /// it takes additional space, false if it replaces a buffered one.
     fn write(&mut self, from: u64, lpn: u32, hint: Hint) -> bool;
@@ -112,7 +134,7 @@ pub trait Translation: Clone + Debug + Image {
     fn request_refresh(&mut self, superblock: u32) -> bool;
     /// Wear of the media, where it wears.
     fn reliability(&self) -> Option<&Reliability> {
-        None
+        self.nand().wear()
     }
     /// Behaviour at the end of life; `None`: the reserve is not used up.
     #[inline(always)]
@@ -120,7 +142,11 @@ pub trait Translation: Clone + Debug + Image {
         None
     }
     /// Counts a command refused because the drive has reached its end of life.
-    fn count_refused(&mut self) {}
+    fn count_refused(&mut self) {
+        if let Some(wear) = self.nand_mut().wear_mut() {
+            wear.count_refused();
+        }
+    }
     /// Lets hours pass on the media at the reference temperature; a patrol is then due when the
     /// drive is idle.
     fn rest(&mut self, _hours: u32) {}
@@ -137,14 +163,18 @@ pub trait Translation: Clone + Debug + Image {
     /// Units of host data booked since this list was last emptied.
     fn launched(&mut self) -> &mut Vec<Launched>;
     /// Currently known end of a program; zero when it is over.
-    fn end_of(&self, ticket: Ticket) -> u64;
+    fn end_of(&self, ticket: Ticket) -> u64 {
+        self.nand().end_of(ticket)
+    }
     /// Fixes the end of a program, because others depend on it: no read overtakes it from now on.
-    fn make_firm(&mut self, ticket: Ticket) -> u64;
+    fn make_firm(&mut self, ticket: Ticket) -> u64 {
+        self.nand_mut().make_firm(ticket)
+    }
     /// Whether the mapping unit is in the buffer, so that a write to it takes no additional space.
     fn is_buffered(&self, lpn: u32) -> bool;
     /// Mapping units in the buffer that are not yet booked for programming.
     fn buffered_slots(&self) -> u32;
-    /// Where a mapping unit's newest copy is.
+    /// Place of a mapping unit's newest copy.
     fn find(&self, lpn: u32) -> Found;
     /// The newest copy booked or programmed on media, whether or not the buffer holds a newer one.
     fn media_copy(&self, lpn: u32) -> Option<u32>;
@@ -157,21 +187,33 @@ pub trait Translation: Clone + Debug + Image {
     /// Counters.
     fn counted(&self) -> &DriveCounters;
     /// Work done on the array.
-    fn nand_work(&self) -> &NandWork;
+    fn nand_work(&self) -> &NandWork {
+        &self.nand().work
+    }
     /// Wear and work counts of the array.
-    fn array(&self) -> UsedArray;
+    fn array(&self) -> UsedArray {
+        self.nand().used()
+    }
     /// Busy time of all dies by purpose, ns; zeroes without time.
-    fn busy_by_purpose(&self) -> [u64; Purpose::COUNT];
+    fn busy_by_purpose(&self) -> [u64; Purpose::COUNT] {
+        self.nand().gear().busy_by_purpose()
+    }
     /// Busy time of each die and channel, ns; empty without time.
-    fn busy_ns(&self) -> (Vec<u64>, Vec<u64>);
+    fn busy_ns(&self) -> (Vec<u64>, Vec<u64>) {
+        self.nand().gear().busy_ns()
+    }
     /// End of everything booked on a die; zero without time.
-    fn die_free_at(&self, die: u32) -> u64;
+    fn die_free_at(&self, die: u32) -> u64 {
+        self.nand().gear().die_free_at(die)
+    }
     /// Superblocks free for data in native mode.
     fn free_superblocks(&self) -> usize;
     /// Superblocks of the static pSLC cache ready for use.
     fn free_slc_superblocks(&self) -> usize;
     /// Number of superblocks.
-    fn superblock_count(&self) -> u32;
+    fn superblock_count(&self) -> u32 {
+        self.nand().geometry.superblock_count
+    }
     /// State of a superblock.
     fn superblock(&self, superblock: u32) -> SuperblockView;
     /// Checks everything and reports the first contradiction, in a sentence.

@@ -1,5 +1,6 @@
 //! Operations of the array: purpose, place and outcome.
 
+use crate::geometry::Place;
 use crate::image::{image_of, image_of_choice};
 
 /// Mode of the cells of a block.
@@ -72,7 +73,7 @@ image_of!(NandWork {
     slots_moved
 });
 
-/// Where a unit is programmed.
+/// Place of a programmed unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitPlace {
     /// Superblock.
@@ -83,6 +84,19 @@ pub struct UnitPlace {
     pub die: u32,
     /// Mode of the superblock's cells.
     pub mode: Mode,
+}
+
+impl UnitPlace {
+    /// The unit of a slot's place.
+    #[inline(always)]
+    pub fn of(place: Place, mode: Mode) -> UnitPlace {
+        UnitPlace {
+            superblock: place.superblock,
+            row: place.row,
+            die: place.die,
+            mode,
+        }
+    }
 }
 
 /// One program of a unit.

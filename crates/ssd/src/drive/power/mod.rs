@@ -54,7 +54,7 @@ pub struct Power {
 /// Effects of a cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// When.
+    /// Time of the cut.
     pub at: Nanos,
     /// Effects on the media.
     pub damage: CutDamage,
@@ -131,12 +131,7 @@ impl PowerDrive {
     pub fn new(config: DriveConfig, power: Power) -> Result<PowerDrive, ConfigError> {
         config.validate()?;
         let saves = !config.ftl.journal.commit_closes_word_lines;
-        let kind = match KindOf::of(&config) {
-            KindOf::Lean => Kind::Lean(Engine::new(config, None)),
-            KindOf::Full => Kind::Full(Engine::new(config, None)),
-            KindOf::Block => Kind::Block(Engine::new(config, None)),
-            KindOf::Hybrid => Kind::Hybrid(Engine::new(config, None)),
-        };
+        let kind = kind_of!(&config, Engine::new(config, None));
         let mut drive = PowerDrive {
             kind: Box::new(kind),
             faults: Faults::new(&power.faults),

@@ -9,7 +9,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let on_media = self.check_map()?;
         self.check_valid(on_media)?;
         self.check_superblocks()?;
-        self.check_conservation()?;
+        self.counters.check_conservation(self.unit_slots())?;
         self.check_wear()
     }
 
@@ -166,20 +166,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 "{full} superblocks are full, {} are candidates, {} in the pSLC cache",
                 self.candidates.count(),
                 self.slc_full.len()
-            ));
-        }
-        Ok(())
-    }
-
-    /// Checks page conservation: every programmed slot is counted under one purpose.
-    fn check_conservation(&self) -> Result<(), String> {
-        let c = &self.counters;
-        let unit = u64::from(self.unit_slots());
-        if c.slots_programmed() != c.nand_programs * unit {
-            return Err(format!(
-                "{} slots programmed in {} units of {unit}",
-                c.slots_programmed(),
-                c.nand_programs
             ));
         }
         Ok(())

@@ -8,7 +8,7 @@ use crate::ftl::frontier::Frontier;
 use crate::ftl::policies::VictimPolicy;
 use crate::ftl::translation::{Found, Hint, Launched, SuperblockView, Translation};
 use crate::nand::media::Media;
-use crate::nand::{EndOfLife, Mode, NandWork, Purpose, Reliability, Ticket, UsedArray};
+use crate::nand::{EndOfLife, Mode, Nand, NandWork, Purpose};
 use std::ops::Range;
 
 /// Slots of one programming unit that a command reads together.
@@ -32,13 +32,20 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 }
 
 impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
-    fn new(config: &DriveConfig, victim: Option<Box<dyn VictimPolicy>>) -> Self {
-        PageFtl::fresh(config, victim)
+    type Gear = G;
+
+    #[inline(always)]
+    fn nand(&self) -> &Nand<G> {
+        &self.nand
     }
 
     #[inline(always)]
-    fn set_now(&mut self, now: u64) {
-        self.nand.set_now(now);
+    fn nand_mut(&mut self) -> &mut Nand<G> {
+        &mut self.nand
+    }
+
+    fn new(config: &DriveConfig, victim: Option<Box<dyn VictimPolicy>>) -> Self {
+        PageFtl::fresh(config, victim)
     }
 
     #[inline(always)]
@@ -181,18 +188,8 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
             || self.patrol_is_due()
     }
 
-    fn reliability(&self) -> Option<&Reliability> {
-        self.nand.wear()
-    }
-
     fn ended(&self) -> Option<EndOfLife> {
         self.wear.ended()
-    }
-
-    fn count_refused(&mut self) {
-        if let Some(wear) = self.nand.wear_mut() {
-            wear.count_refused();
-        }
     }
 
     fn rest(&mut self, hours: u32) {
@@ -264,14 +261,6 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         &mut self.launched
     }
 
-    fn end_of(&self, ticket: Ticket) -> u64 {
-        self.nand.end_of(ticket)
-    }
-
-    fn make_firm(&mut self, ticket: Ticket) -> u64 {
-        self.nand.make_firm(ticket)
-    }
-
     #[inline(always)]
     fn is_buffered(&self, lpn: u32) -> bool {
         self.map[lpn as usize] >= BUFFERED
@@ -328,36 +317,12 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         &self.counters
     }
 
-    fn nand_work(&self) -> &NandWork {
-        &self.nand.work
-    }
-
-    fn array(&self) -> UsedArray {
-        self.nand.used()
-    }
-
-    fn busy_by_purpose(&self) -> [u64; Purpose::COUNT] {
-        self.nand.gear().busy_by_purpose()
-    }
-
-    fn busy_ns(&self) -> (Vec<u64>, Vec<u64>) {
-        self.nand.gear().busy_ns()
-    }
-
-    fn die_free_at(&self, die: u32) -> u64 {
-        self.nand.gear().die_free_at(die)
-    }
-
     fn free_slc_superblocks(&self) -> usize {
         self.free_slc.len()
     }
 
     fn free_superblocks(&self) -> usize {
         self.free.len()
-    }
-
-    fn superblock_count(&self) -> u32 {
-        self.nand.geometry.superblock_count
     }
 
     fn superblock(&self, superblock: u32) -> SuperblockView {
@@ -391,10 +356,5 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let open = 2 * self.rules.streams + 1;
         let kept = self.rules.idle_free.saturating_add(open);
         u64::from(native.saturating_sub(kept)) * u64::from(self.rules.data_slots)
-    }
-
-    /// Extents of a tree map; zero for others.
-    pub fn map_extents(&self) -> u64 {
-        self.upkeep.extents()
     }
 }

@@ -53,11 +53,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Wear and work counts of the array.
-    pub fn used_array(&self) -> UsedArray {
-        self.nand.used()
-    }
-
     /// Takes over an array that another layer has worn; a secure erase must follow. Superblocks of
     /// that layer's pSLC cache may be native here and vice versa, so the retired ones are
     /// recounted.

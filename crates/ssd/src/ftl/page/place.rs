@@ -440,12 +440,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         } else {
             self.counters.nand_reads_internal += 1;
         }
-        let at = UnitPlace {
-            superblock: place.superblock,
-            row: place.row,
-            die: place.die,
-            mode: self.mode[s],
-        };
+        let at = UnitPlace::of(place, self.mode[s]);
         self.nand.read(from, at, slots, purpose)
     }
 

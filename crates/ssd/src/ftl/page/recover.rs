@@ -11,8 +11,8 @@ use crate::config::DriveConfig;
 use crate::ftl::recover::{
     Recoverable, RecoveryStep, Seen, Steps, newest_copies, read_media, survey,
 };
-use crate::nand::media::{Content, CutDamage, Media, SlotContent, Spare};
-use crate::nand::{Mode, Recorder, Reliability, UnitPlace, UsedArray};
+use crate::nand::media::{Content, Media, SlotContent, Spare};
+use crate::nand::{Mode, Recorder, UnitPlace, UsedArray};
 use crate::rng::Rng;
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
@@ -88,10 +88,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 }
 
 impl<L: Layout> Recoverable for PageFtl<Recorder, L> {
-    fn cut(&mut self, hold: Option<u64>) -> CutDamage {
-        self.nand.cut(hold)
-    }
-
     fn buffered(&self) -> Vec<u32> {
         let gathers = self.gathers.iter();
         gathers
@@ -113,22 +109,6 @@ impl<L: Layout> Recoverable for PageFtl<Recorder, L> {
         let map_pages = map.filter_map(|value| value.checked_sub(1)).collect();
         read_media(&mut self.nand, &seen, map_pages, &mut steps);
         steps.done()
-    }
-
-    fn media(&self) -> &Media {
-        self.nand.media().expect("this gear keeps media")
-    }
-
-    fn media_mut(&mut self) -> &mut Media {
-        self.nand.media_mut().expect("this gear keeps media")
-    }
-
-    fn settle(&mut self) {
-        self.nand.settle_all();
-    }
-
-    fn settled_wear(&self) -> Option<&Reliability> {
-        self.nand.settled_wear()
     }
 
     fn take_array(&mut self, array: UsedArray, ended: bool) {

@@ -165,11 +165,6 @@ impl Upkeep {
         self.slots.into()
     }
 
-    /// Extents of the whole map; zero unless it is a tree.
-    pub fn extents(&self) -> u64 {
-        self.leaves.iter().map(|leaf| u64::from(leaf.extents)).sum()
-    }
-
     /// Makes the next map slot of the ring due.
     pub fn owe_next(&mut self) {
         self.owe(self.next);

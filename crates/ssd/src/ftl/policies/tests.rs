@@ -1,4 +1,5 @@
 use super::*;
+use crate::config::policy::VICTIMS;
 
 /// Forty superblocks of capacity 16, of which those of `filled` are full, closed in that order.
 fn candidates(filled: &[(u32, u32)]) -> Candidates {
@@ -19,6 +20,12 @@ fn drawn(rng: &mut Rng) -> Vec<(u32, u32)> {
             (superblock, rng.below(17) as u32)
         })
         .collect()
+}
+
+#[test]
+fn every_policy_that_a_configuration_may_name_has_a_constructor() {
+    let described = VICTIMS.map(|info| info.name);
+    assert_eq!(VICTIM_POLICIES.map(|entry| entry.info.name), described);
 }
 
 #[test]

@@ -16,7 +16,8 @@ impl<G: Gear, P: Placement> SegmentFtl<G, P> {
             ));
         }
         self.check_roles()?;
-        self.core.check_conservation()
+        let unit = self.core.nand.geometry.slots_per_unit;
+        self.core.counters.check_conservation(unit)
     }
 
     fn check_table(&self, valid: &mut [u32]) -> Result<(), String> {
@@ -118,19 +119,5 @@ impl<G: Gear> Core<G> {
         let moving = self.rewrite.filter(|rewrite| rewrite.segment == segment);
         self.home[segment as usize] == superblock
             || moving.is_some_and(|r| r.old == superblock && unit >= r.next)
-    }
-
-    /// Checks that every programmed slot is counted under one purpose.
-    fn check_conservation(&self) -> Result<(), String> {
-        let c = &self.counters;
-        let unit = u64::from(self.nand.geometry.slots_per_unit);
-        if c.slots_programmed() != c.nand_programs * unit {
-            return Err(format!(
-                "{} slots programmed in {} units of {unit}",
-                c.slots_programmed(),
-                c.nand_programs
-            ));
-        }
-        Ok(())
     }
 }

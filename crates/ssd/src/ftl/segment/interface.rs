@@ -1,27 +1,34 @@
 //! The block-mapped layers as the drive sees them.
 
 use super::rewrite::Run;
-use super::{BUFFERED, Core, Gear, Launched, NONE, Placement, Role, SegmentFtl, UNMAPPED};
+use super::{BUFFERED, Core, Gear, Launched, Placement, Role, SegmentFtl, UNMAPPED};
 use crate::caches::prefetch;
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
 use crate::ftl::translation::{Found, Hint, SuperblockView, Translation};
 use crate::nand::media::Media;
-use crate::nand::{NandWork, Purpose, Ticket, UsedArray};
+use crate::nand::{Nand, Purpose};
 use std::ops::Range;
 
 impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
+    type Gear = G;
+
+    #[inline(always)]
+    fn nand(&self) -> &Nand<G> {
+        &self.core.nand
+    }
+
+    #[inline(always)]
+    fn nand_mut(&mut self) -> &mut Nand<G> {
+        &mut self.core.nand
+    }
+
     fn new(config: &DriveConfig, _: Option<Box<dyn VictimPolicy>>) -> Self {
         SegmentFtl {
             core: Core::new(config),
             placement: P::new(config),
         }
-    }
-
-    #[inline(always)]
-    fn set_now(&mut self, now: u64) {
-        self.core.nand.set_now(now);
     }
 
     #[inline(always)]
@@ -121,17 +128,9 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
     fn secure_erase(&mut self, from: u64) -> u64 {
         self.placement.clear();
         let core = &mut self.core;
-        core.table.fill(UNMAPPED);
-        core.written_end = 0;
-        core.valid.fill(0);
-        core.role.fill(Role::Free);
-        core.home.fill(NONE);
-        core.rewrite = None;
+        core.forget_all();
         let count = core.nand.geometry.superblock_count;
         core.free = (0..count).collect();
-        core.gather.clear();
-        core.map_log.clear();
-        core.launched.clear();
         core.counters.nand_erases += u64::from(count) * u64::from(core.nand.geometry.die_count);
         core.nand.erase_all(from)
     }
@@ -139,14 +138,6 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
     #[inline(always)]
     fn launched(&mut self) -> &mut Vec<Launched> {
         &mut self.core.launched
-    }
-
-    fn end_of(&self, ticket: Ticket) -> u64 {
-        self.core.nand.end_of(ticket)
-    }
-
-    fn make_firm(&mut self, ticket: Ticket) -> u64 {
-        self.core.nand.make_firm(ticket)
     }
 
     #[inline(always)]
@@ -185,36 +176,12 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
         &self.core.counters
     }
 
-    fn nand_work(&self) -> &NandWork {
-        &self.core.nand.work
-    }
-
-    fn array(&self) -> UsedArray {
-        self.core.nand.used()
-    }
-
-    fn busy_by_purpose(&self) -> [u64; Purpose::COUNT] {
-        self.core.nand.gear().busy_by_purpose()
-    }
-
-    fn busy_ns(&self) -> (Vec<u64>, Vec<u64>) {
-        self.core.nand.gear().busy_ns()
-    }
-
-    fn die_free_at(&self, die: u32) -> u64 {
-        self.core.nand.gear().die_free_at(die)
-    }
-
     fn free_slc_superblocks(&self) -> usize {
         0
     }
 
     fn free_superblocks(&self) -> usize {
         self.core.free.len()
-    }
-
-    fn superblock_count(&self) -> u32 {
-        self.core.nand.geometry.superblock_count
     }
 
     fn superblock(&self, superblock: u32) -> SuperblockView {

@@ -10,11 +10,26 @@ use crate::ftl::frontier::Frontier;
 use crate::ftl::recover::{
     Recoverable, RecoveryStep, Seen, Steps, newest_copies, read_media, survey,
 };
-use crate::nand::media::{Content, CutDamage, Media, Spare};
-use crate::nand::{Mode, Recorder, Reliability, UsedArray};
+use crate::nand::media::{Content, Spare};
+use crate::nand::{Mode, Recorder};
 use std::collections::BTreeMap;
 
 impl<G: Gear> Core<G> {
+    /// Discards all state that is not on media.
+    pub(super) fn forget_all(&mut self) {
+        self.table.fill(UNMAPPED);
+        self.written_end = 0;
+        self.valid.fill(0);
+        self.role.fill(Role::Free);
+        self.home.fill(NONE);
+        self.rewrite = None;
+        self.free.clear();
+        self.gather.clear();
+        self.map_log.clear();
+        self.launched.clear();
+        self.released = 0;
+    }
+
     /// Records new content of a mapping unit in the buffer.
     #[inline(always)]
     pub(super) fn remember_write(&mut self, lpn: u32, tag: u32) {
@@ -73,10 +88,6 @@ impl<G: Gear> Core<G> {
 }
 
 impl<P: Placement> Recoverable for SegmentFtl<Recorder, P> {
-    fn cut(&mut self, hold: Option<u64>) -> CutDamage {
-        self.core.nand.cut(hold)
-    }
-
     fn buffered(&self) -> Vec<u32> {
         self.core
             .gather
@@ -112,43 +123,9 @@ impl<P: Placement> Recoverable for SegmentFtl<Recorder, P> {
         steps.add("finish rewrites", programs, self.core.all_free_at(read));
         steps.done()
     }
-
-    fn media(&self) -> &Media {
-        self.core.nand.media().expect("this gear keeps media")
-    }
-
-    fn media_mut(&mut self) -> &mut Media {
-        self.core.nand.media_mut().expect("this gear keeps media")
-    }
-
-    fn settle(&mut self) {
-        self.core.nand.settle_all();
-    }
-
-    fn settled_wear(&self) -> Option<&Reliability> {
-        self.core.nand.settled_wear()
-    }
-
-    fn take_array(&mut self, array: UsedArray, _: bool) {
-        self.core.nand.take_used(array);
-    }
 }
 
 impl Core<Recorder> {
-    fn forget_all(&mut self) {
-        self.table.fill(UNMAPPED);
-        self.written_end = 0;
-        self.valid.fill(0);
-        self.role.fill(Role::Free);
-        self.home.fill(NONE);
-        self.rewrite = None;
-        self.free.clear();
-        self.gather.clear();
-        self.map_log.clear();
-        self.launched.clear();
-        self.released = 0;
-    }
-
     fn take_copies(&mut self) {
         for (lpn, copy) in newest_copies(&self.nand) {
             if lpn < self.user_slots() {

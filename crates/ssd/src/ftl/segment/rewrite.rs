@@ -238,12 +238,7 @@ impl<G: Gear> Core<G> {
         } else {
             self.counters.nand_reads_internal += 1;
         }
-        let at = UnitPlace {
-            superblock: place.superblock,
-            row: place.row,
-            die: place.die,
-            mode: Mode::Native,
-        };
+        let at = UnitPlace::of(place, Mode::Native);
         self.nand.read(from, at, run.slots, purpose)
     }
 }

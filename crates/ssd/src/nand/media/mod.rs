@@ -3,7 +3,7 @@
 //! Model. Every programmed unit keeps its spare area: a sequence number, its purpose, and for each
 //! slot the address that the layer above gave it, with its content. Programs and erases are booked
 //! ahead, so the *booked* and the *present* state differ: an operation takes effect when it has
-//! ended ([`Media::settle`]). A cut keeps the operations that have ended, tears those in progress,
+//! ended (`Media::settle`). A cut keeps the operations that have ended, tears those in progress,
 //! and drops those that have not begun.
 //!
 //! - A torn program: the unit cannot be read. In a word line of several bits, the pages below it
@@ -52,7 +52,7 @@ pub enum Event {
     Programmed {
         /// Block: superblock times dies plus die.
         block: u32,
-        /// What it holds.
+        /// The page.
         page: Arc<Page>,
     },
     /// A page was lost to an interrupted program above it.
@@ -328,11 +328,6 @@ impl Media {
             }));
         }
         events
-    }
-
-    /// Assigns only sequence numbers above `seq` from now on.
-    pub fn continue_after(&mut self, seq: u64) {
-        self.seq = self.seq.max(seq);
     }
 
     // Calls of the layer above.

@@ -1,4 +1,4 @@
-//! What a cut leaves of operations that are booked, begun and over.
+//! Effect of a cut on operations that are booked, begun and over.
 
 use super::{CutDamage, Media};
 use crate::geometry::{Geometry, Shape};

@@ -1,0 +1,200 @@
+//! Devices by name: from `drive:NAME`, `null:SIZE` or a path to an open device.
+
+use super::null::NullTarget;
+use super::open::{Needs, OpenOptions, open};
+use super::uring::UringTarget;
+use super::{ModelledTarget, Target, TargetFacts};
+use crate::engine;
+use crate::engine::Observer;
+use crate::record::RunRecord;
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_size;
+use ssdlab_drives::catalogue;
+use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::rests_on::RestsOn;
+use ssdlab_load::plan::Plan;
+use ssdlab_ssd::{Drive, Nanos};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// The forms of a target's name, for hints.
+pub const TARGET_HINT: &str = "a target is drive:NAME (see `ssdlab drives list`), drive:PATH \
+     of a saved or aged drive, null:SIZE, a file or a block device";
+
+/// A target's name, understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Name {
+    /// `drive:NAME`, `drive:FILE.toml`, or `drive:PATH` of a kept drive.
+    Drive(String),
+    /// `null:SIZE`.
+    Null(u64),
+    /// A file or a block device.
+    Path(PathBuf),
+}
+
+impl Name {
+    /// Reads a target's name.
+    ///
+    /// # Errors
+    /// When it is empty, when the size of a null target cannot be read, or when a drive of the
+    /// catalogue is named without `drive:` and no file has that name.
+    pub fn parse(text: &str) -> Result<Name, LabError> {
+        if let Some(drive) = text.strip_prefix("drive:") {
+            return Ok(Name::Drive(drive.to_owned()));
+        }
+        if let Some(size) = text.strip_prefix("null:") {
+            let bytes = parse_size(size)?;
+            if bytes == 0 {
+                return Err(LabError::refused(
+                    "a null target of 0 bytes",
+                    "try null:1GiB",
+                ));
+            }
+            return Ok(Name::Null(bytes));
+        }
+        if text.is_empty() {
+            return Err(LabError::refused("the target's name is empty", TARGET_HINT));
+        }
+        if catalogue::drive(text).is_ok() && !Path::new(text).exists() {
+            return Err(LabError::refused(
+                format!("`{text}` is a modelled drive, and no file has that name"),
+                format!("write drive:{text}; for a file, ./{text}"),
+            ));
+        }
+        Ok(Name::Path(PathBuf::from(
+            text.strip_prefix("file:").unwrap_or(text),
+        )))
+    }
+}
+
+/// Loads the drive that an earlier life left behind, when the text after `drive:` leads to one.
+pub type LoadKept = fn(&str) -> Result<Option<(Drive, About)>, LabError>;
+
+/// A [`LoadKept`] for callers without kept drives.
+///
+/// # Errors
+/// Never.
+pub fn none_kept(_name: &str) -> Result<Option<(Drive, About)>, LabError> {
+    Ok(None)
+}
+
+/// An open device of any kind. [`with_target!`](crate::with_target) reaches the one inside.
+pub enum Opened {
+    /// A modelled drive, and the calibrated and assumed values that its figures rest on.
+    Modelled(Box<ModelledTarget>, Vec<RestsOn>),
+    /// Nothing.
+    Null(Box<NullTarget>),
+    /// A file or a block device.
+    Real(Box<UringTarget>),
+}
+
+/// Evaluates an expression with the target inside an [`Opened`], compiled for each kind, so that
+/// no command of a run pays for the choice.
+#[macro_export]
+macro_rules! with_target {
+    ($opened:expr, $target:ident => $value:expr) => {
+        match $opened {
+            $crate::device::named::Opened::Modelled($target, _) => $value,
+            $crate::device::named::Opened::Null($target) => $value,
+            $crate::device::named::Opened::Real($target) => $value,
+        }
+    };
+}
+
+impl Opened {
+    /// Opens the device called `name`. A file that does not exist is created and filled;
+    /// `progress` is given the bytes filled and their total, and `stop` ends the filling.
+    ///
+    /// # Errors
+    /// When it does not exist, may not be written, or does not fit.
+    pub fn open(
+        name: &Name,
+        needs: &Needs,
+        options: &OpenOptions,
+        kept: LoadKept,
+        progress: &mut dyn FnMut(u64, u64),
+        stop: &AtomicBool,
+    ) -> Result<Opened, LabError> {
+        match name {
+            Name::Drive(drive) => match kept(drive)? {
+                Some((kept, about)) => {
+                    let target = ModelledTarget::kept(kept, &about, options.size)?;
+                    Ok(Opened::Modelled(Box::new(target), about.rests_on))
+                }
+                None => {
+                    let found = catalogue::open(drive)?;
+                    let target = ModelledTarget::new(&found, options.size)?;
+                    Ok(Opened::Modelled(Box::new(target), found.rests_on()))
+                }
+            },
+            Name::Null(bytes) => Ok(Opened::Null(Box::new(NullTarget::new(*bytes, needs.depth)))),
+            Name::Path(path) => {
+                let target = open(path, needs, options, progress, stop)?;
+                Ok(Opened::Real(Box::new(target)))
+            }
+        }
+    }
+
+    /// Its identity and properties.
+    pub fn facts(&self) -> &TargetFacts {
+        with_target!(self, target => target.facts())
+    }
+
+    /// Calibrated and assumed values that a modelled drive's figures rest on.
+    pub fn rests_on(&self) -> &[RestsOn] {
+        match self {
+            Opened::Modelled(_, rests_on) => rests_on,
+            Opened::Null(_) | Opened::Real(_) => &[],
+        }
+    }
+
+    /// Whether `plan` fits it, before anything is written.
+    ///
+    /// # Errors
+    /// Those of [`engine::check`].
+    pub fn check(&self, plan: &Plan) -> Result<(), LabError> {
+        let depth_max = with_target!(self, target => target.depth_max());
+        engine::check(plan, self.facts(), depth_max)
+    }
+
+    /// Runs `plan` on it; see [`engine::run`].
+    ///
+    /// # Errors
+    /// When the plan does not fit.
+    pub fn run(
+        &mut self,
+        plan: &Plan,
+        observer: &mut dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<RunRecord, LabError> {
+        with_target!(self, target => engine::run(plan, &mut **target, observer, stop))
+    }
+
+    /// Leaves it idle for `time`: a modelled drive works in the background, a real one is waited
+    /// for.
+    ///
+    /// # Errors
+    /// When the target fails.
+    pub fn idle(&mut self, time: Nanos) -> Result<(), LabError> {
+        with_target!(self, target => {
+            let until = target.now() + time;
+            target.reap(Some(until), &mut Vec::new())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `qualify consumer-sata-1tb` made a file of that name and measured the disk under it.
+    #[test]
+    fn a_drive_of_the_catalogue_needs_its_prefix() {
+        let error = Name::parse("consumer-sata-1tb").expect_err("refused");
+        assert!(error.hint().contains("drive:consumer-sata-1tb"), "{error}");
+        let file = Name::parse("./consumer-sata-1tb").expect("a path");
+        assert_eq!(file, Name::Path("./consumer-sata-1tb".into()));
+        let drive = Name::parse("drive:consumer-sata-1tb").expect("a drive");
+        assert_eq!(drive, Name::Drive("consumer-sata-1tb".into()));
+    }
+}

@@ -1,0 +1,406 @@
+//! The loop that moves commands between lanes and target, for one phase.
+
+use super::lane::Lane;
+use super::ledger::Ledger;
+use super::observer::Observer;
+use super::pace::Leave;
+use crate::device::{Done, Target, TargetKind};
+use crate::record::{Ending, RunRecord};
+use ssdlab_base::LabError;
+use ssdlab_load::plan::Phase;
+use ssdlab_ssd::{Command, Nanos};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A real target is never waited for longer than this at a time, so that a stop is seen.
+const WAIT_MAX: Nanos = Nanos::from_millis(200);
+/// A command outstanding for this long after the end is taken for lost.
+const DRAIN_MAX: Nanos = Nanos::from_secs(120);
+/// So many failed commands in a row end a run whose errors are otherwise only counted.
+const FAILURES_MAX: u32 = 100;
+const EIO: i32 = rustix::io::Errno::IO.raw_os_error();
+const ENOSPC: i32 = rustix::io::Errno::NOSPC.raw_os_error();
+
+/// A command under way, by tag.
+#[derive(Clone, Copy)]
+struct Slot {
+    command: Command,
+    lane: u32,
+    /// [`Engine::round`] in which it was submitted; 0 when the tag is idle.
+    round: u32,
+}
+
+/// Outstanding commands integrated over time, independently of the latencies: by Little's law
+/// the two must agree.
+struct Little {
+    /// Commands times nanoseconds, if each is handed over when the target is next entered.
+    area: u128,
+    /// More, if each is handed over at the completion that made room for it. The target decides.
+    area_early: u128,
+    last: Nanos,
+    outstanding: u32,
+    /// Submitted since the target was last entered; under way from its next entry on at latest.
+    fresh: u32,
+    latency_sum: u128,
+    entries: u64,
+}
+
+/// Runs one phase.
+pub(super) struct Engine<'a, T: Target> {
+    target: &'a mut T,
+    stop: &'a AtomicBool,
+    phase: usize,
+    lanes: Vec<Lane>,
+    slots: Vec<Slot>,
+    /// Lanes that wait for a time.
+    waiting: BinaryHeap<Reverse<(Nanos, u32)>>,
+    ledger: Ledger<'a>,
+    little: Little,
+    wait_max: Nanos,
+    submitted: u64,
+    completed: u64,
+    strays: u64,
+    failures: u32,
+    /// Times the target was entered, never 0 (wraps).
+    round: u32,
+}
+
+impl<'a, T: Target> Engine<'a, T> {
+    pub fn new(
+        number: usize,
+        phase: &Phase,
+        lanes: Vec<Lane>,
+        target: &'a mut T,
+        observer: &'a mut dyn Observer,
+        stop: &'a AtomicBool,
+    ) -> Engine<'a, T> {
+        let ledger = Ledger::new(number, phase, target, observer);
+        let modelled = target.facts().kind == TargetKind::Modelled;
+        let tags = lanes.iter().map(|lane| lane.idle.len()).sum();
+        let unused = Slot {
+            command: Command::flush(),
+            lane: 0,
+            round: 0,
+        };
+        Engine {
+            stop,
+            phase: number,
+            lanes,
+            slots: vec![unused; tags],
+            waiting: BinaryHeap::new(),
+            ledger,
+            little: Little {
+                area: 0,
+                area_early: 0,
+                last: target.now(),
+                outstanding: 0,
+                fresh: 0,
+                latency_sum: 0,
+                entries: 0,
+            },
+            wait_max: if modelled { Nanos::MAX } else { WAIT_MAX },
+            submitted: 0,
+            completed: 0,
+            strays: 0,
+            failures: 0,
+            round: 1,
+            target,
+        }
+    }
+
+    /// Runs the phase to its end and writes it into `record`.
+    pub fn run(mut self, record: &mut RunRecord) {
+        let outcome = self.work();
+        let now = self.target.now();
+        let stopped = self.ledger.stop(now, self.target);
+        let drained = self.drain();
+        record.ending = match outcome.and_then(|ending| {
+            stopped?;
+            drained?;
+            Ok(ending)
+        }) {
+            Ok(ending) => ending,
+            Err(error) => Ending::Failed(error.to_string()),
+        };
+        self.check(record);
+        record
+            .notes
+            .extend(self.lanes.iter().filter_map(Lane::note));
+        self.ledger.close(record);
+    }
+
+    /// Until every job is over or the user stops.
+    fn work(&mut self) -> Result<Ending, LabError> {
+        let now = self.target.now();
+        self.ledger.pass(now, self.target)?;
+        for lane in 0..self.lanes.len() {
+            if let Some(pace) = &mut self.lanes[lane].pace {
+                pace.begin(now);
+            }
+            self.issue(lane, now)?;
+        }
+        let mut done = Vec::with_capacity(self.slots.len());
+        while !self.ledger.all_over() {
+            if self.stop.load(Ordering::Relaxed) {
+                return Ok(Ending::Interrupted);
+            }
+            let entered = self.enter();
+            let mut until = self.ledger.boundary;
+            until = until.min(entered.saturating_add(self.wait_max));
+            if let Some(Reverse((due, _))) = self.waiting.peek() {
+                until = until.min(*due);
+            }
+            self.target.reap(Some(until), &mut done)?;
+            for finished in &done {
+                self.complete(finished, true)?;
+            }
+            let now = match done.last() {
+                Some(last) => last.done,
+                None => self.target.now(),
+            };
+            done.clear();
+            if now >= self.ledger.boundary {
+                self.pass(now)?;
+            }
+            if !self.waiting.is_empty() {
+                self.wake(now)?;
+            }
+        }
+        Ok(Ending::Complete)
+    }
+
+    /// The target is about to be entered: what was submitted is under way from now on.
+    #[inline]
+    fn enter(&mut self) -> Nanos {
+        let now = self.target.now();
+        let little = &mut self.little;
+        little.advance(now);
+        little.fresh = 0;
+        little.entries += 1;
+        self.round = self.round.wrapping_add(1).max(1);
+        now
+    }
+
+    /// One command is done: count it and, if `refill`, let its lane issue the next.
+    #[inline]
+    fn complete(&mut self, done: &Done, refill: bool) -> Result<(), LabError> {
+        let slot = self.slots.get_mut(done.tag as usize);
+        // What was submitted since the target was entered cannot have completed: a second
+        // completion of the tag's command before.
+        let Some(slot) = slot.filter(|slot| slot.round != 0 && slot.round != self.round) else {
+            self.strays += 1;
+            return Ok(());
+        };
+        slot.round = 0;
+        let Slot { command, lane, .. } = *slot;
+        self.completed += 1;
+        let latency = done.done.saturating_sub(done.submitted);
+        let little = &mut self.little;
+        little.advance(done.done);
+        little.outstanding -= 1;
+        little.latency_sum += u128::from(latency.0);
+        if done.done >= self.ledger.boundary {
+            self.pass(done.done)?;
+        }
+        let at = lane as usize;
+        let job = self.lanes[at].job;
+        if done.errno == 0 {
+            self.ledger.count(job, command.op, latency, command.len);
+            self.failures = 0;
+        } else {
+            self.fail(job, &command, done.errno)?;
+        }
+        let lane = &mut self.lanes[at];
+        lane.outstanding -= 1;
+        // The common case, written out: no limits, and more to do.
+        let free = refill && lane.open && lane.pace.is_none();
+        if free && lane.next.is_some() {
+            return self.submit(at, done.tag);
+        }
+        self.lanes[at].idle.push(done.tag);
+        if refill {
+            self.issue(at, done.done)?;
+        }
+        Ok(())
+    }
+
+    /// Hands over the lane's next command and prepares the one after it.
+    #[inline]
+    fn submit(&mut self, at: usize, tag: u32) -> Result<(), LabError> {
+        let lane = &mut self.lanes[at];
+        let Some(command) = lane.next else {
+            return Ok(());
+        };
+        lane.outstanding += 1;
+        let slot = &mut self.slots[tag as usize];
+        *slot = Slot {
+            command,
+            lane: at as u32,
+            round: self.round,
+        };
+        self.little.outstanding += 1;
+        self.little.fresh += 1;
+        self.submitted += 1;
+        self.target.submit(tag, &slot.command)?;
+        if let Some(next) = lane.advance() {
+            self.target.prefetch(next);
+        }
+        Ok(())
+    }
+
+    /// Issues what the lane may issue at `now`.
+    fn issue(&mut self, at: usize, now: Nanos) -> Result<(), LabError> {
+        loop {
+            let lane = &mut self.lanes[at];
+            if !lane.open {
+                return Ok(());
+            }
+            let Some(next) = lane.next else {
+                if let Some(failure) = lane.failure() {
+                    return Err(failure);
+                }
+                if lane.outstanding == 0 {
+                    lane.open = false;
+                    let job = lane.job;
+                    return self.ledger.lane_over(job, now, self.target);
+                }
+                return Ok(());
+            };
+            if lane.waiting || lane.idle.is_empty() {
+                return Ok(());
+            }
+            if let Some(pace) = &mut lane.pace {
+                match pace.leave(&next, now, lane.outstanding) {
+                    Leave::Now => pace.issued(&next),
+                    Leave::At(due) => {
+                        lane.waiting = true;
+                        self.waiting.push(Reverse((due, at as u32)));
+                        return Ok(());
+                    }
+                    Leave::WhenIdle => return Ok(()),
+                }
+            }
+            if let Some(tag) = lane.idle.pop() {
+                self.submit(at, tag)?;
+            }
+        }
+    }
+
+    /// Lets lanes issue whose time has come.
+    fn wake(&mut self, now: Nanos) -> Result<(), LabError> {
+        while let Some(&Reverse((due, lane))) = self.waiting.peek() {
+            if due > now {
+                break;
+            }
+            self.waiting.pop();
+            self.lanes[lane as usize].waiting = false;
+            self.issue(lane as usize, now)?;
+        }
+        Ok(())
+    }
+
+    /// A boundary has been reached: seconds end, jobs begin and end.
+    #[cold]
+    fn pass(&mut self, now: Nanos) -> Result<(), LabError> {
+        self.ledger.pass(now, self.target)?;
+        for lane in &mut self.lanes {
+            lane.open &= !self.ledger.quit(lane.job);
+        }
+        Ok(())
+    }
+
+    /// A command failed. A full or broken device ends the run at once.
+    #[cold]
+    fn fail(&mut self, job: u32, command: &Command, errno: i32) -> Result<(), LabError> {
+        self.ledger.count_error(job, command.op);
+        self.failures += 1;
+        if errno != EIO && errno != ENOSPC && self.failures < FAILURES_MAX {
+            return Ok(());
+        }
+        let hint = match errno {
+            ENOSPC => "free some space, or use a smaller file",
+            EIO => "see the kernel log (dmesg) and the drive's SMART log",
+            _ => "every command fails alike: the target does not take this kind of command",
+        };
+        Err(LabError::Io {
+            target: self.target.facts().name.clone(),
+            op: command.op.name(),
+            offset: command.offset,
+            len: command.len,
+            source: std::io::Error::from_raw_os_error(errno),
+            hint: String::from(hint),
+        })
+    }
+
+    /// Waits for everything outstanding; nothing of it counts.
+    fn drain(&mut self) -> Result<(), LabError> {
+        let mut done = Vec::new();
+        let give_up = self.target.now().saturating_add(DRAIN_MAX);
+        while self.little.outstanding > 0 {
+            let now = self.enter();
+            if now >= give_up {
+                let message = format!(
+                    "{}: {} commands have not completed {DRAIN_MAX} after the end",
+                    self.target.facts().name,
+                    self.little.outstanding
+                );
+                return Err(LabError::refused(message, "see the kernel log (dmesg)"));
+            }
+            let until = now.saturating_add(WAIT_MAX).min(give_up);
+            self.target.reap(Some(until), &mut done)?;
+            for finished in done.drain(..) {
+                self.complete(&finished, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, record: &mut RunRecord) {
+        let once = self.strays == 0 && self.submitted == self.completed;
+        let what = format!(
+            "{} submitted, {} completed, {} completions of nothing under way",
+            self.submitted, self.completed, self.strays
+        );
+        let name = format!("phase {}: every command completed once", self.phase);
+        record.checks.push((name, (!once).then_some(what)));
+        let name = format!("phase {}: Little's law", self.phase);
+        let what = self.little.contradiction(self.submitted, self.wait_max);
+        record.checks.push((name, what));
+    }
+}
+
+impl Little {
+    #[inline]
+    fn advance(&mut self, now: Nanos) {
+        let passed = u128::from(now.saturating_sub(self.last).0);
+        self.area += u128::from(self.outstanding - self.fresh) * passed;
+        self.area_early += u128::from(self.fresh) * passed;
+        self.last = now.max(self.last);
+    }
+
+    /// What is wrong, if the sum of latencies lies outside the integral's two bounds by more
+    /// than sampling explains.
+    ///
+    /// In virtual time the integral is exact but for the order of simultaneous events. On a real
+    /// clock a command's hand-over and its entry here are two readings, some tens of ns apart and
+    /// more when the thread is preempted between them.
+    fn contradiction(&self, commands: u64, wait_max: Nanos) -> Option<String> {
+        let slack = if wait_max == Nanos::MAX {
+            self.latency_sum / 1000
+        } else {
+            let readings = 100 * u128::from(commands.max(self.entries));
+            self.latency_sum / 100 + readings + 50_000_000
+        };
+        let low = self.area.saturating_sub(slack);
+        let high = self.area + self.area_early + slack;
+        (!(low..=high).contains(&self.latency_sum)).then(|| {
+            format!(
+                "outstanding commands integrate to {} to {} ns, latencies sum to {} ns",
+                self.area,
+                self.area + self.area_early,
+                self.latency_sum
+            )
+        })
+    }
+}

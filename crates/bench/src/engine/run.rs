@@ -1,0 +1,89 @@
+//! A whole plan on a target: checked first, then phase by phase.
+
+use super::cpu;
+use super::lane::{Lane, lanes};
+use super::observer::Observer;
+use super::phase::Engine;
+use crate::device::{Target, TargetFacts};
+use crate::record::{Ending, RunRecord};
+use ssdlab_base::LabError;
+use ssdlab_load::plan::{JobSpec, Phase, Plan};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// Commands outstanding at the same time that `plan` needs of its target.
+pub fn depth_needed(plan: &Plan) -> u64 {
+    plan.phases.iter().map(phase_depth).max().unwrap_or(0)
+}
+
+fn phase_depth(phase: &Phase) -> u64 {
+    let depth = |job: &JobSpec| u64::from(job.depth) * u64::from(job.copies);
+    phase.jobs.iter().map(depth).sum()
+}
+
+/// Whether `plan` fits a target of these facts: what [`run`] checks before the first command.
+///
+/// # Errors
+/// When it keeps more commands outstanding than the target takes, or a job's region does not fit.
+pub fn check(plan: &Plan, facts: &TargetFacts, depth_max: u32) -> Result<(), LabError> {
+    lanes_of(plan, facts, depth_max).map(|_| ())
+}
+
+/// All lanes of all phases, before anything is written.
+fn lanes_of(plan: &Plan, facts: &TargetFacts, depth_max: u32) -> Result<Vec<Vec<Lane>>, LabError> {
+    let depth = depth_needed(plan);
+    if depth > u64::from(depth_max) {
+        return Err(LabError::refused(
+            format!(
+                "the plan keeps {depth} commands outstanding; {} takes {} at most",
+                facts.name, depth_max
+            ),
+            "lower iodepth or numjobs (-o or -t), or open the target with a larger depth",
+        ));
+    }
+    // All streams first: a plan that does not fit must not have written anything.
+    let capacity = facts.capacity;
+    plan.phases
+        .iter()
+        .map(|phase| lanes(phase, capacity))
+        .collect()
+}
+
+/// Runs `plan` on `target` until it is done, `stop` is set, or the target fails. A failing target
+/// is not an `Err`: the record says how the run ended and keeps what was measured.
+///
+/// # Errors
+/// When the plan does not fit the target; nothing has been written then.
+pub fn run<T: Target>(
+    plan: &Plan,
+    target: &mut T,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<RunRecord, LabError> {
+    let phases = lanes_of(plan, target.facts(), target.depth_max())?;
+    let mut record = RunRecord {
+        facts: target.facts().clone(),
+        ending: Ending::Complete,
+        jobs: Vec::new(),
+        seconds: Vec::new(),
+        counters: Vec::new(),
+        cpu_ns: (0, 0),
+        wall_ns: 0,
+        checks: Vec::new(),
+        notes: Vec::new(),
+    };
+    let wall = Instant::now();
+    let cpu = cpu::process_time_ns();
+    for ((number, phase), lanes) in plan.phases.iter().enumerate().zip(phases) {
+        let engine = Engine::new(number, phase, lanes, target, observer, stop);
+        engine.run(&mut record);
+        if record.ending != Ending::Complete {
+            break;
+        }
+    }
+    record.cpu_ns = cpu::since(cpu);
+    record.wall_ns = u64::try_from(wall.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let own = target.self_check().err().map(|error| error.to_string());
+    record.checks.push((String::from("target"), own));
+    Ok(record)
+}

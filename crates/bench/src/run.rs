@@ -1,0 +1,181 @@
+//! A whole run as one call: open the target, prepare it, run the plan, keep the results.
+
+use crate::device::named::{LoadKept, Name, Opened, TARGET_HINT};
+use crate::device::open::{Needs, OpenOptions};
+use crate::engine::Observer;
+use crate::finished::Finished;
+use crate::record::{Ending, Second};
+use crate::run_dir::{Existing, RunHeader, RunResult, RunWriter};
+use ssdlab_base::LabError;
+use ssdlab_base::latencies::Latencies;
+use ssdlab_load::plan::{JobSpec, Phase, Plan};
+use ssdlab_ssd::Nanos;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Length of a round of the steady-state test: SNIA PTS says one minute.
+const ROUND_S: usize = 60;
+
+/// What to run, on which device, and where the results go.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// The workload.
+    pub plan: Plan,
+    /// The device; `None`: the one that the workload names.
+    pub target: Option<Name>,
+    /// Before the run, write this percentage of the target's capacity, front to back.
+    pub fill: Option<u32>,
+    /// Leave the target idle for this time before the run.
+    pub idle: Option<Nanos>,
+    /// Size of the target and leave to write.
+    pub open: OpenOptions,
+    /// Loads `drive:PATH` of a kept drive.
+    pub kept: LoadKept,
+    /// Short name of the run in legends.
+    pub label: String,
+    /// The run in a line.
+    pub title: String,
+    /// The command line, program name left out.
+    pub arguments: Vec<String>,
+    /// When the run started, as RFC 3339 text.
+    pub started_at: String,
+    /// The run directory.
+    pub directory: PathBuf,
+    /// What to do with an earlier run in it.
+    pub existing: Existing,
+}
+
+/// Sees a run as it happens.
+pub trait Progress: Observer {
+    /// A part of the run begins: its title and its expected time on the target's clock in s; 0:
+    /// not known.
+    fn begins(&mut self, title: &str, expected_s: f64);
+
+    /// A new file is being filled: bytes written, and their total.
+    fn filling(&mut self, file: &Path, done: u64, total: u64);
+}
+
+/// Keeps each second in the run directory and shows it.
+struct Watch<'a> {
+    shown: &'a mut dyn Progress,
+    writer: &'a mut RunWriter,
+}
+
+impl Observer for Watch<'_> {
+    fn second(&mut self, second: &Second, latencies: &[Latencies]) -> Result<(), LabError> {
+        self.shown.second(second, latencies)?;
+        self.writer.second(second, latencies)
+    }
+}
+
+/// Carries out `request`. The run directory has every second as it is measured, and the results,
+/// exports and page at the end.
+///
+/// # Errors
+/// When the target cannot be opened, the plan does not fit it, or results cannot be written.
+pub fn run(
+    request: &RunRequest,
+    progress: &mut dyn Progress,
+    stop: &AtomicBool,
+) -> Result<Finished, LabError> {
+    let plan = &request.plan;
+    let name = match &request.target {
+        Some(name) => name.clone(),
+        None => target_of(plan)?,
+    };
+    let mut needs = Needs::of(plan)?;
+    needs.changes |= request.fill.is_some();
+    let mut target = open(request, &name, &needs, progress, stop)?;
+    target.check(plan)?;
+    let seed = jobs(plan).next().map_or(0, |job| job.seed);
+    let (started_at, arguments) = (&request.started_at, &request.arguments);
+    let header = RunHeader::new(plan, target.facts(), seed, started_at, arguments)?;
+    let mut writer = RunWriter::create(&request.directory, &header, request.existing)?;
+    prepare(request, &mut target, progress, stop)?;
+    progress.begins(&request.label, expected_s(plan));
+    let mut watch = Watch {
+        shown: progress,
+        writer: &mut writer,
+    };
+    let record = target.run(plan, &mut watch, stop)?;
+    let result = RunResult::new(plan, &record, ROUND_S);
+    writer.finish(&result)?;
+    let finished = Finished::new(request, record, result, target.rests_on());
+    finished.write(&request.directory)?;
+    Ok(finished)
+}
+
+fn open(
+    request: &RunRequest,
+    name: &Name,
+    needs: &Needs,
+    progress: &mut dyn Progress,
+    stop: &AtomicBool,
+) -> Result<Opened, LabError> {
+    let file = match name {
+        Name::Path(path) => path.as_path(),
+        Name::Drive(_) | Name::Null(_) => Path::new(""),
+    };
+    let mut filling = |done, total| progress.filling(file, done, total);
+    Opened::open(name, needs, &request.open, request.kept, &mut filling, stop)
+}
+
+/// Every job of a plan.
+pub(crate) fn jobs(plan: &Plan) -> impl Iterator<Item = &JobSpec> {
+    plan.phases.iter().flat_map(|phase| &phase.jobs)
+}
+
+/// The target that the jobs of a plan name.
+fn target_of(plan: &Plan) -> Result<Name, LabError> {
+    let mut names: Vec<&str> = jobs(plan).filter_map(|job| job.target.as_deref()).collect();
+    names.sort_unstable();
+    names.dedup();
+    match names[..] {
+        [one] => Name::parse(one),
+        [] => Err(LabError::refused(
+            "the workload names no target",
+            format!("add filename= to the job file, or --target; {TARGET_HINT}"),
+        )),
+        _ => Err(LabError::refused(
+            format!("the workload names several targets: {}", names.join(", ")),
+            "one run has one target here; choose it with --target",
+        )),
+    }
+}
+
+/// Fills the target and leaves it idle, as requested.
+fn prepare(
+    request: &RunRequest,
+    target: &mut Opened,
+    progress: &mut dyn Progress,
+    stop: &AtomicBool,
+) -> Result<(), LabError> {
+    if let Some(percent) = request.fill {
+        let capacity = target.facts().capacity;
+        let bytes = u128::from(capacity) * u128::from(percent) / 100;
+        let plan = Plan::fill(u64::try_from(bytes).unwrap_or(u64::MAX));
+        target.check(&plan)?;
+        progress.begins(&format!("writing front to back, {percent} %"), 0.0);
+        let record = target.run(&plan, progress, stop)?;
+        if let Ending::Failed(why) = record.ending {
+            let what = format!("while filling the target: {why}");
+            return Err(LabError::refused(what, ""));
+        }
+    }
+    match request.idle {
+        Some(time) if !stop.load(Ordering::Relaxed) => target.idle(time),
+        _ => Ok(()),
+    }
+}
+
+/// Seconds of the target's clock that the plan takes, where time bounds it.
+fn expected_s(plan: &Plan) -> f64 {
+    let of = |job: &JobSpec| {
+        let replay = job.replay.as_ref();
+        let recorded = replay.and_then(|r| Some(r.survey.span_ns as f64 / 1e9 / r.speed?));
+        let run = job.time.run.unwrap_or_default();
+        (run + job.time.ramp + job.time.cool_down).as_secs_f64() + recorded.unwrap_or(0.0)
+    };
+    let phase = |phase: &Phase| phase.jobs.iter().map(of).fold(0.0, f64::max);
+    plan.phases.iter().map(phase).sum()
+}

@@ -1,0 +1,175 @@
+//! From a report of smartctl and nvme to an [`Inspection`].
+
+use super::inspection::{DriveIdentity, FORMAT_VERSION, HOURS_MAX, Inspection, percent};
+use super::json::Doc;
+use super::report::DriveReport;
+use super::{ata, models, nvme, protection, scsi};
+use ssdlab_base::LabError;
+use ssdlab_bench::device::health::Reported;
+
+/// The year 4147, in seconds since 1970.
+const TIME_MAX: u64 = 1 << 36;
+
+/// Reads a report.
+///
+/// # Errors
+/// When the tools could not read the drive, or it is a rotating disk.
+pub fn inspect(report: &DriveReport) -> Result<Inspection, LabError> {
+    let doc = Doc::new(&report.smartctl);
+    refuse_failed(&doc, &report.source)?;
+    refuse_rotating(&doc, &report.source)?;
+    let mut found = Inspection {
+        version: FORMAT_VERSION,
+        source: report.source.clone(),
+        taken_at: doc
+            .whole("local_time.time_t")
+            .filter(|t| *t < TIME_MAX)
+            .and_then(|t| i64::try_from(t).ok()),
+        identity: identity(&doc),
+        passed: doc.flag("smart_status.passed"),
+        ..Inspection::default()
+    };
+    found.known = found
+        .identity
+        .model
+        .as_deref()
+        .and_then(|model| models::known(model, found.identity.capacity));
+    common(&doc, &mut found);
+    match found.identity.protocol.as_deref() {
+        Some("ATA") => ata::read(&doc, &mut found),
+        Some("NVMe") => nvme::read(&doc, report, &mut found),
+        Some("SCSI") => scsi::read(&doc, &mut found),
+        _ => {}
+    }
+    if found.identity.is_virtual {
+        found.notes.push(
+            "a virtual machine's disk: what it says of health and wear, if anything, is not the \
+             drive's underneath"
+                .into(),
+        );
+    }
+    amplification(&mut found);
+    protection::judge(&doc, report, &mut found);
+    if let Some(kernel) = &report.kernel {
+        found.cache.kernel = kernel.write_cache.clone();
+        found.cache.fua = kernel.fua;
+    }
+    Ok(found)
+}
+
+/// smartctl says on exit whether it could read the drive at all.
+fn refuse_failed(doc: &Doc, source: &str) -> Result<(), LabError> {
+    let status = doc.whole("smartctl.exit_status").unwrap_or(0);
+    let drive = doc.has("model_name") || doc.has("scsi_model_name") || doc.has("device");
+    if doc.has("smartctl") && (status & 3 == 0 || doc.has("model_name")) && drive {
+        return Ok(());
+    }
+    if !doc.has("smartctl") && drive {
+        return Ok(());
+    }
+    let said = doc.messages().join("; ");
+    let what = match said.is_empty() {
+        true => format!("{source}: this is no report of smartctl about a drive"),
+        false => format!("{source}: smartctl could not read the drive: {said}"),
+    };
+    Err(LabError::refused(
+        what,
+        "make one with `smartctl --json=c -x /dev/DEVICE`, as root; drives behind a RAID \
+         controller need its -d option, for instance `-d megaraid,0`; most disks of virtual \
+         machines answer nothing",
+    ))
+}
+
+fn refuse_rotating(doc: &Doc, source: &str) -> Result<(), LabError> {
+    // 0 and 1 both mean that nothing turns (ACS-3 word 217; smartctl writes 0).
+    match doc.number("rotation_rate") {
+        Some(rate) if rate > 1.0 => Err(LabError::refused(
+            format!(
+                "{source}: {} is a rotating disk ({rate} turns a minute), not an SSD",
+                identity(doc).model.unwrap_or("this".into())
+            ),
+            "`inspect` knows the wear of SSDs; for disks read `smartctl -x`",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn identity(doc: &Doc) -> DriveIdentity {
+    let model = doc
+        .text("model_name")
+        .or_else(|| doc.text("scsi_model_name"));
+    const VIRTUAL: [&str; 5] = ["qemu", "vbox", "vmware", "virtual", "msft"];
+    let is_virtual = model.as_ref().is_some_and(|model| {
+        let model = model.to_lowercase();
+        VIRTUAL.iter().any(|name| model.contains(name))
+    });
+    let blank = |text: &String| text != "REDACTED";
+    DriveIdentity {
+        model,
+        family: doc.text("model_family"),
+        serial: doc.text("serial_number").filter(blank),
+        firmware: doc
+            .text("firmware_version")
+            .or_else(|| doc.text("scsi_revision"))
+            .or_else(|| doc.text("revision"))
+            .filter(blank),
+        protocol: doc.text("device.protocol"),
+        capacity: doc.whole("user_capacity.bytes").filter(|bytes| *bytes > 0),
+        is_virtual,
+    }
+}
+
+/// A temperature of a drive that can still answer, Celsius.
+const CELSIUS: std::ops::RangeInclusive<f64> = -40.0..=125.0;
+
+/// What smartctl gives under the same name for every protocol.
+fn common(doc: &Doc, found: &mut Inspection) {
+    let events = &mut found.events;
+    let celsius = doc.number("temperature.current");
+    events.temperature_c = celsius.filter(|c| CELSIUS.contains(c));
+    if let (Some(celsius), None) = (celsius, events.temperature_c) {
+        found.notes.push(format!(
+            "a temperature of {celsius} Celsius was not believed"
+        ));
+    }
+    let hours = doc.number("power_on_time.hours");
+    events.power_on_hours = hours.filter(|h| (0.0..=HOURS_MAX).contains(h));
+    if let (Some(hours), None) = (hours, events.power_on_hours) {
+        found
+            .notes
+            .push(format!("{hours} power-on hours were not believed"));
+    }
+    events.power_cycles = doc.whole("power_cycle_count");
+    // smartctl 7.4 and later say these for every protocol.
+    found.life.used_percent = percent(doc, "endurance_used.current_percent", 255.0);
+    found.life.spare_percent = percent(doc, "spare_available.current_percent", 100.0);
+    found.life.spare_threshold = doc
+        .number("spare_available.threshold_percent")
+        .filter(|p| (0.0..=100.0).contains(p));
+}
+
+/// Write amplification, where both counters are there and make sense together.
+fn amplification(found: &mut Inspection) {
+    let life = &mut found.life;
+    let (None, Some(host), Some(nand)) = (
+        &life.waf,
+        &life.host_bytes_written,
+        &life.nand_bytes_written,
+    ) else {
+        return;
+    };
+    // Below some hundred units the quotient is mostly rounding.
+    if host.value < 100.0 * host.resolution.max(nand.resolution) {
+        found
+            .notes
+            .push("too little was written for a write amplification factor".into());
+        return;
+    }
+    let value = nand.value / host.value;
+    let relative = nand.resolution / nand.value.max(1.0) + host.resolution / host.value;
+    life.waf = Some(Reported {
+        value,
+        resolution: value * relative,
+        source: format!("{} / {}", nand.source, host.source),
+    });
+}

@@ -1,0 +1,245 @@
+//! A whole qualification as one call: open the target, measure it, judge it, and put modelled
+//! drives beside it.
+
+use super::evidence::{Assessed, Evidence, Qualification};
+use super::procedures::{Progress, measure};
+use super::roles::Role;
+use super::settings::{Precondition, Profile, Settings};
+use super::verdict::judge;
+use crate::inspect::{drive_of, enrich};
+use ssdlab_base::LabError;
+use ssdlab_bench::device::named::{LoadKept, Name, Opened, none_kept};
+use ssdlab_bench::device::open::{Needs, OpenOptions};
+use ssdlab_bench::device::{TargetFacts, TargetKind};
+use ssdlab_bench::run_dir::FORMAT_VERSION;
+use ssdlab_bench::with_target;
+use ssdlab_ssd::Bytes;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The file made in the current directory when no target is named.
+const DEFAULT_FILE: &str = "ssdlab-qualify.tmp";
+/// Maximum number of outstanding commands of any step.
+const DEPTH: u32 = 64;
+/// Largest command of any step, in bytes.
+const BLOCK_MAX: u32 = 1 << 20;
+
+/// What to qualify, for which role, and how.
+#[derive(Clone, Debug)]
+pub struct QualifyPlan {
+    /// The device; `None`: a file made in the current directory and removed afterwards.
+    pub target: Option<Name>,
+    /// The role whose requirements are held against the evidence.
+    pub role: &'static Role,
+    /// How long to measure.
+    pub profile: Profile,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Drives of the catalogue that are measured beside the target; the target itself is skipped.
+    pub references: Vec<String>,
+    /// Size of the target and leave to write.
+    pub open: OpenOptions,
+    /// Loads `drive:PATH` of a kept drive.
+    pub kept: LoadKept,
+}
+
+impl QualifyPlan {
+    /// The quick qualification of `target` for `role`, seed 1, without references.
+    pub fn new(target: Option<Name>, role: &'static Role) -> QualifyPlan {
+        QualifyPlan {
+            target,
+            role,
+            profile: Profile::Quick,
+            seed: 1,
+            references: Vec::new(),
+            open: OpenOptions::default(),
+            kept: none_kept,
+        }
+    }
+
+    fn name(&self) -> Name {
+        let default = || Name::Path(PathBuf::from(DEFAULT_FILE));
+        self.target.clone().unwrap_or_else(default)
+    }
+
+    /// The settings before the target is known.
+    fn settings(&self) -> Settings {
+        let kind = match self.name() {
+            Name::Path(_) => TargetKind::File,
+            Name::Drive(_) | Name::Null(_) => TargetKind::Modelled,
+        };
+        Settings {
+            seed: self.seed,
+            ..Settings::usual(self.profile, kind)
+        }
+    }
+
+    /// The settings for the target that was opened. A file that `existed` is filled first.
+    fn settings_for(&self, facts: &TargetFacts, existed: bool) -> Settings {
+        let mut settings = self.settings();
+        settings.precondition = Settings::usual(self.profile, facts.kind).precondition;
+        if facts.kind == TargetKind::File && existed {
+            settings.precondition = Precondition::Fill(settings.region.unwrap_or(facts.capacity));
+        }
+        if let (Some(size), true) = (self.open.size, facts.kind != TargetKind::Modelled) {
+            settings.region = Some(size.min(facts.capacity));
+        }
+        settings
+    }
+
+    /// The file that a qualification without a target makes, and why it has its size. `None` when
+    /// a target is named.
+    pub fn own_file(&self) -> Option<String> {
+        if self.target.is_some() {
+            return None;
+        }
+        let usual = Bytes(self.settings().region.unwrap_or(0));
+        let (size, why) = match self.open.size {
+            Some(size) => (Bytes(size), ""),
+            None => (
+                usual,
+                ": large enough that a flush has real\nwork to do, small enough to be written \
+                 within a minute on a slow drive",
+            ),
+        };
+        Some(format!(
+            "Measuring the drive under the current directory on a file of {size}, made here\n\
+             ({DEFAULT_FILE}) and removed afterwards{why}."
+        ))
+    }
+}
+
+/// What the procedures ask of a target.
+fn needs(extent: Option<u64>) -> Needs {
+    Needs {
+        depth: DEPTH,
+        read_bytes: BLOCK_MAX,
+        write_bytes: BLOCK_MAX,
+        changes: true,
+        data_only: true,
+        refill: false,
+        direct: true,
+        granule: 4096,
+        extent,
+    }
+}
+
+/// Opens the target of `plan`, measures it, judges it, and measures and judges its references.
+/// When `stop` is set, the evidence so far is judged, and the rest is listed in
+/// [`Qualification::incomplete`].
+///
+/// # Errors
+/// When the target cannot be opened, nothing could be measured, or `progress` fails.
+pub fn qualify(
+    plan: &QualifyPlan,
+    progress: &mut dyn Progress,
+    stop: &AtomicBool,
+) -> Result<Qualification, LabError> {
+    let name = plan.name();
+    let existed = matches!(&name, Name::Path(path) if path.exists());
+    let mut target = open(plan, &name, progress, stop)?;
+    let mut settings = plan.settings_for(target.facts(), existed);
+    progress.opened(target.facts())?;
+    let own_account = match &name {
+        Name::Path(path) => drive_of(path),
+        Name::Drive(_) | Name::Null(_) => Ok(None),
+    };
+    let mut evidence = measure_opened(&mut target, &settings, progress, stop)?;
+    match own_account {
+        Ok(Some(found)) => enrich(&mut evidence.facts, &found),
+        Ok(None) => {}
+        Err(error) => {
+            let note = format!("SMART was not read: {error}");
+            evidence.facts.notes.push(note);
+        }
+    }
+    drop(target);
+    settings.region = Some(evidence.region_bytes);
+    let mut qualification = Qualification {
+        version: FORMAT_VERSION,
+        role: plan.role.name.clone(),
+        profile: plan.profile.name().to_owned(),
+        seed: plan.seed,
+        incomplete: evidence.incomplete.clone(),
+        target: assessed(plan.role, evidence),
+        references: Vec::new(),
+    };
+    progress.judged(&qualification)?;
+    references(plan, &settings, &mut qualification, progress, stop)?;
+    Ok(qualification)
+}
+
+fn assessed(role: &Role, evidence: Evidence) -> Assessed {
+    Assessed {
+        verdict: judge(role, &evidence),
+        evidence,
+    }
+}
+
+fn open(
+    plan: &QualifyPlan,
+    name: &Name,
+    progress: &mut dyn Progress,
+    stop: &AtomicBool,
+) -> Result<Opened, LabError> {
+    let file = match name {
+        Name::Path(path) => path.as_path(),
+        Name::Drive(_) | Name::Null(_) => Path::new(""),
+    };
+    let mut filling = |done, total| progress.filling(file, done, total);
+    let needs = needs(plan.settings().region);
+    Opened::open(name, &needs, &plan.open, plan.kept, &mut filling, stop)
+}
+
+fn measure_opened(
+    target: &mut Opened,
+    settings: &Settings,
+    progress: &mut dyn Progress,
+    stop: &AtomicBool,
+) -> Result<Evidence, LabError> {
+    let mut evidence =
+        with_target!(&mut *target, inner => measure(&mut **inner, settings, progress, stop))?;
+    evidence.rests_on = target.rests_on().to_vec();
+    Ok(evidence)
+}
+
+/// Measures the catalogue's drives by the same procedure, in virtual time.
+fn references(
+    plan: &QualifyPlan,
+    settings: &Settings,
+    qualification: &mut Qualification,
+    progress: &mut dyn Progress,
+    stop: &AtomicBool,
+) -> Result<(), LabError> {
+    let target = plan.name();
+    let is_other = |drive: &&String| Name::Drive((*drive).clone()) != target;
+    let drives: Vec<&String> = plan.references.iter().filter(is_other).collect();
+    let settings = Settings {
+        precondition: Settings::usual(plan.profile, TargetKind::Modelled).precondition,
+        whole_drive: false,
+        ..settings.clone()
+    };
+    for (index, drive) in drives.iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            let note = format!("{drive}: not measured: stopped");
+            qualification.incomplete.push(note);
+            continue;
+        }
+        let name = Name::Drive((*drive).clone());
+        let plain = OpenOptions::default();
+        let mut unseen = |_, _| {};
+        let mut open = Opened::open(&name, &needs(None), &plain, plan.kept, &mut unseen, stop)?;
+        progress.reference(drive, index + 1, drives.len());
+        match measure_opened(&mut open, &settings, progress, stop) {
+            Ok(evidence) => {
+                let drive = assessed(plan.role, evidence);
+                qualification.references.push(drive);
+            }
+            Err(error) => {
+                let note = format!("{drive}: not measured: {error}");
+                qualification.incomplete.push(note);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! What to measure, where and how long.
+
+use super::plans::Region;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::LabError;
+use ssdlab_bench::device::TargetKind;
+
+/// How long to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// About a minute. Too short for steady state or for ruling a write cliff out.
+    Quick,
+    /// About a quarter of an hour.
+    Standard,
+    /// Hours; adds SNIA preconditioning and up to 25 one-minute rounds.
+    Full,
+}
+
+impl Profile {
+    /// As on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Profile::Quick => "quick",
+            Profile::Standard => "standard",
+            Profile::Full => "full",
+        }
+    }
+}
+
+/// What precedes the first measurement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Precondition {
+    /// Write so many bytes once, front to back, from the region's start; at least the region and
+    /// at most the target.
+    Fill(u64),
+    /// Nothing: the caller did it; the text says what, for the report.
+    Done(String),
+}
+
+/// What to measure, where and how long.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How long.
+    pub profile: Profile,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// First byte used, a multiple of 4096.
+    pub offset: u64,
+    /// Bytes used; `None`: all from `offset`. Cut to what the target has.
+    pub region: Option<u64>,
+    /// What precedes the first measurement.
+    pub precondition: Precondition,
+    /// Add the whole-drive step (standard and full only). It fills the target.
+    pub whole_drive: bool,
+}
+
+/// What a modelled drive is filled with before a region of it is measured: the load file of
+/// article s2d. A new drive serves the first GiB from its fast cache, which a drive in use does
+/// not have to itself; this much is beyond the cache of the catalogue's consumer drive.
+const FILL_BYTES: u64 = 100 << 30;
+
+impl Settings {
+    /// A profile's usual settings for a target of this kind: one GiB (quick), 8 GiB (standard) or
+    /// 32 GiB (full). Modelled drives are filled first and measured whole as well; a file is taken
+    /// to have just been written; a device is taken as it is.
+    pub fn usual(profile: Profile, kind: TargetKind) -> Settings {
+        let modelled = matches!(kind, TargetKind::Modelled | TargetKind::Null);
+        let precondition = match kind {
+            TargetKind::Modelled | TargetKind::Null => Precondition::Fill(FILL_BYTES),
+            TargetKind::File => {
+                Precondition::Done("the file was written once, front to back, when made".into())
+            }
+            TargetKind::BlockDevice => {
+                Precondition::Done("none: the device was measured as it was found".into())
+            }
+        };
+        Settings {
+            profile,
+            seed: 1,
+            offset: 0,
+            region: Some(match profile {
+                Profile::Quick => 1 << 30,
+                Profile::Standard => 8 << 30,
+                Profile::Full => 32 << 30,
+            }),
+            precondition,
+            whole_drive: modelled,
+        }
+    }
+}
+
+/// Regions are whole numbers of the largest block written.
+const REGION_UNIT: u64 = 128 << 10;
+const REGION_MIN: u64 = 1 << 20;
+
+pub(super) fn region_of(settings: &Settings, capacity: u64) -> Result<Region, LabError> {
+    let room = capacity.saturating_sub(settings.offset);
+    let bytes = settings.region.unwrap_or(room).min(room) / (REGION_UNIT) * (REGION_UNIT);
+    if bytes < REGION_MIN || !settings.offset.is_multiple_of(4096) {
+        return Err(LabError::refused(
+            format!(
+                "a region of {bytes} bytes at {} of a target of {capacity} bytes is too small or \
+                 not aligned to 4096",
+                settings.offset
+            ),
+            "measure at least 1 MiB",
+        ));
+    }
+    Ok(Region {
+        offset: settings.offset,
+        bytes,
+        seed: settings.seed,
+    })
+}
+
+/// What [`Precondition::Fill`] writes.
+pub(super) fn fill_of(settings: &Settings, region: Region, capacity: u64) -> Region {
+    let bytes = match settings.precondition {
+        Precondition::Fill(bytes) => bytes.max(region.bytes),
+        Precondition::Done(_) => region.bytes,
+    };
+    let room = capacity - region.offset;
+    Region {
+        bytes: bytes.min(room) / REGION_UNIT * REGION_UNIT,
+        ..region
+    }
+}

@@ -1,0 +1,17 @@
+//! Does the example that the README links to qualify a drive?
+
+#[path = "../examples/qualify.rs"]
+#[allow(dead_code)]
+mod example;
+
+#[test]
+fn the_example_judges_a_small_drive() {
+    let small = concat!(
+        "drive:",
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/drives/small.toml"
+    );
+    let text = example::answer(small).expect("a verdict");
+    assert!(text.contains("Is it a good choice?"), "{text}");
+    assert!(text.contains("as slog (quick profile)"), "{text}");
+}
