@@ -227,9 +227,7 @@ impl Describer {
                 ..OpShare::default()
             }),
             sizes: vec![Powers([0; 65]); Op::COUNT],
-            latencies: (0..Op::COUNT)
-                .map(|_| latencies())
-                .collect(),
+            latencies: (0..Op::COUNT).map(|_| latencies()).collect(),
             latency_sums: [0; Op::COUNT],
             latency_max: [0; Op::COUNT],
             gaps: Powers([0; 65]),

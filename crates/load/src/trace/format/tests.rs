@@ -2,7 +2,6 @@
 //! own descriptions.
 
 use super::number::decimal;
-use super::sink::{Sink, checked};
 use super::*;
 use crate::trace::{Event, ReadOptions, Reader};
 use ssdlab_ssd::Op;
