@@ -31,7 +31,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A request that cannot be carried out. `Display` says what was given, what is allowed and
+/// A request that cannot be carried out. `Display` names the value given, the values allowed and
 /// where; [`LabError::hint`] says what to do next and is printed on its own line.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
@@ -52,7 +52,7 @@ pub enum LabError {
     BadValue {
         /// The option or key.
         option: String,
-        /// What was given.
+        /// The value given.
         given: String,
         /// What is allowed.
         allowed: String,
@@ -76,7 +76,7 @@ pub enum LabError {
     /// Something about the request as a whole is impossible.
     #[error("{what}")]
     Refused {
-        /// What was asked and why it cannot be.
+        /// The request and the reason why it is refused.
         what: String,
         /// What to do instead; may be empty.
         hint: String,

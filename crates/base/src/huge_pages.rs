@@ -59,7 +59,7 @@ unsafe impl GlobalAlloc for HugePages {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const MAPPED_APART: usize = 32 << 20;
 
-/// After [`keep_freed_memory`]: the heap will hold so many bytes in small pieces, which are touched
+/// After [`keep_freed_memory`]: the heap will hold `bytes` in small pieces, which are touched
 /// at random. With [`HugePages`] as the program's allocator they get huge pages, as a large table
 /// does. Nothing is taken until it is used; where there is less room, less is asked for.
 pub fn expect_small_pieces(bytes: u64) {

@@ -54,7 +54,7 @@ fn write(drive: &mut CountingDrive, rng: &mut Rng, sectors: u64, count: u64) -> 
     time
 }
 
-/// The unavoidable touches; see the module's text. Returns the time and a sum of what was read.
+/// The unavoidable touches; see the module's text. Returns the time and a sum of the values read.
 fn ceiling(sectors: u64, writes: u64, relocations_per_write: f64, rng: &mut Rng) -> (f64, u64) {
     const AHEAD: usize = 24;
     let media = sectors as usize * 128 / 100;

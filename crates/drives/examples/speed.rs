@@ -11,7 +11,7 @@ use std::time::Instant;
 #[global_allocator]
 static MEMORY: ssdlab_base::huge_pages::HugePages = ssdlab_base::huge_pages::HugePages;
 
-/// A 64-die TLC drive of so many bytes, with 28 % over-provisioning.
+/// A 64-die TLC drive of `user_bytes`, with 28 % over-provisioning.
 fn config(user_bytes: u64) -> DriveConfig {
     let mut c = DriveConfig::tiny();
     c.shape.channel_count = 8;

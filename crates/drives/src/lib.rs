@@ -1,4 +1,13 @@
-//! The catalogue of drives, the law of their media, SMART, scaling, and drives kept in files.
+//! Modelled drives: their parameters, media, SMART, size, and the files that keep them.
+//!
+//! ```text
+//! settings -> catalogue -> media      parameters changed; drive files; the law of wear
+//!                       -> smart      attributes, IDENTIFY, the NVMe health page
+//! scaling                             the same drive, smaller: one law
+//! keep -> saved, directory            a drive in one file; a served drive's log and checkpoints
+//! rests_on                            calibrated and assumed values behind figures
+//! cycles                              wear of all blocks, in a few numbers
+//! ```
 
 pub mod catalogue;
 pub mod cycles;

@@ -1,33 +1,46 @@
-//! A drive made smaller, so that months pass in seconds.
+//! A drive made smaller: months pass in seconds, and data fits into memory. One law for all.
 //!
-//! What write amplification depends on is kept: dies, planes, page size, mapping unit, the number
-//! of pages of a program, times per page, and *effective* over-provisioning (see
-//! [`DriveConfig::effective_op`]). Two things shrink:
+//! Write amplification depends on these, and they are kept: dies, planes, page size, mapping unit,
+//! the number of pages of a program, times per page, and *effective* over-provisioning (see
+//! [`DriveConfig::effective_op`]). In this order, these shrink:
 //!
-//! * blocks per plane, down to [`SUPERBLOCKS_MIN`] superblocks; user capacity then follows so that
-//!   effective over-provisioning is that of the whole drive, to a mapping unit;
+//! * superblocks, down to a smallest count: [`SUPERBLOCKS_MIN`] unless the caller needs fewer;
 //! * pages per block after that, in whole word lines. The erase time shrinks with them, so that
-//!   erasing takes the same share of the time.
+//!   erasing takes the same share of the time;
+//! * dies, only where the capacity must be met exactly and the word lines left are too many.
 //!
-//! pSLC superblocks, DRAM for the map and the idle reserve shrink in proportion. The write buffer
-//! and link do not. Not kept: the length of a single erase or victim (longest latencies are
-//! shorter), and time itself: a smaller drive is filled sooner, so loads are to be given in drive
-//! writes, not in bytes.
+//! pSLC superblocks, logs, DRAM for the map, spare area that is limited and the idle reserve shrink
+//! in proportion. The write buffer and the link do not. Effective over-provisioning is then met to
+//! a mapping unit by the user capacity, or, where that is given exactly, by blocks: the same or
+//! just above. Not kept: the length of a single erase or victim (longest latencies are shorter),
+//! and time itself: a smaller drive is filled sooner, so loads are given in drive writes, not in
+//! bytes.
 
 use ssdlab_base::LabError;
+use ssdlab_ssd::config::SpareArea;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::{Bytes, DriveConfig, Nanos};
 
-/// Superblocks that are left at least: with fewer, the ones kept free and open are too large a
-/// share of the drive.
+/// The smallest number of superblocks. With fewer, those that are kept free and open are too large
+/// a share of the drive.
 pub const SUPERBLOCKS_MIN: u32 = 256;
+/// The same for a drive whose data is kept in memory: with fewer still, a drive of a few
+/// superblocks of a large drive's size never reclaims.
+const SUPERBLOCKS_MIN_WITH_DATA: u32 = 64;
+/// Fewest word lines of a block where dies can go instead.
+const WORD_LINES_MIN: u64 = 2;
+/// Dies that a drive keeps, where it has them; with parity over its dies, which takes one of them.
+const DIES_MIN: u32 = 2;
+const DIES_MIN_WITH_PARITY: u32 = 8;
+/// Most blocks per plane beyond the drive's share that are added for effective over-provisioning.
+const MORE_MAX: u32 = 128;
 
 /// A scaled drive and what was done to it.
 #[derive(Clone, Debug)]
 pub struct Scaled {
     /// The drive.
     pub config: DriveConfig,
-    /// In a sentence, for every place that shows figures of it.
+    /// A sentence for every place that shows figures of it.
     pub said: String,
 }
 
@@ -37,6 +50,18 @@ pub struct Scaled {
 /// # Errors
 /// When so small a drive cannot be built of its parts.
 pub fn scaled(config: &DriveConfig, user: u64) -> Result<Scaled, LabError> {
+    scaled_to(config, user, SUPERBLOCKS_MIN)
+}
+
+/// The same with another smallest number of superblocks.
+///
+/// # Errors
+/// As [`scaled`].
+pub fn scaled_to(
+    config: &DriveConfig,
+    user: u64,
+    superblocks_min: u32,
+) -> Result<Scaled, LabError> {
     if user >= config.user_bytes {
         return Ok(Scaled {
             config: config.clone(),
@@ -44,7 +69,9 @@ pub fn scaled(config: &DriveConfig, user: u64) -> Result<Scaled, LabError> {
         });
     }
     let mut small = config.clone();
-    shrink_blocks(config, &mut small, user);
+    let all = config.shape.blocks_per_plane;
+    let wanted = share(all.into(), user, config.user_bytes) as u32;
+    small.shape.blocks_per_plane = wanted.max(superblocks_min.min(all));
     shrink_pages(config, &mut small, user);
     shrink_rest(config, &mut small);
     match_effective_op(config, &mut small);
@@ -58,8 +85,53 @@ pub fn scaled(config: &DriveConfig, user: u64) -> Result<Scaled, LabError> {
             "choose a larger --capacity, or `--capacity whole`",
         )
     })?;
-    let said = format!(
-        "scaled from {} to {}: {} of {} superblocks, {} of {} pages each; dies, page times and \
+    Ok(Scaled {
+        said: said(config, &small),
+        config: small,
+    })
+}
+
+/// `config` with exactly `user` bytes for the host, more or fewer than it has: for drives that hold
+/// data. It keeps 64 superblocks at least; where a block of two word lines is too large for that,
+/// it has fewer dies.
+///
+/// # Errors
+/// When no such drive is possible.
+pub fn sized(whole: &DriveConfig, user: u64) -> Result<Scaled, LabError> {
+    let slot = slot(whole);
+    if user == 0 || !user.is_multiple_of(slot) {
+        return Err(LabError::refused(
+            format!("a drive of {user} bytes"),
+            format!("some bytes, in whole mapping units of {slot}"),
+        ));
+    }
+    let mut small = whole.clone();
+    small.user_bytes = user;
+    let wanted = u128::from(raw(whole)) * u128::from(user) / u128::from(whole.user_bytes.max(1));
+    let wanted = u64::try_from(wanted).unwrap_or(u64::MAX);
+    let most = wanted / u64::from(SUPERBLOCKS_MIN_WITH_DATA);
+    shrink_dies(&mut small, most);
+    let lines = (most / word_line_bytes(&small).max(1)).max(WORD_LINES_MIN);
+    let lines = lines.min(word_lines(whole)) as u32;
+    small.shape.pages_per_block = lines * whole.shape.bits_per_cell;
+    let superblock = word_line_bytes(&small) * u64::from(lines);
+    let blocks = u32::try_from(wanted.div_ceil(superblock.max(1))).unwrap_or(u32::MAX);
+    small.shape.blocks_per_plane = blocks;
+    shrink_rest(whole, &mut small);
+    let config = add_blocks(whole, small)?;
+    Ok(Scaled {
+        said: said(whole, &config),
+        config,
+    })
+}
+
+fn said(config: &DriveConfig, small: &DriveConfig) -> String {
+    let kept = match (dies(config), dies(small)) {
+        (all, left) if left < all => format!("{left} of {all} dies; "),
+        _ => "dies, ".to_owned(),
+    };
+    format!(
+        "scaled from {} to {}: {} of {} superblocks, {} of {} pages each; {kept}page times and \
          effective over-provisioning {:.1} % as in the whole drive",
         Bytes(config.user_bytes),
         Bytes(small.user_bytes),
@@ -68,11 +140,7 @@ pub fn scaled(config: &DriveConfig, user: u64) -> Result<Scaled, LabError> {
         small.shape.pages_per_block,
         config.shape.pages_per_block,
         small.effective_op() * 100.0
-    );
-    Ok(Scaled {
-        config: small,
-        said,
-    })
+    )
 }
 
 /// `value` x `part` / `whole`, rounded.
@@ -81,10 +149,27 @@ fn share(value: u64, part: u64, whole: u64) -> u64 {
         as u64
 }
 
-fn shrink_blocks(config: &DriveConfig, small: &mut DriveConfig, user: u64) {
-    let blocks = config.shape.blocks_per_plane;
-    let wanted = share(blocks.into(), user, config.user_bytes) as u32;
-    small.shape.blocks_per_plane = wanted.max(SUPERBLOCKS_MIN.min(blocks));
+fn raw(config: &DriveConfig) -> u64 {
+    Geometry::new(config.shape).raw_bytes()
+}
+
+fn dies(config: &DriveConfig) -> u32 {
+    config.shape.channel_count * config.shape.dies_per_channel
+}
+
+fn slot(config: &DriveConfig) -> u64 {
+    u64::from(config.shape.slot_bytes)
+}
+
+/// Bytes of a word line of every block of a superblock.
+fn word_line_bytes(config: &DriveConfig) -> u64 {
+    let shape = &config.shape;
+    let planes = u64::from(dies(config)) * u64::from(shape.planes_per_die);
+    planes * u64::from(shape.page_bytes) * u64::from(shape.bits_per_cell)
+}
+
+fn word_lines(config: &DriveConfig) -> u64 {
+    u64::from(config.shape.pages_per_block) / u64::from(config.shape.bits_per_cell.max(1))
 }
 
 fn shrink_pages(config: &DriveConfig, small: &mut DriveConfig, user: u64) {
@@ -94,14 +179,27 @@ fn shrink_pages(config: &DriveConfig, small: &mut DriveConfig, user: u64) {
         return;
     }
     let bits = config.shape.bits_per_cell;
-    let dies = config.shape.channel_count * config.shape.dies_per_channel;
-    let lines = u64::from(config.shape.pages_per_block / bits);
     // Four program units in SLC mode are the least that a superblock may have.
-    let least = u64::from(4_u32.div_ceil(dies));
-    let lines = share(lines, user, now).max(least) as u32;
+    let least = u64::from(4_u32.div_ceil(dies(config)));
+    let lines = share(word_lines(config), user, now).max(least) as u32;
     small.shape.pages_per_block = (lines * bits).min(config.shape.pages_per_block);
 }
 
+/// Halves the dies while superblocks of a few word lines have more than `most` bytes.
+fn shrink_dies(small: &mut DriveConfig, most: u64) {
+    let dies_min = match small.ftl.parity {
+        true => DIES_MIN_WITH_PARITY,
+        false => DIES_MIN,
+    };
+    while word_line_bytes(small) * WORD_LINES_MIN > most && dies(small) >= 2 * dies_min {
+        match small.shape.dies_per_channel {
+            1 => small.shape.channel_count /= 2,
+            _ => small.shape.dies_per_channel /= 2,
+        }
+    }
+}
+
+/// Everything that goes with the number of superblocks, the pages of a block or the capacity.
 fn shrink_rest(config: &DriveConfig, small: &mut DriveConfig) {
     let blocks = u64::from(small.shape.blocks_per_plane);
     let all_blocks = u64::from(config.shape.blocks_per_plane);
@@ -120,18 +218,18 @@ fn shrink_rest(config: &DriveConfig, small: &mut DriveConfig) {
         let least = small.reserve_superblocks() as u32 + 2;
         small.ftl.slc.dynamic_above_free = dynamic.max(least);
     }
-    let logs = some(config.ftl.mapping.log_superblocks);
-    small.ftl.mapping.log_superblocks = logs;
-    let ratio = |bytes: u64| share(share(bytes, blocks, all_blocks), pages, all_pages);
-    small.ftl.mapping.dram_bytes = ratio(config.ftl.mapping.dram_bytes);
-    if let ssdlab_ssd::config::SpareArea::Limited(bytes) = config.ftl.reclaim.spare {
-        small.ftl.reclaim.spare = ssdlab_ssd::config::SpareArea::Limited(ratio(bytes));
-    }
-    small.user_bytes = ratio(config.user_bytes) / slot(small) * slot(small);
-}
-
-fn slot(config: &DriveConfig) -> u64 {
-    u64::from(config.shape.slot_bytes)
+    small.ftl.mapping.log_superblocks = some(config.ftl.mapping.log_superblocks);
+    let ratio = |bytes: u64| {
+        let bytes = share(share(bytes, blocks, all_blocks), pages, all_pages);
+        share(bytes, dies(small).into(), dies(config).into())
+    };
+    let dram_bytes = ratio(config.ftl.mapping.dram_bytes);
+    let spare = match config.ftl.reclaim.spare {
+        SpareArea::Limited(bytes) => SpareArea::Limited(ratio(bytes)),
+        spare => spare,
+    };
+    small.ftl.mapping.dram_bytes = dram_bytes;
+    small.ftl.reclaim.spare = spare;
 }
 
 /// Sets the user capacity so that reclaim has as much to work with as in the whole drive. A
@@ -140,8 +238,7 @@ fn slot(config: &DriveConfig) -> u64 {
 fn match_effective_op(config: &DriveConfig, small: &mut DriveConfig) {
     let wanted = config.effective_op();
     let slot = slot(small);
-    let raw = Geometry::new(small.shape).raw_bytes() / slot;
-    let (mut enough, mut too_much) = (1, raw + 1);
+    let (mut enough, mut too_much) = (1, raw(small) / slot + 1);
     while too_much - enough > 1 {
         let middle = enough.midpoint(too_much);
         small.user_bytes = middle * slot;
@@ -154,10 +251,31 @@ fn match_effective_op(config: &DriveConfig, small: &mut DriveConfig) {
     small.user_bytes = enough * slot;
 }
 
+/// The drive with as many more blocks as effective over-provisioning asks for: superblocks that
+/// must be free do not shrink with the drive. More blocks do not give a block map more to write to.
+fn add_blocks(config: &DriveConfig, mut small: DriveConfig) -> Result<DriveConfig, LabError> {
+    let spare = config.effective_op();
+    let block_mapped = config.ftl.mapping.kind.is_block_mapped();
+    let least = small.shape.blocks_per_plane;
+    let (mut fits, mut last) = (None, None);
+    for more in 0..MORE_MAX {
+        small.shape.blocks_per_plane = least.saturating_add(more);
+        match small.validate() {
+            Ok(()) if block_mapped || small.effective_op() >= spare => return Ok(small),
+            Ok(()) => fits = Some(small.clone()),
+            Err(error) => last = Some(error),
+        }
+    }
+    let why = last.map_or_else(String::new, |error| error.to_string());
+    let what = format!("{} with {} bytes: {why}", config.name, small.user_bytes);
+    fits.ok_or_else(|| LabError::refused(what, "choose a larger --size"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::catalogue;
+    use ssdlab_ssd::drive::power::{DataDrive, Power};
     use ssdlab_ssd::rng::Rng;
     use ssdlab_ssd::{Command, CountingDrive};
 
@@ -218,5 +336,48 @@ mod tests {
         assert_eq!(small.config.shape.pages_per_block, 12);
         let (ours, wanted) = (waf(&small.config), waf(&whole));
         assert!((ours / wanted - 1.0).abs() < 0.03, "{ours} for {wanted}");
+    }
+
+    #[test]
+    fn a_small_drive_keeps_its_share_of_spare_area() {
+        for name in catalogue::names().expect("readable") {
+            let whole = whole_of(&name);
+            let block_mapped = whole.ftl.mapping.kind.is_block_mapped();
+            for size in [64 << 20, 1 << 30] {
+                let small = sized(&whole, size).expect("possible").config;
+                let (small, whole) = (small.effective_op(), whole.effective_op());
+                let kept = small >= whole && small < whole + 0.1;
+                assert!(
+                    block_mapped || kept,
+                    "{name}, {size} B: {whole} becomes {small}"
+                );
+            }
+        }
+    }
+
+    fn whole_of(name: &str) -> DriveConfig {
+        catalogue::drive(name).expect("readable").config
+    }
+
+    #[test]
+    fn a_small_drive_reclaims() {
+        let whole = whole_of("consumer-sata-1tb");
+        let small = sized(&whole, 64 << 20).expect("possible").config;
+        let mut data = DataDrive::new(small, Power::default()).expect("possible");
+        let pages = (64 << 20) / 4096;
+        for n in 0..4 * pages {
+            let place = n * 7919 % pages;
+            data.write(place * 4096, &[n as u8; 4096], false)
+                .expect("written");
+        }
+        let counters = data.drive().counters();
+        assert!(counters.superblocks_reclaimed > 0, "never reclaimed");
+    }
+
+    #[test]
+    fn a_drive_sized_to_what_it_has_is_the_same() {
+        let whole = whole_of("consumer-sata-1tb");
+        let same = sized(&whole, whole.user_bytes).expect("possible").config;
+        assert_eq!(same, whole);
     }
 }

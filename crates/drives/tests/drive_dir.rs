@@ -4,10 +4,11 @@
 //! For the kill, this test starts itself again as the writer: it writes pages that say which write
 //! they come from, and tells on its standard output what a FLUSH has covered. It is killed with
 //! SIGKILL at a random moment, the directory is opened, and every page must be what the last FLUSH
-//! told of covered, or a newer write.
+//! reported covered, or a newer write.
 
 use ssdlab_drives::keep::directory::{DriveDir, Safety};
-use ssdlab_ssd::drive::power::Power;
+use ssdlab_drives::{catalogue, scaling};
+use ssdlab_ssd::drive::power::{DataDrive, Power};
 use ssdlab_ssd::nand::{WearConfig, WearCounters};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command as Request, Drive, DriveConfig, Nanos};
@@ -107,15 +108,15 @@ fn writer() {
         let at = place(n, pages) * PAGE;
         dir.write(at, &page(n), n.is_multiple_of(7))
             .expect("written");
-        writeln!(out, "W {n}").expect("told");
+        writeln!(out, "W {n}").expect("reported");
         if n.is_multiple_of(5) {
             dir.flush().expect("flushed");
-            writeln!(out, "F {n}").expect("told");
+            writeln!(out, "F {n}").expect("reported");
         }
     }
 }
 
-/// Runs the writer for a while and kills it; returns the last write told and the last flushed.
+/// Runs the writer for a while and kills it; returns the last write reported and the last flushed.
 fn run_and_kill(path: &Path, from: u64, lines: u64) -> (u64, u64) {
     let program = std::env::current_exe().expect("this program");
     let mut child = Command::new(program)
@@ -156,7 +157,7 @@ fn survives_kills(protected: bool, rounds: u64) {
     for round in 0..rounds {
         let (written, flushed) = run_and_kill(&path, from, 20 + rng.below(600));
         let mut last = promised.clone();
-        // The one after the last told may have been done.
+        // The write after the last one reported may have been done.
         for n in from..=written + 1 {
             let at = place(n, pages) as usize;
             if n <= flushed || (n <= written && (protected || n.is_multiple_of(7))) {
@@ -197,15 +198,17 @@ fn a_killed_process_is_a_power_cut_on_a_protected_drive() {
     survives_kills(true, rounds);
 }
 
-/// Every drive of the catalogue can be made smaller, and lives through a power cut.
+/// Every drive of the catalogue can be made smaller, and survives a power cut.
 #[test]
 fn every_drive_of_the_catalogue_survives_a_cut() {
-    for name in ssdlab_drives::catalogue::names().expect("readable") {
-        let found = ssdlab_drives::catalogue::drive(&name).expect("readable");
-        let config = ssdlab_drives::keep::directory::sized(&found.config, 64 << 20);
-        let config = config.unwrap_or_else(|error| panic!("{name}: {error}"));
+    for name in catalogue::names().expect("readable") {
+        let found = catalogue::drive(&name).expect("readable");
+        let config = scaling::sized(&found.config, 64 << 20);
+        let config = config
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+            .config;
         let protected = config.buffer.protected;
-        let data = ssdlab_ssd::drive::power::DataDrive::new(config, Power::default());
+        let data = DataDrive::new(config, Power::default());
         let mut data = data.expect("possible");
         for n in 1..400 {
             data.write(place(n, 1000) * PAGE, &page(n), false)
@@ -355,7 +358,7 @@ fn wear(dir: &DriveDir) -> (Vec<u32>, WearCounters) {
     (wear.cycles_in_use().collect(), counters)
 }
 
-/// Writes at random until so many blocks are retired.
+/// Writes at random until `blocks` are retired.
 fn wear_out(dir: &mut DriveDir, blocks: u64) {
     let mut rng = Rng::named(blocks, "wear out");
     let pages = dir.capacity() / PAGE;
@@ -471,7 +474,7 @@ fn what_a_killed_checkpoint_left_is_removed_and_nothing_else() {
     assert!(!path.join(second).exists());
 }
 
-/// Pages at random places, each with a number of its own; `all` is told of them.
+/// Pages at random places, each with a number of its own; `all` receives them.
 fn write_some(dir: &mut DriveDir, rng: &mut Rng, all: &mut [u64], count: u64) {
     for _ in 0..count {
         let (at, number) = (rng.below(all.len() as u64), rng.below(1 << 40));

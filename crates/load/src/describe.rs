@@ -4,7 +4,7 @@ use crate::plan::{BlockSize, Distribution, JobSpec, Mix, Order};
 use ssdlab_ssd::{Bytes, Nanos};
 
 impl JobSpec {
-    /// What the job does. Left out: where, for how long, and what is written.
+    /// What the job does. Left out: place, duration and data.
     pub fn what(&self) -> String {
         if self.replay.is_some() {
             return format!("a trace, {}", self.demand());
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(what(iops), "randrw 65/35 8 KiB, depth 32 x 4");
         assert_eq!(what("rw=read\nbs=1m"), "read 1 MiB, depth 1");
         assert_eq!(what("rw=randwrite\nbs=512"), "randwrite 512 B, depth 1");
-        // The size of the writes is not told of a job that only reads.
+        // A job that only reads has no size of writes to state.
         assert_eq!(what("rw=read\nbs=8k,64k"), "read 8 KiB, depth 1");
         assert_eq!(
             what("rw=rw\nbs=8k,64k"),

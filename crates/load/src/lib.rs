@@ -1,4 +1,11 @@
-//! Workloads: fio job files, DISKSPD command lines, profiles, traces and synthetic streams.
+//! Workloads: what a host sends, as a plan or as a stream of commands.
+//!
+//! ```text
+//! fio, diskspd, profiles -> plan -> stream -> commands     (seeded; the same on every target)
+//! trace: a recorded load: read, described, converted, replayed as part of a plan
+//! synthetic: the patterns of `ssdlab simulate`             distribution, permutation: the draws
+//! describe: a job in words
+//! ```
 
 pub mod describe;
 pub mod diskspd;

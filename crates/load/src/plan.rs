@@ -1,13 +1,14 @@
 //! What to run: a plan of phases, each a set of jobs, each a seeded stream of commands.
 //!
-//! A plan comes from a fio job file ([`fio`]) or a DISKSPD command line ([`diskspd`]); both say
-//! the same few things, and this is where they say them alike. A [`stream::Stream`] turns one
-//! copy of one job into commands: the same job, seed and target size give the same commands on
-//! every target, whenever they are asked for.
+//! A plan comes from a fio job file ([`crate::fio`]) or a DISKSPD command line
+//! ([`crate::diskspd`]); both say the same few things, and here they say them alike. A
+//! [`crate::stream::Stream`] turns one copy of one job into commands: the same job, seed and target
+//! size give the same commands on every target.
 
 // Errors are made once per run, before it starts: their size costs nothing.
 #![allow(clippy::result_large_err)]
 
+use crate::trace::replay::Replay;
 use serde::Serialize;
 use ssdlab_ssd::Nanos;
 
@@ -21,7 +22,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// So many bytes, front to back and around again, 1 MiB at a time with two outstanding.
+    /// Writes `bytes`, front to back and around again, 1 MiB at a time with two outstanding.
     pub fn fill(bytes: u64) -> Plan {
         let block = BlockSize {
             bytes: 1 << 20,
@@ -66,7 +67,7 @@ pub enum Language {
     Diskspd {
         /// The words of the command line, the program's name left out.
         args: Vec<String>,
-        /// What the user wants to be told, and how.
+        /// What the report contains, and its form.
         output: DiskspdOutput,
     },
     /// One of our own procedures.
@@ -76,7 +77,7 @@ pub enum Language {
 /// What a DISKSPD command line asks of the report.
 #[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
 pub struct DiskspdOutput {
-    /// `-D`: report IOPS per so many milliseconds; `None` when not asked for.
+    /// `-D`: report IOPS per interval of this many milliseconds; `None` when not asked for.
     pub bucket_ms: Option<u32>,
     /// `-L`: report latencies.
     pub latency: bool,
@@ -99,7 +100,7 @@ pub struct JobSpec {
     pub mix: Mix,
     /// Where the next command goes.
     pub order: Order,
-    /// Of a random order: so many per cent of the commands go to a random address, the others
+    /// Of a random order: percentage of the commands that go to a random address; the others
     /// follow the last command of their kind (fio `percentage_random`). 0 to 100.
     pub random_pct: u8,
     /// Command sizes for reads, writes and trims, in this order. Each list is never empty.
@@ -123,7 +124,7 @@ pub struct JobSpec {
     pub durability: Durability,
     /// Rate limits and pauses.
     pub pace: Pace,
-    /// What is written.
+    /// Contents of writes.
     pub data: Data,
     /// Bypass the page cache (`direct=1`, `-Su`/`-Sh`). False is an error on real targets
     /// unless the language says buffered I/O is wanted and the target allows it.
@@ -133,7 +134,7 @@ pub struct JobSpec {
     /// The commands come from a trace: of the fields above, the name, the depth and what the
     /// target needs to know hold then.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub replay: Option<Box<crate::trace::replay::Replay>>,
+    pub replay: Option<Box<Replay>>,
 }
 
 /// Sizes in per cent, which only a target's capacity turns into bytes.
@@ -264,7 +265,7 @@ pub struct Time {
     /// Run but do not count (fio `ramp_time`, DISKSPD `-W`).
     #[serde(serialize_with = "nanos")]
     pub ramp: Nanos,
-    /// Count for so long (fio `runtime`, DISKSPD `-d`); `None`: until `io_limit`.
+    /// Count for this time (fio `runtime`, DISKSPD `-d`); `None`: until `io_limit`.
     #[serde(serialize_with = "optional_nanos")]
     pub run: Option<Nanos>,
     /// Go on for all of `run`, ignoring `io_limit`.
@@ -279,7 +280,7 @@ pub struct Time {
 pub struct Durability {
     /// Every write is durable when it completes (fio `sync`/`dsync`, DISKSPD `-Sw`).
     pub fua: bool,
-    /// A FLUSH after every so many writes (fio `fsync`/`fdatasync`); 0 = never.
+    /// Writes between two FLUSHes (fio `fsync`/`fdatasync`); 0 = no flushes.
     pub flush_every: u32,
     /// With `flush_every`: fdatasync rather than fsync on a file.
     pub data_only: bool,
@@ -302,7 +303,7 @@ pub struct Pace {
     pub think_after: Nanos,
 }
 
-/// What is written.
+/// Contents of writes.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
 pub struct Data {
     /// Per cent of each block that a compressor removes; 0 = random data.

@@ -5,7 +5,7 @@
 //! (`# source:`) and what to know (`# note:`, any number).
 
 use crate::fio;
-use crate::plan::Plan;
+use crate::plan::{Phase, Plan};
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
@@ -136,7 +136,7 @@ impl Profile {
     /// As [`Profile::plan`].
     pub fn summary(&self) -> Result<Summary, LabError> {
         let plan = self.plan(None, None)?;
-        let longest = |phase: &crate::plan::Phase| {
+        let longest = |phase: &Phase| {
             let times = phase.jobs.iter().filter_map(|job| job.time.run);
             times.max().unwrap_or_default().as_secs_f64()
         };

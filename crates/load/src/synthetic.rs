@@ -14,7 +14,7 @@ pub enum Pattern {
     Uniform,
     /// One after another, round and round.
     Sequential,
-    /// So many per cent of the commands go to the first so many per cent of the blocks.
+    /// A percentage of the commands goes to a percentage of the blocks, the first ones.
     HotCold {
         /// Of the commands.
         commands_pct: u32,
@@ -86,9 +86,9 @@ pub struct Load {
     pub pattern: Pattern,
     /// Bytes of each command.
     pub block: u32,
-    /// Of 100 commands, so many are reads.
+    /// Percentage of commands that are reads.
     pub read_pct: u32,
-    /// Of 100 commands, so many are trims; the rest are writes.
+    /// Percentage of commands that are trims; the rest are writes.
     pub trim_pct: u32,
     /// Of its random numbers.
     pub seed: u64,
@@ -147,7 +147,7 @@ impl Commands {
                     "{} % reads and {} % trims are more than 100 %",
                     load.read_pct, load.trim_pct
                 ),
-                "what is left of 100 are writes",
+                "the rest of 100 are writes",
             ));
         }
         let place = match load.pattern {

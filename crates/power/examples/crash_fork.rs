@@ -17,7 +17,7 @@ const CUTS: u32 = 20;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let size = parse_size(&std::env::args().nth(1).unwrap_or("64MiB".into()))?;
     let consumer = ssdlab_drives::catalogue::open("consumer-sata-1tb")?.config;
-    let config = ssdlab_drives::keep::directory::sized(&consumer, size)?;
+    let config = ssdlab_drives::scaling::sized(&consumer, size)?.config;
     let campaign = Campaign::new(config.clone());
     let mut disk = campaign.disk();
     for page in 0..size / PAGE {

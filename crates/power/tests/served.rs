@@ -5,7 +5,7 @@
 //! written since; a sector is never a mixture.
 
 use ssdlab_drives::catalogue;
-use ssdlab_drives::keep::directory::sized;
+use ssdlab_drives::scaling::sized;
 use ssdlab_power::served::ServedDrive;
 use ssdlab_serve::{CutAt, Durability, FlushSide, Power, Store, StoreError, ZeroFlags};
 use ssdlab_ssd::DriveConfig;
@@ -223,7 +223,7 @@ fn so_do_drives_of_the_catalogue() {
         "qlc-client-nvme-1tb",
     ] {
         let whole = catalogue::open(name).expect("known").config;
-        let config = sized(&whole, 64 << 20).expect("possible");
+        let config = sized(&whole, 64 << 20).expect("possible").config;
         let drive = in_memory(&config, &[]);
         let mut witness = Witness::new(&config, 1);
         // The beginning of the drive, so that sectors are written again and again.

@@ -67,7 +67,7 @@ pub fn widen_labels(table: &mut Table) {
     }
 }
 
-/// Keeps columns from growing beyond so many characters, padding included.
+/// Limits the width of columns in characters, padding included.
 pub fn bound(table: &mut Table, widths: &[(usize, u16)]) {
     use comfy_table::{ColumnConstraint, Width};
     for &(column, width) in widths {

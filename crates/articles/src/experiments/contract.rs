@@ -10,7 +10,7 @@ use crate::number::number;
 use crate::outcome::{About, Experiment, Outcome, Setup, stopped};
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
-use ssdlab_drives::keep::directory::sized;
+use ssdlab_drives::scaling::sized;
 use ssdlab_hosts::zil::chain::Block;
 use ssdlab_hosts::zil::host::HostModel;
 use ssdlab_hosts::zil::replay::replay;
@@ -129,7 +129,7 @@ impl Device {
     fn new(who: Who, seed: u64) -> Result<Device, LabError> {
         let (drive, fault) = who.case();
         let entry = catalogue::drive(&drive)?;
-        let mut config = sized(&entry.config, SIZE)?;
+        let mut config = sized(&entry.config, SIZE)?.config;
         if entry.config.buffer.hold_bytes >= entry.config.user_bytes {
             // A drive of DRAM stays one.
             config.buffer.hold_bytes = SIZE;

@@ -6,7 +6,8 @@ use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue;
-use ssdlab_drives::keep::directory::{DriveDir, sized};
+use ssdlab_drives::keep::directory::DriveDir;
+use ssdlab_drives::scaling;
 use ssdlab_life::age::left;
 use ssdlab_ssd::Bytes;
 use std::path::{Path, PathBuf};
@@ -68,7 +69,7 @@ fn fresh(directory: &Path, name: &str, size: Option<&str>) -> Result<(String, u6
     let found = catalogue::open(name)?;
     let size = size.map(parse_size).transpose()?;
     let config = match size {
-        Some(bytes) => sized(&found.config, bytes)?,
+        Some(bytes) => scaling::sized(&found.config, bytes)?.config,
         None => found.config.clone(),
     };
     DriveDir::create(directory, &config, &found.file.title)?;

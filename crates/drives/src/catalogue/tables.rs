@@ -223,7 +223,7 @@ table! {
         failure_spread: f64,
         /// Per cent of the blocks that fail within the rated cycles.
         failure_early_pct: f64,
-        /// Of 100 failures, so many are failed programs; the others are failed erases.
+        /// Percentage of failures that are failed programs; the others are failed erases.
         failure_programs_pct: f64,
         /// Reserve blocks, per cent of a die's.
         reserve_pct: f64,
@@ -231,16 +231,16 @@ table! {
         program_faster_pct: f64,
         /// By how many per cent erases are slower then.
         erase_slower_pct: f64,
-        /// Whether data that has faded is written anew.
+        /// Whether data that has faded is rewritten.
         refresh: bool,
-        /// It has faded when it takes more than so many per cent of the tries.
+        /// Percentage of the tries beyond which data counts as faded.
         refresh_above_pct: f64,
         /// Pages of each full block that a patrol reads, others each time; 0: there are no patrols.
         patrol_pages: u32,
         /// Hours between two patrols; 0: none begins by itself.
         patrol_hours: u32,
-        /// A block is retired when fresh data has more than so many per cent of the RBER that the last
-        /// try corrects.
+        /// A block is retired when the RBER of fresh data exceeds this percentage of the RBER that
+        /// the last try corrects.
         retire_above_pct: f64,
         /// Whether the least worn free superblock is taken for the host's data.
         level_dynamic: bool,

@@ -3,7 +3,7 @@
 use crate::rests_on::RestsOn;
 use serde::{Deserialize, Serialize};
 
-/// What a life's plan says of itself in files.
+/// The load and conditions of a life, as files keep them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manner {
@@ -19,9 +19,9 @@ pub struct Manner {
     pub pattern: String,
     /// Bytes of each command.
     pub block: u32,
-    /// Of 100 commands, so many are reads.
+    /// Percentage of commands that are reads.
     pub read_pct: u32,
-    /// Of 100 commands, so many are trims.
+    /// Percentage of commands that are trims.
     pub trim_pct: u32,
     /// Of the load's random numbers, and of how blocks differ.
     pub seed: u64,

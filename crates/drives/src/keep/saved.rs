@@ -29,7 +29,7 @@ const CHECKSUM: usize = 24;
 /// Longest description accepted.
 const ABOUT_MAX: u32 = 1 << 20;
 
-/// What a saved drive says of itself.
+/// Description of a saved drive, kept with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
@@ -41,7 +41,7 @@ pub struct About {
     pub settings: Vec<String>,
     /// The calibrated and assumed values that its figures rest on.
     pub rests_on: Vec<RestsOn>,
-    /// What it has lived through, oldest first.
+    /// Its loads so far, oldest first.
     pub history: Vec<String>,
     /// Minutes it was powered before its own clock began.
     #[serde(default)]
@@ -171,7 +171,7 @@ pub fn save(path: &Path, over: Over, drive: &Drive, about: &About) -> Result<u64
     Place::reserve(path, over)?.save(drive, about)
 }
 
-/// Passes on what is written, and keeps the checksum.
+/// Passes written bytes on, and keeps their checksum.
 struct Hashing<'a> {
     out: &'a mut File,
     hash: XxHash3_64,

@@ -75,7 +75,7 @@ impl PowerLaw {
         q: 1.0,
     };
 
-    /// Every rate so many times as high.
+    /// The law with every rate `factor` times as high.
     pub fn times(self, factor: f64) -> PowerLaw {
         PowerLaw {
             eps: self.eps * factor,

@@ -1,11 +1,11 @@
-//! What a drive file gives of its media, over what is usual.
+//! Values of the media that a drive file gives in place of the usual ones.
 
 use super::{Class, Codeword, Media, PowerLaw};
 use crate::rests_on::RestsOn;
 use ssdlab_base::LabError;
 use ssdlab_ssd::nand::EndOfLife;
 
-/// What is given; `None` is as usual for the cells. Shares are parts of 1.
+/// Values of a drive file; `None`: usual for the cells. Shares are parts of 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
     /// Rated cycles.
@@ -64,7 +64,7 @@ pub struct Given {
 }
 
 impl Media {
-    /// Of cells of so many bits, rated for `cycles` or what is usual; everything else as usual.
+    /// Media of cells of `bits` bits, rated for `cycles` or as is usual; all else as is usual.
     ///
     /// # Errors
     /// When `cycles` is zero.
@@ -76,7 +76,7 @@ impl Media {
         Media::given(bits, class, &given)
     }
 
-    /// Of cells of so many bits; `class` is what is taken when none is given.
+    /// Media of cells of `bits` bits; `class` holds unless the file gives one.
     ///
     /// # Errors
     /// When it is rated for no cycles.
@@ -140,11 +140,11 @@ impl Media {
         }
     }
 
-    /// The law: published, or fitted, and what is given in its place.
+    /// The law: published or fitted, with the file's values in its place.
     fn put_law(&mut self, given: &Given) {
         let all = given.law.iter().all(Option::is_some);
         if all {
-            // Nothing is left of what would be taken.
+            // Every coefficient is the file's own.
         } else if self.bits_per_cell < 3 {
             self.law = self.planar();
             self.rests_on
@@ -188,7 +188,7 @@ fn set<T>(value: &mut T, given: Option<T>) {
     }
 }
 
-/// What is assumed because it is not given: a sentence of each value.
+/// Values assumed because the file does not give them, a sentence each.
 fn assumed(given: &Given) -> Vec<RestsOn> {
     let each = [
         (given.retry_gain, "read retries correct 1.2 times more each"),

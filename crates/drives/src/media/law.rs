@@ -1,4 +1,4 @@
-//! From the laws of wear to the tables that a modelled drive lives by.
+//! From the laws of wear to the tables by which a modelled drive wears.
 //!
 //! What is published is used as published: the power law and its coefficients for 72-layer TLC
 //! (see [`super::error_model`]), the codes that data sheets ask for, JESD218's retention. What is
@@ -86,7 +86,7 @@ pub struct Media {
     pub program_faster: f64,
     /// Share by which erases are slower then.
     pub erase_slower: f64,
-    /// Share of the tries from which data is written anew; `None`: it is not.
+    /// Share of the tries from which data is rewritten; `None`: it never is.
     pub refresh_above: Option<f64>,
     /// Pages of each full block that a patrol reads; 0: there is none.
     pub patrol_pages: u32,
@@ -103,12 +103,12 @@ pub struct Media {
     /// When the reserve is used up.
     #[serde(with = "by_name")]
     pub end_of_life: EndOfLife,
-    /// What of this was assumed, a sentence each.
+    /// Premises of these values.
     pub rests_on: Vec<RestsOn>,
 }
 
 impl Media {
-    /// The code that data sheets ask for on cells of so many bits.
+    /// The code that data sheets ask for on cells of `bits` bits.
     pub fn usual_code(bits: u32) -> Codeword {
         match bits {
             1 => Codeword::bch(512, 8, 13),
@@ -190,7 +190,7 @@ impl Media {
         self.kept_after(f64::from(self.cycles_rated))
     }
 
-    /// Data written after so many cycles and kept as JESD218 asks.
+    /// Stress of data written after `cycles` and kept as JESD218 asks.
     ///
     /// # Errors
     /// Never for the temperatures of the standard.
@@ -316,13 +316,13 @@ impl Media {
         })
     }
 
-    /// Spare blocks of a die with so many blocks; at least one when there is a reserve.
+    /// Spare blocks of a die; at least one when there is a reserve.
     pub fn reserve_blocks(&self, blocks_per_plane: u32) -> u32 {
         let blocks = (f64::from(blocks_per_plane) * self.reserve) as u32;
         blocks.max(u32::from(self.reserve > 0.0))
     }
 
-    /// RBER above which data is written anew: that of a try.
+    /// RBER above which data is rewritten: that of a try.
     fn faded(&self, correctable: &[u64]) -> u64 {
         let last = correctable.len() - 1;
         let at = |share: f64| ((correctable.len() as f64 * share) as usize).min(last);

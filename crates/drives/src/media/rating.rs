@@ -40,14 +40,6 @@ impl Rating {
         })
     }
 
-    /// From drive writes per day.
-    ///
-    /// # Errors
-    /// When one of them is not above 0.
-    pub fn of_dwpd(dwpd: f64, capacity: f64, years: f64) -> Result<Rating, LabError> {
-        Rating::new(dwpd * capacity * DAYS_A_YEAR * years, capacity, years)
-    }
-
     /// Host bytes a day that use it up in the warranty.
     pub fn bytes_a_day(&self) -> f64 {
         self.bytes_written / (DAYS_A_YEAR * self.years)
@@ -57,42 +49,7 @@ impl Rating {
     pub fn dwpd(&self) -> f64 {
         self.bytes_a_day() / self.capacity
     }
-
-    /// Years until it is used up at `bytes_a_day`, on a workload whose write amplification is
-    /// `waf_ratio` times that of the one it was rated on.
-    ///
-    /// # Errors
-    /// When nothing is written, or the ratio is not above 0.
-    pub fn years_at(&self, bytes_a_day: f64, waf_ratio: f64) -> Result<f64, LabError> {
-        let wear = positive("a daily load", bytes_a_day)? * positive("a ratio", waf_ratio)?;
-        Ok(self.bytes_written / wear / DAYS_A_YEAR)
-    }
 }
-
-/// Program and erase cycles that a kind of cell was said to last: `(kind, from, to, source)`.
-pub const CYCLES: [(&str, u32, u32, &str); 6] = [
-    (
-        "SLC",
-        100_000,
-        100_000,
-        "D. Lovinger (Microsoft), 2016; C. George (DDRdrive), 2011",
-    ),
-    ("MLC", 10_000, 20_000, "D. Lovinger (Microsoft), 2016"),
-    ("MLC", 1_000, 10_000, "C. George (DDRdrive), 2011"),
-    ("MLC 25 nm", 3_000, 3_000, "Micron L74A data sheet, 2014"),
-    (
-        "TLC",
-        1_000,
-        3_000,
-        "vendors' claims, 2017-2024; Lovinger: low to mid thousands",
-    ),
-    (
-        "QLC",
-        100,
-        1_000,
-        "vendors' claims, 2018-2024; Lovinger: mid hundreds",
-    ),
-];
 
 #[cfg(test)]
 mod tests {
@@ -129,18 +86,13 @@ mod tests {
     }
 
     #[test]
-    fn a_rating_turns_into_dwpd_and_back() {
+    fn a_rating_turns_into_dwpd() {
         let s3700 = Rating::new(7300.0 * TB, 400.0 * GB, 5.0).unwrap();
         assert_eq!(format!("{:.1}", s3700.dwpd()), "10.0");
-        let again = Rating::of_dwpd(s3700.dwpd(), 400.0 * GB, 5.0).unwrap();
-        assert!((again.bytes_written / s3700.bytes_written - 1.0).abs() < 1e-12);
-        assert_eq!(s3700.years_at(s3700.bytes_a_day(), 1.0).unwrap(), 5.0);
     }
 
     #[test]
     fn nothing_written_is_refused_not_infinite() {
-        let rating = Rating::new(185.0 * TB, TB, 5.0).unwrap();
-        assert!(rating.years_at(0.0, 1.0).is_err());
         assert!(Rating::new(0.0, TB, 5.0).is_err());
         assert!(Rating::new(TB, TB, f64::INFINITY).is_err());
     }

@@ -107,7 +107,7 @@ fn intel(h: &Health) -> Vec<Attribute> {
         count(5, "Reallocated_Sector_Ct", h.blocks_retired.into()).format(RawFormat::Words),
         power_on_hours(9, h),
         count(12, "Power_Cycle_Count", h.power_cycles),
-        // In per cent of what is left, unlike E8, which counts blocks.
+        // Per cent of the reserve that is left; E8 counts blocks.
         Attribute {
             raw: 0,
             ..reserve(170)

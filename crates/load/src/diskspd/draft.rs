@@ -7,7 +7,7 @@ use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::rng::Rng;
 
-/// What is written.
+/// Contents of writes.
 #[derive(Clone, Copy)]
 pub(super) enum Contents {
     Pattern,

@@ -42,87 +42,34 @@ pub(super) const fn switch(
     }
 }
 
-pub(super) static SWITCHES: &[SwitchHelp] = &[
-    switch('b', "size", "64K", "bytes per command", block),
-    switch('t', "count", "1", "threads per target", threads),
-    switch(
-        'o',
-        "count",
-        "2",
-        "commands outstanding per target and thread",
-        depth,
-    ),
-    switch('w', "%", "0", "share of writes", writes),
-    switch(
-        'r',
-        "[size]",
-        "sequential",
-        "random addresses, aligned to the block or size",
-        random,
-    ),
-    switch(
-        's',
-        "[i][size]",
-        "the block",
-        "distance between commands; i: threads share it",
-        stride,
-    ),
-    switch(
-        'T',
-        "size",
-        "0",
-        "distance between the starts of a target's threads",
-        thread_step,
-    ),
-    switch(
-        'f',
-        "size",
-        "all of the target",
-        "use only the first bytes of the target",
-        region,
-    ),
-    switch('d', "s", "10", "time that counts", duration),
-    switch('W', "s", "5", "time before that, not counted", warm_up),
-    switch('C', "s", "0", "time after that, not counted", cool_down),
-    switch(
-        'S',
-        "[bhuw]",
-        "b",
-        "u: no page cache; w: writes are durable; h: both",
-        caching,
-    ),
-    switch('h', "", "", "old form of -Sh", old_caching),
-    switch(
-        'Z',
-        "[r|size]",
-        "bytes 0..255",
-        "what is written: zeroes, fresh random, random",
-        contents,
-    ),
-    switch(
-        'g',
-        "bytes/ms or <n>i for IOPS",
-        "unlimited",
-        "limit per thread and target",
-        limit,
-    ),
-    switch('z', "number", "0", "seed", seed),
-    switch(
-        'D',
-        "[ms]",
-        "none",
-        "report IOPS per interval, 1000 ms unless given",
-        buckets,
-    ),
-    switch('L', "", "", "report latencies", latency),
-    switch(
-        'R',
-        "[p]text|xml",
-        "text",
-        "form of the report; p: print the profile only",
-        report,
-    ),
-];
+/// Makes the table: letter, setter, unit, default, and what the option does.
+macro_rules! switches {
+    ($($letter:literal $set:ident: $unit:literal, $default:literal, $what:literal;)*) => {
+        &[$(switch($letter, $unit, $default, $what, $set)),*]
+    };
+}
+
+pub(super) static SWITCHES: &[SwitchHelp] = switches! {
+    'b' block: "size", "64K", "bytes per command";
+    't' threads: "count", "1", "threads per target";
+    'o' depth: "count", "2", "commands outstanding per target and thread";
+    'w' writes: "%", "0", "share of writes";
+    'r' random: "[size]", "sequential", "random addresses, aligned to the block or size";
+    's' stride: "[i][size]", "the block", "distance between commands; i: threads share it";
+    'T' thread_step: "size", "0", "distance between the starts of a target's threads";
+    'f' region: "size", "all of the target", "use only the first bytes of the target";
+    'd' duration: "s", "10", "time that counts";
+    'W' warm_up: "s", "5", "time before that, not counted";
+    'C' cool_down: "s", "0", "time after that, not counted";
+    'S' caching: "[bhuw]", "b", "u: no page cache; w: writes are durable; h: both";
+    'h' old_caching: "", "", "old form of -Sh";
+    'Z' contents: "[r|size]", "bytes 0..255", "contents of writes: zeroes, fresh random, random";
+    'g' limit: "bytes/ms or <n>i for IOPS", "unlimited", "limit per thread and target";
+    'z' seed: "number", "0", "seed";
+    'D' buckets: "[ms]", "none", "report IOPS per interval, 1000 ms unless given";
+    'L' latency: "", "", "report latencies";
+    'R' report: "[p]text|xml", "text", "form of the report; p: print the profile only";
+};
 
 // Setters, in the order of the option table.
 

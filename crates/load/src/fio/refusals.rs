@@ -5,81 +5,62 @@ use super::options;
 use ssdlab_base::LabError;
 
 /// Options people do use, with what to do about each.
-static KNOWN: &[(&str, &str)] = &[
-    ("include", "copy the included file's lines into this one"),
+static KNOWN: &[(&[&str], &str)] = &[
+    (&["include"], "copy the included file's lines into this one"),
     (
-        "end_fsync",
+        &["end_fsync", "fsync_on_close"],
         "use fsync= or fdatasync= to count flushes while the job runs",
     ),
+    (&["bsrange"], "use bssplit= with the sizes and their shares"),
     (
-        "fsync_on_close",
-        "use fsync= or fdatasync= to count flushes while the job runs",
-    ),
-    ("bsrange", "use bssplit= with the sizes and their shares"),
-    (
-        "bs_unaligned",
+        &["bs_unaligned"],
         "drives are addressed in blocks of 512 bytes: leave it out",
     ),
-    ("offset_increment", "write one job per offset"),
-    ("rw_sequencer", "leave it out"),
-    ("directory", "name the file with filename="),
-    ("opendir", "name the file with filename="),
+    (&["offset_increment"], "write one job per offset"),
+    (&["rw_sequencer"], "leave it out"),
+    (&["directory", "opendir"], "name the file with filename="),
     (
-        "steadystate",
+        &["steadystate"],
         "leave it out: the lab judges steady state itself, over the whole window",
     ),
     (
-        "verify",
+        &["verify"],
         "leave it out: contents are not verified by a performance run",
     ),
     (
-        "write_bw_log",
+        &[
+            "write_bw_log",
+            "write_lat_log",
+            "write_iops_log",
+            "write_hist_log",
+            "log_avg_msec",
+            "log_hist_msec",
+        ],
         "leave it out: every run is recorded and can be exported as fio's logs",
     ),
+    (&["read_iolog"], "replaying a log is not supported"),
+    (&["write_iolog"], "writing a log is not supported"),
+    (&["cpus_allowed"], "pin the whole program with taskset"),
+    (&["numa_cpu_nodes"], "pin the whole program with numactl"),
+    (&["invalidate"], "use direct=1, for which it has no meaning"),
+    (&["rate_min"], "leave it out and look at the recorded rate"),
+    (&["latency_target"], "run several depths and compare"),
+    (&["writefua"], "use sync=dsync"),
+    (&["dsync"], "write sync=dsync"),
+    (&["wait_for"], "use stonewall to wait for all jobs above"),
     (
-        "write_lat_log",
-        "leave it out: every run is recorded and can be exported as fio's logs",
-    ),
-    (
-        "write_iops_log",
-        "leave it out: every run is recorded and can be exported as fio's logs",
-    ),
-    (
-        "write_hist_log",
-        "leave it out: every run is recorded and can be exported as fio's logs",
-    ),
-    (
-        "log_avg_msec",
-        "leave it out: every run is recorded and can be exported as fio's logs",
-    ),
-    (
-        "log_hist_msec",
-        "leave it out: every run is recorded and can be exported as fio's logs",
-    ),
-    ("read_iolog", "replaying a log is not supported"),
-    ("write_iolog", "writing a log is not supported"),
-    ("cpus_allowed", "pin the whole program with taskset"),
-    ("numa_cpu_nodes", "pin the whole program with numactl"),
-    ("invalidate", "use direct=1, for which it has no meaning"),
-    ("rate_min", "leave it out and look at the recorded rate"),
-    ("latency_target", "run several depths and compare"),
-    ("writefua", "use sync=dsync"),
-    ("dsync", "write sync=dsync"),
-    ("wait_for", "use stonewall to wait for all jobs above"),
-    (
-        "loops",
+        &["loops"],
         "use io_size= for more than one pass, or time_based with runtime=",
     ),
-    ("nrfiles", "write one job per file"),
+    (&["nrfiles"], "write one job per file"),
 ];
 
 /// The error for an option that is not in the table.
 pub(super) fn unknown(setting: &Setting) -> LabError {
     let name = setting.name.as_str();
     let word = name.split(char::is_whitespace).next().unwrap_or(name);
-    let known = KNOWN.iter().find(|(known, _)| *known == word);
-    let hint = match (known, nearest(name)) {
-        (Some((_, hint)), _) => (*hint).to_owned(),
+    let hint = match (advice(word), nearest(name)) {
+        (Some(hint), _) => hint.to_owned(),
         (None, Some(near)) => format!("did you mean `{near}`?"),
         (None, None) => {
             "leave it out if the result does not depend on it; see the list of supported options"
@@ -91,10 +72,8 @@ pub(super) fn unknown(setting: &Setting) -> LabError {
 
 /// What to do instead of `name`, if that is known.
 pub(super) fn advice(name: &str) -> Option<&'static str> {
-    KNOWN
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, hint)| *hint)
+    let known = KNOWN.iter().find(|(known, _)| known.contains(&name));
+    known.map(|(_, hint)| *hint)
 }
 
 /// The supported name nearest to `name`, if it is near: a third of the letters may differ.

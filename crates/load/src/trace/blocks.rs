@@ -3,7 +3,7 @@
 //! Neighbours with the same counts are kept as one run ([`Runs`]), so a command costs as many
 //! steps as it meets runs, however long it is. Exact up to [`Blocks::KEPT_MAX`] runs. Beyond,
 //! blocks are sampled by a hash of their address: every time the bound is met, half of the
-//! addresses are given up, and what is left stands for twice as much (fixed-size SHARDS:
+//! addresses are given up, and the others stand for twice as many (fixed-size SHARDS:
 //! C. Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015). A sampled block's
 //! own counts stay exact.
 
@@ -24,14 +24,14 @@ pub struct Blocks {
 enum Kept {
     /// Every block.
     All(Runs),
-    /// Those of which so many low bits of the hash are zero.
+    /// Those whose hash has this many low bits zero.
     Some(HashMap<u64, Counts>, u32),
 }
 
 /// What the counts say. Numbers of blocks and accesses are estimates when `sampled_1_in` > 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Reuse {
-    /// One in so many blocks was looked at; 1: all, and every number is exact.
+    /// One block in this many was sampled; 1: all, and every number is exact.
     pub sampled_1_in: u64,
     /// Blocks read or written.
     pub blocks: u64,
@@ -139,8 +139,8 @@ fn sample(runs: &Runs, kept_max: usize) -> Kept {
     Kept::Some(kept.collect(), halvings)
 }
 
-/// What so many blocks with the same counts say together. The order of a hash map does not show in
-/// sums, nor after sorting.
+/// Sums over (number of blocks, counts of each). The order of a hash map does not show in sums, nor
+/// after sorting.
 fn reuse(counted: impl Iterator<Item = (u64, Counts)>, halvings: u32) -> Reuse {
     let sampled_1_in = 1u64 << halvings.min(63);
     let mut writes: Vec<(u64, u64)> = Vec::new();
@@ -198,7 +198,7 @@ fn written(most_first: &[(u64, u64)], mut blocks: u128) -> u64 {
     sum
 }
 
-/// Whether a block is looked at after so many halvings.
+/// Whether a block is still sampled after `halvings`.
 fn sampled(block: u64, halvings: u32) -> bool {
     halvings == 0 || hash(block).trailing_zeros() >= halvings
 }

@@ -8,7 +8,7 @@ use super::blocks::{Blocks, Reuse};
 use super::order::CompletionOrder;
 use super::{Event, IoPattern, PatternRow, SeekSize};
 use serde::Serialize;
-use ssdlab_base::latencies::Latencies;
+use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_ssd::Op;
 
 /// A power of two and how often it came: `from..2 * from`; 0 is 0 alone.
@@ -227,9 +227,7 @@ impl Describer {
                 ..OpShare::default()
             }),
             sizes: vec![Powers([0; 65]); Op::COUNT],
-            latencies: (0..Op::COUNT)
-                .map(|_| ssdlab_base::latencies::latencies())
-                .collect(),
+            latencies: (0..Op::COUNT).map(|_| latencies()).collect(),
             latency_sums: [0; Op::COUNT],
             latency_max: [0; Op::COUNT],
             gaps: Powers([0; 65]),

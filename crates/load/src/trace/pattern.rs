@@ -40,7 +40,7 @@ impl PatternRow {
         (100 * self.random).checked_div(self.count).unwrap_or(0)
     }
 
-    /// %SEQ: what is left of 100.
+    /// %SEQ: 100 less the random percentage.
     pub fn sequential_pct(&self) -> u64 {
         100 - self.random_pct()
     }
@@ -90,7 +90,7 @@ pub struct IoPattern {
 }
 
 impl IoPattern {
-    /// What `iopattern` uses when not told otherwise: 1 s.
+    /// Default of `iopattern`: 1 s.
     pub const INTERVAL_NS: u64 = 1_000_000_000;
 
     /// Intervals of `interval_ns` (0 counts as 1), the first of which starts at `origin_ns`.

@@ -24,19 +24,19 @@ pub const WINDOW: usize = 1 << 16;
 const SHOWN_MAX: usize = 10;
 /// The longest line; what is longer is no line of a trace.
 const LINE_MAX: u64 = 1 << 16;
-/// Bytes from which the format is told.
+/// Bytes from which the format is detected.
 const HEAD: u64 = 1 << 16;
 /// How a text in UTF-8 may begin.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// How a text in UTF-16 begins.
 const UTF_16: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
-/// So many lines, of which more than half are bad, are read in the wrong format: no need to go on.
+/// Lines after which reading stops if more than half are bad: the format is the wrong one.
 const HOPELESS_AFTER: u64 = 1000;
 
 /// How to read a trace.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
-    /// `None`: told from the content.
+    /// `None`: detected from the content.
     pub format: Option<Format>,
     /// The share of lines, 0 to 1, that may be bad.
     pub bad_share: f64,
@@ -65,12 +65,12 @@ pub struct BadLine {
     pub text: String,
 }
 
-/// What was read so far.
+/// The account of the lines read so far.
 #[derive(Clone, Debug)]
 pub struct Reading {
     /// The format.
     pub format: Format,
-    /// Whether it was told from the content.
+    /// Whether it was detected from the content.
     pub detected: bool,
     /// Lines, or records of a binary trace.
     pub lines: u64,
@@ -221,7 +221,7 @@ impl Reader {
         })
     }
 
-    /// What was read so far.
+    /// The account of the lines read so far.
     pub fn reading(&self) -> Reading {
         Reading {
             skipped: self.sink.skipped,
@@ -254,7 +254,7 @@ impl Reader {
         Ok(Some(event))
     }
 
-    /// Puts what was read in order of time.
+    /// Puts the events read in order of time.
     fn queue(&mut self) {
         let number = self.reading.lines;
         for event in std::mem::take(&mut self.sink.events) {
@@ -465,7 +465,7 @@ fn fill(input: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
     Ok(got)
 }
 
-/// A file that cannot be read on after so many lines.
+/// A file that fails after this many lines.
 fn cut(path: &Path, lines: u64, error: std::io::Error) -> LabError {
     use std::io::ErrorKind;
     let compressed = matches!(

@@ -65,7 +65,7 @@ pub struct Survey {
 }
 
 impl Replay {
-    /// Surveys the trace at `path`. Gives what was read with it, for its bad lines.
+    /// Surveys the trace at `path`. The second value counts its bad lines.
     ///
     /// # Errors
     /// When the trace cannot be read or the speed is none.
@@ -245,7 +245,7 @@ impl Commands {
         self.rest = Some((*event, start, end));
     }
 
-    /// Makes one command of what is left of an event.
+    /// Makes one command of the rest of an event.
     fn cut(&mut self) {
         let Some((event, start, end)) = self.rest.take() else {
             return;

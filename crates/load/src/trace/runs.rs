@@ -43,7 +43,7 @@ impl Counts {
 #[derive(Debug)]
 pub struct Runs {
     runs: BTreeMap<u64, Run>,
-    /// Beyond so many they are joined.
+    /// Runs are joined beyond this number.
     join_at: usize,
 }
 

@@ -38,7 +38,7 @@ pub fn text(name: &str, reading: &Reading, d: &Description) -> String {
     out
 }
 
-/// So many a second, where the trace has times.
+/// Rate a second, where the trace has times.
 fn rate(count: u64, d: &Description) -> Option<String> {
     let seconds = d.span_ns? as f64 / 1e9;
     Some(units::rate(count as f64 / seconds))

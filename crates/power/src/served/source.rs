@@ -4,7 +4,8 @@ use super::ServedDrive;
 use ssdlab_base::LabError;
 use ssdlab_base::huge_pages::expect_small_pieces;
 use ssdlab_drives::catalogue;
-use ssdlab_drives::keep::directory::{DriveDir, Safety, sized};
+use ssdlab_drives::keep::directory::{DriveDir, Safety};
+use ssdlab_drives::scaling::sized;
 use ssdlab_ssd::drive::power::{DataDrive, Power, Recovery};
 use ssdlab_ssd::{Bytes, DriveConfig};
 use ssdlab_view::units;
@@ -28,7 +29,7 @@ pub struct Opened {
 pub fn in_memory(name: &str, size: Option<u64>, power: Power) -> Result<Opened, LabError> {
     let config = catalogue::open(name)?.config;
     let config = match size {
-        Some(bytes) => sized(&config, bytes)?,
+        Some(bytes) => sized(&config, bytes)?.config,
         None => config,
     };
     let (name, bytes) = (config.name.clone(), Bytes(config.user_bytes));

@@ -6,7 +6,7 @@ use ssdlab_base::LabError;
 use ssdlab_ssd::config::EnergyConfig;
 use ssdlab_ssd::nand::SLC_KIND;
 
-/// A decimal number and a unit, as so many of the smallest unit.
+/// A decimal number with a unit, in the smallest unit.
 fn quantity(r: &Reader<'_>, key: &str, text: &str, units: &[(&str, f64)]) -> Result<u64, LabError> {
     let names: Vec<&str> = units.iter().map(|&(name, _)| name).collect();
     let bad = || {

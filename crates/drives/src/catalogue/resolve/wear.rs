@@ -9,7 +9,7 @@ use ssdlab_ssd::nand::EndOfLife;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// What the table gives of cells of so many bits.
+/// The values that the table gives.
 ///
 /// # Errors
 /// With key and what is allowed.

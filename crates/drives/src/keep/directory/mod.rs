@@ -28,13 +28,11 @@
 mod background;
 mod frames;
 mod records;
-mod size;
 mod stored;
 
 use background::Background;
 use frames::Frames;
 use records::Record;
-pub use size::sized;
 use ssdlab_base::LabError;
 use ssdlab_ssd::drive::power::{Cut, DataDrive, DataError, Power, PowerDrive, Recovery, Smart};
 use ssdlab_ssd::nand::media::{Content, Event};
@@ -178,7 +176,7 @@ impl DriveDir {
         Ok((dir, recovery))
     }
 
-    /// Logs of more than so many bytes make way for a checkpoint, instead of more than 64 MiB and
+    /// Logs of more than `bytes` make way for a checkpoint, instead of more than 64 MiB and
     /// twice the last checkpoint.
     pub fn set_log_bytes_max(&mut self, bytes: u64) {
         self.log_bytes_max = Some(bytes);
@@ -190,7 +188,7 @@ impl DriveDir {
     }
 
     /// The drive, to work on: what that changes must be kept by one of the calls below, before
-    /// anybody is told of it.
+    /// it is acknowledged.
     pub fn data(&mut self) -> &mut DataDrive {
         &mut self.data
     }
@@ -309,7 +307,7 @@ impl DriveDir {
         Ok(())
     }
 
-    /// Logs what has happened, before anybody is told of it; a long log makes way for a
+    /// Logs what has happened, before it is acknowledged; a long log makes way for a
     /// checkpoint.
     pub fn settle(&mut self) -> Result<(), LabError> {
         if !self.data.drive().is_on() {

@@ -122,8 +122,8 @@ impl Snapshot {
     }
 }
 
-/// Writes a checkpoint; returns its bytes. One that cannot be written whole, or that is told to
-/// `stop`, leaves nothing.
+/// Writes a checkpoint; returns its bytes. One that cannot be written whole, or that `stop`
+/// ends, leaves nothing.
 pub(super) fn write_checkpoint(
     path: &Path,
     number: u64,

@@ -80,7 +80,7 @@ impl Endian {
     }
 }
 
-/// What a record that is written tells of its command.
+/// The step of a command that a written record stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     Issue,

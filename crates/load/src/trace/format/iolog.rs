@@ -1,7 +1,7 @@
 //! fio's I/O logs, versions 2 and 3.
 //!
 //! Version 3 has times in us before each action. Version 2 has none but `wait`: fio 3.33 waits
-//! until so many ms after its start (iolog.c, and timed), whatever its manual says of us.
+//! until that many ms after its start (iolog.c, and timed), whatever its manual says of us.
 //! A log has no completions.
 
 use super::number::{Why, excerpt, whole};

@@ -2,7 +2,6 @@
 //! own descriptions.
 
 use super::number::decimal;
-use super::sink::{Parser, Sink, checked};
 use super::*;
 use crate::trace::{Event, ReadOptions, Reader};
 use ssdlab_ssd::Op;
@@ -218,7 +217,7 @@ fn fio_logs_of_both_versions() {
         event(570_000, None, Op::Trim, 0, 8192),
     ];
     assert_eq!(events, expected);
-    // fio 3.33 waits until so many ms after its start.
+    // fio 3.33 waits until that many ms after its start.
     let text = "fio version 2 iolog\nd add\nd open\nd read 0 512\nd wait 2000 0\n\
                 d read 512 512\nd wait 3000 0\nd datasync 0 0\nd close\n";
     let (format, events) = read(text.as_bytes()).unwrap();

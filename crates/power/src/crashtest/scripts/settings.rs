@@ -6,7 +6,7 @@ use crate::served::parse_fault;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
-use ssdlab_drives::keep::directory::sized;
+use ssdlab_drives::scaling::sized;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::Fault;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl Settings {
     pub fn config(&self) -> Result<DriveConfig, LabError> {
         let found = catalogue::open(&self.drive)?;
         match self.size {
-            Some(bytes) => sized(&found.config, bytes),
+            Some(bytes) => Ok(sized(&found.config, bytes)?.config),
             None => Ok(found.config),
         }
     }
