@@ -1,9 +1,9 @@
 //! The command line: every subcommand, and what runs it.
 
 use crate::commands::{
-    age, crashtest, create, drives, endurance, generate, inspect, mirror, months, oltp, policies,
-    power, profiles, qualify, report, reproduce, run, serve, simulate, smart, theory, tier, trace,
-    zil,
+    age, crashtest, create, drives, endurance, generate, inspect, mark, mirror, months, oltp,
+    policies, power, profiles, qualify, report, reproduce, run, serve, simulate, smart, theory,
+    tier, trace, zil,
 };
 use crate::failure::{Exit, Failure};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -49,7 +49,7 @@ pub enum Command {
     /// Cut the power of a drive under your program at many instants, and ask who lost what.
     Crashtest(Box<crashtest::Crashtest>),
     /// In a workload of crashtest: report the writes acknowledged so far.
-    Mark(crashtest::MarkArgs),
+    Mark(mark::MarkArgs),
     /// The catalogue of modelled drives.
     Drives(drives::Drives),
     /// Read the health that a real drive reports, and forecast when it will be worn out.
@@ -128,7 +128,7 @@ impl Command {
             Command::Serve(args) => serve::serve(&args),
             Command::Power(args) => power::power(&args),
             Command::Crashtest(args) => crashtest::crashtest(&args),
-            Command::Mark(args) => crashtest::make_mark(&args),
+            Command::Mark(args) => mark::make_mark(&args),
             Command::Drives(args) => drives::drives(&args.action),
             Command::Inspect(args) => inspect::inspect(&args),
             Command::Report(args) => report::report(&args),

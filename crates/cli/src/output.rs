@@ -99,9 +99,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// # Errors
 /// When standard output cannot be written.
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))?;
-    print(&text)
+    print(&pretty(value)?)
+}
+
+fn pretty(value: &impl serde::Serialize) -> Result<String, LabError> {
+    serde_json::to_string_pretty(value)
+        .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))
 }
 
 /// Writes a file of the run directory, whole or not at all.
@@ -110,6 +113,14 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
 /// When it cannot be written.
 pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     Ok(write_text(path, text)?)
+}
+
+/// Writes a value as indented JSON to a file of the run directory, whole or not at all.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Failure> {
+    write_file(path, &(pretty(value)? + "\n"))
 }
 
 /// Says something to the person, unless they asked for quiet.

@@ -346,6 +346,31 @@ fn a_stand_in_is_called_one_where_it_is_shown() {
     }
 }
 
+/// `age --out old --save elsewhere` left results that `smart old` refused: the drive was not there.
+#[test]
+fn results_lead_to_a_drive_that_was_saved_elsewhere() {
+    let dir = with_own_drive();
+    let at = dir.path();
+    let life = format!("age own.toml {LIFE} --until 1GB");
+    good(at, &format!("{life} --out old --save drive.elsewhere"));
+    assert!(!at.join("old/drive.ssd").exists());
+    let (direct, led) = (good(at, "smart drive.elsewhere"), good(at, "smart old"));
+    assert_eq!(direct.stdout, led.stdout);
+    fs::remove_file(at.join("drive.elsewhere")).expect("removed");
+    let lost = ssdlab(at, "smart old");
+    assert_eq!(lost.code, Some(2), "{}", lost.stdout);
+    assert!(lost.stderr.contains("no saved drive"), "{}", lost.stderr);
+}
+
+/// `endurance -q` used to be refused.
+#[test]
+fn endurance_can_be_quiet() {
+    let dir = with_own_drive();
+    let args = "endurance own.toml --warm 0 --workload uniform";
+    assert!(!good(dir.path(), args).stderr.is_empty());
+    assert_eq!(good(dir.path(), &format!("{args} -q")).stderr, "");
+}
+
 #[test]
 fn endurance_shows_each_work_over_provisioning_and_money() {
     let dir = with_own_drive();

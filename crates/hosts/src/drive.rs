@@ -13,7 +13,7 @@ use ssdlab_ssd::{Bytes, DriveConfig};
 pub struct HostDrive {
     /// Name in the catalogue.
     pub name: String,
-    /// What a person calls it.
+    /// Name for people.
     pub title: String,
     /// Parameters changed from the drive's file.
     pub settings: Vec<String>,

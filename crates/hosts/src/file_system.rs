@@ -27,7 +27,7 @@ pub struct FileSystem {
 }
 
 impl FileSystem {
-    /// An empty one of so many blocks.
+    /// An empty file system of `blocks` blocks.
     pub fn new(blocks: u64) -> FileSystem {
         FileSystem {
             blocks,

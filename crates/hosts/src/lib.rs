@@ -1,4 +1,4 @@
-//! Hosts as loads: what a drive endures under a file system's intent log, a cache tier, a file
+//! Hosts as loads on drives: a file system's intent log, a cache tier, a file
 //! system and a database.
 //!
 //! * [`zil`]: the intent log of ZFS.
@@ -7,8 +7,9 @@
 //! * [`months`]: files created and deleted for months, with TRIM at once, in batches or never.
 //! * [`oltp`]: transactions of a database, month after month.
 //!
-//! Each has a spec with units and defaults, `run(&spec, drive)` and a result; several drives share one
-//! virtual time ([`ssdlab_bench::engine::Devices`]). All are functions of their spec and seed.
+//! Each implements [`Scenario`]: a spec with units and defaults, a run, a result with self-checks,
+//! its table, series and JSON. Several drives share one virtual time
+//! ([`ssdlab_bench::engine::Devices`]). All are functions of their spec and seed.
 
 pub mod drive;
 pub mod file_system;
@@ -16,7 +17,9 @@ pub mod months;
 pub mod oltp;
 pub mod probe;
 pub mod scenario;
+mod show;
 pub mod tier;
 pub mod zil;
 
 pub use drive::HostDrive;
+pub use scenario::{Report, Scenario, run_all};

@@ -1,4 +1,4 @@
-//! What a drive can do in the state that it is in: a short measurement on a fork of it.
+//! Speed of a drive in its present state: a short measurement on a fork of it.
 
 use serde::Serialize;
 use ssdlab_base::LabError;
@@ -14,7 +14,7 @@ pub struct ProbeSpec {
     pub block: u32,
     /// Commands outstanding.
     pub depth: u32,
-    /// Of 100 commands, so many are reads; the rest are writes.
+    /// Percentage of commands that are reads; the rest are writes.
     pub read_pct: u32,
     /// Commands that count. Before them come enough to fill the write buffer one and a half times.
     pub commands: u64,
@@ -32,7 +32,7 @@ impl Default for ProbeSpec {
     }
 }
 
-/// What came out.
+/// Result of a probe.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Probe {
     /// Commands per second.
@@ -41,13 +41,13 @@ pub struct Probe {
     pub read_bytes_s: f64,
     /// Bytes written per second.
     pub write_bytes_s: f64,
-    /// Half of the reads took no longer, ns.
+    /// Median latency of reads, ns.
     pub read_p50_ns: u64,
-    /// 99 % of them, ns.
+    /// 99th percentile, ns.
     pub read_p99_ns: u64,
-    /// Half of the writes took no longer, ns.
+    /// Median latency of writes, ns.
     pub write_p50_ns: u64,
-    /// 99 % of them, ns.
+    /// 99th percentile, ns.
     pub write_p99_ns: u64,
 }
 

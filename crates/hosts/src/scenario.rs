@@ -1,18 +1,122 @@
-//! Whole hosts as loads: what a drive has to endure under a cache tier, a file system, a database.
-//!
-//! * [`tier`]: a write-back cache in front of slow disks, every write durable before it is
-//!   acknowledged.
-//! * [`months`]: files created and deleted for months, with TRIM at once, in batches or never.
-//! * [`oltp`]: transactions of a database, month after month.
-//!
-//! Each has a spec with units and defaults, `run(&spec, drive)` and a result; [`devices`] keeps
-//! several drives in one virtual time, [`scale`] makes a drive small enough to age in seconds.
-//! All are functions of their spec and seed.
+//! The form that every host has: a spec with units and defaults, a run on drives, a result with
+//! self-checks, and its table, series and JSON.
+
+use crate::HostDrive;
+use serde::Serializer;
+use serde_json::{Value, json};
+use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
+use ssdlab_ssd::Nanos;
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A host as a load, as its spec describes it.
+pub trait Scenario: Sized {
+    /// Name of the model in `result.json`, and of its command.
+    const NAME: &'static str;
+    /// Devices that it runs on.
+    type Drives: ?Sized;
+    /// Result of a run.
+    type Run;
+
+    /// Checks that the spec can be run on these drives.
+    ///
+    /// # Errors
+    /// The first value that is impossible, with those allowed.
+    fn validate_on(&self, drives: &Self::Drives) -> Result<(), LabError>;
+
+    /// Runs until its end or until `stop` is set: the part done by then is the result.
+    ///
+    /// # Errors
+    /// When spec or drives are impossible, or a device fails.
+    fn run(&self, drives: &mut Self::Drives, stop: &AtomicBool) -> Result<Self::Run, LabError>;
+
+    /// Self-checks of a run.
+    fn checks(run: &Self::Run) -> &[Check];
+
+    /// All runs for the terminal, at most 80 columns.
+    fn text(runs: &[Self::Run], drives: &Self::Drives) -> String;
+
+    /// Series of all runs as CSV.
+    ///
+    /// # Errors
+    /// When a command cannot be written as CSV.
+    fn csv(runs: &[Self::Run]) -> Result<String, LabError>;
+
+    /// All runs as JSON.
+    fn json(runs: &[Self::Run], drives: &Self::Drives) -> Value;
+}
+
+/// Results of the runs of a scenario, ready to be written.
+#[derive(Debug)]
+pub struct Report {
+    /// For the terminal.
+    pub text: String,
+    /// Series, as CSV.
+    pub csv: String,
+    /// Everything, as JSON.
+    pub json: Value,
+    /// Self-checks of all runs.
+    pub checks: Vec<Check>,
+    /// Stopped before its end.
+    pub stopped: bool,
+}
+
+/// Runs each spec in turn, until `stop` is set.
+///
+/// # Errors
+/// When a run is impossible, or a device fails.
+pub fn run_all<S: Scenario>(
+    specs: &[S],
+    drives: &mut S::Drives,
+    stop: &AtomicBool,
+) -> Result<Report, LabError> {
+    let mut runs = Vec::new();
+    for spec in specs {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        runs.push(spec.run(drives, stop)?);
+    }
+    Ok(Report {
+        text: S::text(&runs, drives),
+        csv: S::csv(&runs)?,
+        json: S::json(&runs, drives),
+        checks: runs.iter().flat_map(S::checks).cloned().collect(),
+        stopped: stop.load(Ordering::Relaxed),
+    })
+}
+
+/// Document with the runs on modelled drives: model, version, drives, runs.
+pub(crate) fn document<S: Scenario>(drives: &[HostDrive], runs: Value) -> Value {
+    json!({
+        "model": S::NAME,
+        "version": env!("CARGO_PKG_VERSION"),
+        "drives": drives,
+        "runs": runs,
+    })
+}
+
+/// Checks that a value is within the range of an option of `command`.
+pub(crate) fn within(
+    command: &str,
+    option: &str,
+    given: u64,
+    allowed: RangeInclusive<u64>,
+) -> Result<(), LabError> {
+    if allowed.contains(&given) {
+        return Ok(());
+    }
+    let (least, most) = allowed.into_inner();
+    Err(LabError::bad_option(
+        option,
+        &given.to_string(),
+        &format!("{least} to {most} is allowed"),
+        &format!("see `ssdlab {command} --help`"),
+    ))
+}
 
 /// Writes a time as a number of ns.
-pub(crate) fn as_ns<S: serde::Serializer>(
-    time: &ssdlab_ssd::Nanos,
-    to: S,
-) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_ns<S: Serializer>(time: &Nanos, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_u64(time.0)
 }

@@ -1,4 +1,4 @@
-//! What a drive's cells last for, in host bytes: cycles over the write amplification that the
+//! Life of a drive's cells in host bytes: cycles over the write amplification that the
 //! modelled drive has under JESD219's streams or your own work, against its maker's rating.
 //!
 //! TBW by JESD218 is the most host data after which everything that the standard asks still holds.
@@ -6,11 +6,16 @@
 //! the class asks is beyond the last try of a read (UBER); the cycles at which as many blocks have
 //! failed as are in reserve (capacity). Failures of other parts (FFR) are not modelled.
 
+mod jesd219;
 pub mod money;
+pub mod study;
 pub mod work;
+
+pub use jesd219::{Jesd219, SIZES, ZONES};
 
 use serde::Serialize;
 use ssdlab_base::LabError;
+use ssdlab_base::check::{Check, failures};
 use ssdlab_base::memory::refuse_if_too_big;
 use ssdlab_base::stop::go_on;
 use ssdlab_drives::catalogue::CatalogueDrive;
@@ -18,95 +23,21 @@ use ssdlab_drives::media::{Class, Rating};
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_drives::scaling::scaled;
 use ssdlab_ssd::geometry::Geometry;
-use ssdlab_ssd::rng::Rng;
-use ssdlab_ssd::{Command, CountingDrive, DriveConfig};
+use ssdlab_ssd::{Command, CountingDrive, DriveConfig, Op};
 use std::sync::atomic::AtomicBool;
 use work::Work;
 
-/// Sizes of JESD219's enterprise commands in 512-byte blocks, with their shares of 100 (as fio's
-/// `examples/jesd219.fio` has them).
-pub const SIZES: [(u32, u32); 12] = [
-    (1, 4),
-    (2, 1),
-    (3, 1),
-    (4, 1),
-    (5, 1),
-    (6, 1),
-    (7, 1),
-    (8, 67),
-    (16, 10),
-    (32, 7),
-    (64, 3),
-    (128, 3),
-];
-/// Shares of 100 commands, and of 100 addresses, in the order of addresses.
-pub const ZONES: [(u32, u64); 3] = [(50, 5), (30, 15), (20, 80)];
 /// Years that drive writes per day are counted over when a drive's papers name none.
 const YEARS_USUAL: f64 = 5.0;
-
-/// The writes of JESD219's enterprise stream on a drive of so many bytes.
-pub struct Jesd219 {
-    rng: Rng,
-    blocks: u64,
-}
-
-impl Jesd219 {
-    /// The stream of `seed`.
-    ///
-    /// # Errors
-    /// When the drive is smaller than 16 MiB: its zones would be a few commands wide.
-    pub fn new(capacity: u64, seed: u64) -> Result<Jesd219, LabError> {
-        if capacity < 16 << 20 {
-            return Err(LabError::refused(
-                format!("a drive of {capacity} bytes is too small for JESD219's zones"),
-                "16 MiB or more",
-            ));
-        }
-        Ok(Jesd219 {
-            rng: Rng::named(seed, "jesd219"),
-            blocks: capacity / 512,
-        })
-    }
-
-    /// Index of an entry drawn by its share of 100.
-    fn draw<const N: usize>(&mut self, shares: [u32; N]) -> usize {
-        let mut at = self.rng.below(100) as u32;
-        for (index, share) in shares.into_iter().enumerate() {
-            if at < share {
-                return index;
-            }
-            at -= share;
-        }
-        N - 1
-    }
-}
-
-impl Iterator for Jesd219 {
-    type Item = Command;
-
-    fn next(&mut self) -> Option<Command> {
-        let size = u64::from(SIZES[self.draw(SIZES.map(|(_, share)| share))].0);
-        let zone = self.draw(ZONES.map(|(share, _)| share));
-        let before: u64 = ZONES[..zone].iter().map(|(_, wide)| wide).sum();
-        let (first, wide) = (
-            self.blocks * before / 100,
-            self.blocks * ZONES[zone].1 / 100,
-        );
-        // Starts at multiples of 4 KiB, as in fio's example.
-        let place = self.rng.below((wide - size) / 8 + 1) * 8;
-        let offset = (first.next_multiple_of(8) + place).min(self.blocks - size);
-        Some(Command::write(offset * 512, (size * 512) as u32))
-    }
-}
 
 /// A drive's endurance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Endurance {
     /// Name.
     pub name: String,
-    /// What it is worn by.
+    /// Work that wears it.
     pub work: String,
-    /// How much of it was played.
+    /// Scale of the drive that was played.
     pub scaled: String,
     /// Nominal over-provisioning, (raw - user) / user.
     pub op: f64,
@@ -114,6 +45,8 @@ pub struct Endurance {
     pub waf: f64,
     /// It ran away (see [`Steady`]): the true one is higher, and every life is shorter than given.
     pub ran_away: bool,
+    /// Self-checks, all of which passed.
+    pub checks: Vec<Check>,
     /// Class that JESD218's limits are taken of.
     pub class: Class,
     /// Rated cycles.
@@ -154,24 +87,24 @@ impl Endurance {
     }
 }
 
-/// Drives are played with about so many bytes when nothing else is asked.
+/// Default capacity of the drive that is played, bytes.
 pub const CAPACITY_USUAL: u64 = 8 << 30;
 /// Drive writes before the one that is measured, then.
 pub const WARM_USUAL: u32 = 2;
 
-/// What is asked of a drive.
+/// How a drive is played.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// Play a drive of about so many bytes for the host, with the effective over-provisioning of
+    /// Play a drive of about this capacity, bytes, with the effective over-provisioning of
     /// the whole; `None`: the whole drive.
     pub capacity: Option<u64>,
     /// Drive writes before the one that is measured.
     pub warm: u32,
-    /// Of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
-/// Writes the drive once in order and then so many times over by the work, the last measured.
+/// Writes the drive once in order, then `warm + 1` times by the work; the last time is measured.
 ///
 /// # Errors
 /// When the drive is too large for memory, or too small for the work, or `stop` is set.
@@ -188,7 +121,11 @@ pub fn worn_by(
         warm: asked.warm,
         seed: asked.seed,
     };
-    let Steady { waf, ran_away } = steady_waf(&played.config, work, &rounds, stop)?;
+    let Steady {
+        waf,
+        ran_away,
+        checks,
+    } = steady_waf(&played.config, work, &rounds, stop)?;
     let raw = Geometry::new(drive.config.shape).raw_bytes() as f64;
     let after = |cycles: f64| cycles * raw / waf;
     let rated = f64::from(media.cycles_rated);
@@ -212,6 +149,7 @@ pub fn worn_by(
         op: drive.config.nominal_op(),
         waf,
         ran_away,
+        checks,
         class: media.class,
         cycles_rated: media.cycles_rated,
         cycles_to_uber: to_uber,
@@ -268,22 +206,24 @@ fn fill(drive: &mut CountingDrive, bytes: u64) {
 /// How a work is played until its write amplification is steady.
 #[derive(Clone, Copy, Debug)]
 pub struct Rounds {
-    /// The work is done on so many bytes from the front, and a round writes as many.
+    /// Length of the range at the front that the work uses, and of the writes of a round.
     pub bytes: u64,
     /// Rounds before the one that is measured.
     pub warm: u32,
-    /// Of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
 /// A write amplification factor in steady state.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Steady {
     /// NAND bytes programmed / host bytes written, in the last round.
     pub waf: f64,
     /// A round programmed more than [`RUNAWAY`] times what it is to write, and was stopped: `waf`
     /// is that so far, and the steady one is higher.
     pub ran_away: bool,
+    /// Self-checks, all of which passed.
+    pub checks: Vec<Check>,
 }
 
 /// NAND writes of a round, as a multiple of what it is to write, from which it is not played on.
@@ -312,6 +252,7 @@ pub fn steady_waf(
         _ => capacity,
     };
     fill(&mut drive, used);
+    let mut given = used;
     let mut then = drive.counters().clone();
     let mut batch = Vec::with_capacity(4096);
     let most = RUNAWAY.saturating_mul(capacity / slot);
@@ -325,19 +266,41 @@ pub fn steady_waf(
             go_on(stop)?;
             stream.batch(&mut batch, 4096)?;
             drive.apply_all(&batch);
+            given += batch.iter().map(written).sum::<u64>();
             ran_away = drive.counters().slots_programmed() - then.slots_programmed() > most;
             if ran_away {
                 break;
             }
         }
     }
-    drive
-        .check()
-        .map_err(|error| LabError::refused(format!("self-check failed: {error}"), ""))?;
+    let counted = drive.counters().host_bytes_written;
+    let given = match counted == given {
+        true => Ok(()),
+        false => Err(format!("{given} bytes written, {counted} counted")),
+    };
+    let checks = vec![
+        Check::new("drive", drive.check()),
+        Check::new("host bytes", given),
+    ];
+    if let Some(failure) = failures(&checks).first() {
+        return Err(LabError::SelfCheck(failure.clone()));
+    }
     let slot = config.geometry().slot_bytes;
     let waf = drive.counters().waf_since(&then, slot);
     let waf = waf.ok_or_else(|| LabError::refused("nothing was written", ""))?;
-    Ok(Steady { waf, ran_away })
+    Ok(Steady {
+        waf,
+        ran_away,
+        checks,
+    })
+}
+
+/// Bytes that a command writes.
+fn written(command: &Command) -> u64 {
+    match command.op {
+        Op::Write => u64::from(command.len),
+        _ => 0,
+    }
 }
 
 /// A table for people.

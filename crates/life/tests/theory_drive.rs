@@ -4,7 +4,7 @@
 //! The short suite; `SSDLAB_THEORY=full` runs all of it, as `ssdlab theory --full` does.
 
 use ssdlab_life::theory::report::Row;
-use ssdlab_life::theory::suite;
+use ssdlab_life::theory::suite::{self, Case};
 use std::sync::atomic::AtomicBool;
 
 #[test]
@@ -12,8 +12,8 @@ fn the_drive_agrees_with_theory() {
     let full = std::env::var("SSDLAB_THEORY").is_ok_and(|value| value == "full");
     let cases = suite::cases(full);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let measure = |case: &suite::Case| case.drive().map(|mut drive| case.measure(&mut drive));
-    let rows = suite::run(&cases, threads, &AtomicBool::new(false), measure, |_| ());
+    let stop = AtomicBool::new(false);
+    let rows = suite::run(&cases, threads, &stop, Case::measure_drive, |_| ()).unwrap();
     assert_eq!(rows.len(), cases.len(), "every case was measured");
     let misses: Vec<&Row> = rows.iter().filter(|row| !row.agrees()).collect();
     assert!(misses.is_empty(), "{misses:#?}");

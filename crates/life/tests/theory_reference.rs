@@ -13,7 +13,7 @@ const TOLERANCE: f64 = 0.005;
 /// The same for random victims, whose counts spread most.
 const TOLERANCE_RANDOM: f64 = 0.015;
 
-/// A drive of `blocks` with so much over-provisioning OP = (raw - user) / user.
+/// A drive of `blocks` with over-provisioning OP = (raw - user) / user.
 fn setup(policy: Policy, blocks: usize, np: usize, op_percent: usize, separate: bool) -> Setup {
     Setup {
         blocks,

@@ -1,5 +1,5 @@
-//! What every server here does with its clients: accept them, a thread each, up to a limit; know
-//! them, so as to hang up on them; and end with all threads joined.
+//! The part that all servers here share: accept clients up to a limit, run a thread for each,
+//! disconnect them at the end and join all threads.
 
 use crate::socket::{Address, Listener, Stream};
 use std::collections::BTreeMap;
@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// How long accepting pauses when it fails: out of descriptors, most likely.
-const PAUSE: Duration = Duration::from_millis(20);
+/// Pause after a failed accept, which most likely means that descriptors have run out.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
-/// Clients at this moment, by number.
+/// The connected clients, by number.
 #[derive(Default)]
 pub(crate) struct Clients {
     is_stopping: AtomicBool,
@@ -24,18 +24,18 @@ impl Clients {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many there are.
+    /// Number of connected clients.
     pub fn count(&self) -> usize {
         self.streams().len()
     }
 
-    /// Whether the server is about to end.
+    /// Whether the server is stopping.
     pub fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::SeqCst)
     }
 }
 
-/// A socket that is listened to until it is stopped or dropped.
+/// A listening socket and its clients, served until it is stopped or dropped.
 pub(crate) struct Listening {
     clients: Arc<Clients>,
     address: Address,
@@ -43,15 +43,15 @@ pub(crate) struct Listening {
 }
 
 impl Listening {
-    /// Listens at `address`. `serve` gets each client with its number, in a thread called after
-    /// `name`; more than `most` at once are hung up on.
+    /// Listens at `address` and runs `serve` for each client, with its number, in a thread named
+    /// after `name`. Disconnects clients beyond `clients_max` at once.
     ///
     /// # Errors
-    /// When the address cannot be bound, or no thread be had.
+    /// When the address cannot be bound, or no thread can be started.
     pub fn start<F>(
         address: &Address,
         name: &'static str,
-        most: usize,
+        clients_max: usize,
         serve: F,
     ) -> io::Result<Listening>
     where
@@ -65,7 +65,7 @@ impl Listening {
             let serve = Arc::new(serve);
             Builder::new()
                 .name(name.to_string())
-                .spawn(move || accept(&clients, &listener, name, most, &serve))?
+                .spawn(move || accept(&clients, &listener, name, clients_max, &serve))?
         };
         Ok(Listening {
             clients,
@@ -74,23 +74,23 @@ impl Listening {
         })
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// Clients at this moment.
+    /// Number of connected clients.
     pub fn client_count(&self) -> usize {
         self.clients.count()
     }
 
-    /// Hangs up on all clients and waits for their threads.
+    /// Disconnects all clients and waits for their threads.
     pub fn stop(&mut self) {
         let Some(accepting) = self.accepting.take() else {
             return;
         };
         self.clients.is_stopping.store(true, Ordering::SeqCst);
-        // Wakes the thread that waits for clients.
+        // Wakes the accepting thread.
         let _ = Stream::connect(&self.address);
         let _ = accepting.join();
     }
@@ -102,19 +102,24 @@ impl Drop for Listening {
     }
 }
 
-fn accept<F>(clients: &Arc<Clients>, listener: &Listener, name: &str, most: usize, serve: &Arc<F>)
-where
+fn accept<F>(
+    clients: &Arc<Clients>,
+    listener: &Listener,
+    name: &str,
+    clients_max: usize,
+    serve: &Arc<F>,
+) where
     F: Fn(&Clients, Stream, u64) + Send + Sync + 'static,
 {
     let mut threads: Vec<JoinHandle<()>> = Vec::new();
     let mut number = 0;
     while !clients.is_stopping() {
         let Ok(stream) = listener.accept() else {
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(ACCEPT_PAUSE);
             continue;
         };
         threads.retain(|thread| !thread.is_finished());
-        if clients.count() >= most {
+        if clients.count() >= clients_max {
             continue;
         }
         let Ok(handle) = stream.try_clone() else {

@@ -1,10 +1,10 @@
-//! The control socket of the switch: JSON lines over a unix socket, one request a line.
+//! The control socket of the power switch: JSON lines over a unix socket, one request a line.
 //!
 //! `{"do": "off"}`, `{"do": "on"}`, `{"do": "status"}`, `{"do": "disarm"}`, and
-//! `{"do": "cut-when", "at": {"flush": {"nth": 3, "side": "inside"}}, "wait": true}`. Each is
-//! answered by a line `{"ok": true, "event": ..., "status": {...}}` when it has happened, or by
-//! `{"ok": false, "error": ...}`. A `cut-when` that waits is answered twice: when it is armed,
-//! and when the power was cut.
+//! `{"do": "cut-when", "at": {"flush": {"nth": 3, "side": "inside"}}, "wait": true}`. The
+//! answer to each is a line `{"ok": true, "event": ..., "status": {...}}` once it has happened, or
+//! `{"ok": false, "error": ...}`. A `cut-when` with `wait` has two answers: one when it is armed,
+//! one when the power was cut.
 
 use crate::clients::{Clients, Listening};
 use crate::power::{CutAt, Power, PowerError, PowerStatus};
@@ -15,47 +15,47 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Most bytes of a line.
+/// Maximum length of a line in bytes.
 const LINE_MAX: u64 = 64 << 10;
-/// Clients at once; more are hung up on.
+/// Maximum number of clients at once; further ones are disconnected.
 const CLIENTS_MAX: usize = 64;
-/// How often a client that waits is looked after.
-const LOOK: Duration = Duration::from_millis(100);
+/// Interval at which a thread that waits for a cut checks whether the server stops.
+const STOP_CHECK: Duration = Duration::from_millis(100);
 
-/// What the switch is asked.
+/// A request to the power switch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Ask {
     /// Cut the power now.
     Off {},
-    /// Give power; answered when the drive has recovered.
+    /// Restore the power; answered when the drive has recovered.
     On {},
-    /// Say what the drive is at.
+    /// Report the status of the drive.
     Status {},
-    /// Take back what is armed.
+    /// Cancel the armed cut.
     Disarm {},
-    /// Cut the power at a moment to come.
+    /// Cut the power at a later moment.
     CutWhen {
         /// The moment.
         at: CutAt,
-        /// Whether a second answer is wanted, when it has happened.
+        /// Whether to send a second answer when the cut has happened.
         #[serde(default)]
         wait: bool,
     },
 }
 
-/// What the switch answers.
+/// An answer of the power switch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Whether it was done.
+    /// Whether the request succeeded.
     pub ok: bool,
-    /// What has happened: `off`, `on`, `status`, `disarmed`, `armed`, `cut`.
+    /// The event that happened: `off`, `on`, `status`, `disarmed`, `armed`, `cut`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub event: Option<String>,
-    /// Why not.
+    /// The reason for the failure.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<String>,
-    /// The drive afterwards.
+    /// Status of the drive afterwards.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub status: Option<PowerStatus>,
 }
@@ -86,8 +86,8 @@ impl Answer {
     }
 }
 
-/// Runs one line and returns the first answer; with it the number of cuts to wait beyond, if
-/// a second answer is wanted. Needs no socket.
+/// Runs one line and returns the first answer. If the request asks for a second answer, also
+/// returns the number of cuts so far, which that answer must exceed.
 pub fn run_line(power: &dyn Power, line: &str) -> (Answer, Option<u64>) {
     let ask = match serde_json::from_str::<Ask>(line) {
         Ok(ask) => ask,
@@ -110,26 +110,26 @@ pub fn run_line(power: &dyn Power, line: &str) -> (Answer, Option<u64>) {
     }
 }
 
-/// A control socket that is served until it is stopped or dropped.
+/// A server of the control socket that runs until it is stopped or dropped.
 pub struct ControlServer {
     listening: Listening,
 }
 
 impl ControlServer {
-    /// Serves the switch of `power` at the unix socket `path`.
+    /// Serves the switch `power` at the unix socket `path`.
     ///
     /// # Errors
-    /// When the socket cannot be made.
+    /// When the socket cannot be created.
     pub fn start(power: Arc<dyn Power>, path: &Path) -> io::Result<Self> {
         let address = Address::Unix(path.to_path_buf());
-        let one = move |clients: &Clients, stream: Stream, _| {
+        let client = move |clients: &Clients, stream: Stream, _| {
             let _ = serve(power.as_ref(), clients, stream);
         };
-        let listening = Listening::start(&address, "control", CLIENTS_MAX, one)?;
+        let listening = Listening::start(&address, "control", CLIENTS_MAX, client)?;
         Ok(Self { listening })
     }
 
-    /// Hangs up on all clients and waits for their threads.
+    /// Disconnects all clients and waits for their threads.
     pub fn stop(&mut self) {
         self.listening.stop();
     }
@@ -146,33 +146,36 @@ fn serve(power: &dyn Power, clients: &Clients, stream: Stream) -> io::Result<()>
         }
         if line.last() != Some(&b'\n') && line.len() as u64 == LINE_MAX {
             let no = Answer::no(format!("a line of more than {LINE_MAX} bytes"));
-            return say(&mut writer, &no);
+            return send(&mut writer, &no);
         }
         let text = String::from_utf8_lossy(&line);
         if text.trim().is_empty() {
             continue;
         }
         let (answer, until) = run_line(power, &text);
-        say(&mut writer, &answer)?;
+        send(&mut writer, &answer)?;
         let Some(cuts) = until else {
             continue;
         };
-        while !power.wait_for_cut(cuts, LOOK) {
+        while !power.wait_for_cut(cuts, STOP_CHECK) {
             if clients.is_stopping() {
                 return Ok(());
             }
         }
-        say(&mut writer, &Answer::of("cut", Ok(power.status())))?;
+        send(&mut writer, &Answer::of("cut", Ok(power.status())))?;
     }
 }
 
-fn say(writer: &mut Stream, answer: &Answer) -> io::Result<()> {
+fn send(writer: &mut Stream, answer: &Answer) -> io::Result<()> {
     let mut line = serde_json::to_string(answer).map_err(io::Error::other)?;
     line.push('\n');
     writer.write_all(line.as_bytes())
 }
 
-/// Asks the switch at the socket `path`; `next` is called with each answer until it is done.
+/// Sends a request to the switch at the socket `path` and calls `next` with each answer.
+///
+/// # Errors
+/// When the socket fails, or the answer is not one.
 pub fn ask(path: &Path, ask: &Ask, mut next: impl FnMut(Answer)) -> io::Result<()> {
     let mut stream = Stream::connect(&Address::Unix(path.to_path_buf()))?;
     let mut line = serde_json::to_string(ask).map_err(io::Error::other)?;
@@ -206,7 +209,7 @@ mod tests {
     use crate::{MemoryStore, Store};
 
     #[test]
-    fn the_answer_comes_when_it_has_happened() {
+    fn the_answer_arrives_when_it_has_happened() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("control");
         let drive = Arc::new(MemoryStore::new(1 << 20, 4096));
@@ -237,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_line_is_refused_with_words() {
+    fn a_malformed_line_is_refused_with_a_hint() {
         let drive = MemoryStore::new(1 << 20, 4096);
         for line in [
             "",

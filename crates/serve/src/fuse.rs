@@ -1,8 +1,8 @@
 //! The drive as one file in a folder of its own, served by this process.
 //!
-//! With `losetup --direct-io=on` the file becomes a block device without the nbd module. The
-//! file has the drive's size and cannot be resized; fsync is a flush, punching a hole a trim,
-//! and the page cache of the file is bypassed, so that nothing stale outlives a cut.
+//! `losetup --direct-io=on` turns the file into a block device without the nbd module. The file has
+//! the drive's size and cannot be resized; fsync is a flush and punching a hole a trim. The page
+//! cache of the file is bypassed, so that no stale page survives a cut.
 
 mod watch;
 
@@ -23,23 +23,23 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use watch::{Watch, Watcher};
 
 const FILE: INodeNo = INodeNo(2);
-/// How long the kernel may remember names and sizes: they never change.
-const REMEMBER: Duration = Duration::from_secs(3600);
-/// Requests that a drive takes at once when each takes its time, as one with NCQ does; the kernel
-/// hands out as many.
-const AT_ONCE: u16 = 32;
+/// Time for which the kernel may cache names and sizes, which never change.
+const CACHE_TIME: Duration = Duration::from_secs(3600);
+/// Maximum number of requests outstanding in a drive whose commands take time, as with NCQ; the
+/// kernel's limit is the same.
+const QUEUE_DEPTH: u16 = 32;
 
-/// O_DSYNC of Linux, which O_SYNC contains.
+/// Linux's O_DSYNC, which O_SYNC contains.
 const O_DSYNC: i32 = 0o10000;
-/// Modes of fallocate on Linux.
+/// Linux's modes of fallocate.
 const KEEP_SIZE: i32 = 1;
 const PUNCH_HOLE: i32 = 2;
 const ZERO_RANGE: i32 = 0x10;
 
-/// A mounted drive; unmounted when it is dropped.
+/// A mounted drive; dropping it unmounts it.
 pub struct FuseFile {
     session: Option<BackgroundSession>,
-    /// None when requests take their time: many threads wait then.
+    /// `None` when requests take time: several threads then wait for them.
     watcher: Option<Watcher>,
     path: PathBuf,
     lint: Arc<Lint>,
@@ -73,8 +73,8 @@ impl FuseFile {
             MountOption::NoDev,
             MountOption::NoSuid,
         ];
-        // Commands run one after another: a second thread would only be woken to wait.
-        config.n_threads = Some(if takes_time { AT_ONCE.into() } else { 1 });
+        // Commands run one after another: a second thread would only wake up to wait.
+        config.n_threads = Some(if takes_time { QUEUE_DEPTH.into() } else { 1 });
         let session = Session::new(file, folder, &config)?;
         let watcher = (!takes_time).then(|| watch.begin(&session)).transpose()?;
         let session = Some(session.spawn()?);
@@ -87,7 +87,7 @@ impl FuseFile {
         })
     }
 
-    /// The file that is the drive.
+    /// Path of the file that is the drive.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -97,7 +97,7 @@ impl Drop for FuseFile {
     fn drop(&mut self) {
         drop(self.watcher.take());
         if let Some(session) = self.session.take() {
-            // A mount that is busy goes when its last user does; there is nobody to tell.
+            // A busy mount disappears with its last user; there is nobody to report an error to.
             let _ = session.umount_and_join();
         }
         let mut notes = self
@@ -144,7 +144,7 @@ impl File {
         }
     }
 
-    /// Adds to the notes and turns the drive's error into the kernel's.
+    /// Updates the notes and converts the drive's error into the kernel's.
     fn note<T>(
         &self,
         result: Result<T, StoreError>,
@@ -189,9 +189,9 @@ impl File {
             })
         };
         match mode {
-            // Every byte of the file has room from the beginning.
+            // Every byte of the file is allocated from the beginning.
             0 | KEEP_SIZE => Ok(()),
-            // A trim leaves ragged ends as they are; a hole in a file must read as zeroes.
+            // A trim keeps partial sectors; a hole in a file must read as zeroes.
             _ if mode == PUNCH_HOLE | KEEP_SIZE => {
                 if self.drive.is_aligned(offset, length) {
                     let done = self.drive.trim(offset, length, false);
@@ -206,7 +206,7 @@ impl File {
     }
 }
 
-/// What a program sees: no power is an I/O error, as with a drive that fell off its bus.
+/// The error that a program sees: no power is an I/O error, as with a drive that left its bus.
 fn errno(error: &StoreError) -> Errno {
     match error {
         StoreError::Off | StoreError::Io(_) => Errno::EIO,
@@ -225,24 +225,24 @@ fn answer(reply: ReplyEmpty, result: Result<(), Errno>) {
 }
 
 impl Filesystem for File {
-    /// Several requests of one program, or of a loop device, may be under way.
+    /// Lets several requests of one program, or of a loop device, be outstanding.
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // A kernel that cannot do it sends them one after another, and nothing is lost.
+        // A kernel without support sends them one after another, which is correct too.
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
-        let _ = config.set_max_background(AT_ONCE);
+        let _ = config.set_max_background(QUEUE_DEPTH);
         Ok(())
     }
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         if parent == INodeNo::ROOT && name == self.name.as_str() {
-            reply.entry(&REMEMBER, &self.attributes(FILE), Generation(0));
+            reply.entry(&CACHE_TIME, &self.attributes(FILE), Generation(0));
         } else {
             reply.error(Errno::ENOENT);
         }
     }
 
     fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        reply.attr(&REMEMBER, &self.attributes(inode));
+        reply.attr(&CACHE_TIME, &self.attributes(inode));
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -264,10 +264,10 @@ impl Filesystem for File {
         _flags: Option<BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        // As a block device: opening it with O_TRUNC changes nothing; a new size is refused.
+        // As on a block device, O_TRUNC changes nothing, and a new size is refused.
         match size {
             Some(size) if size != 0 && size != self.drive.size() => reply.error(Errno::EINVAL),
-            _ => reply.attr(&REMEMBER, &self.attributes(inode)),
+            _ => reply.attr(&CACHE_TIME, &self.attributes(inode)),
         }
     }
 
@@ -291,7 +291,7 @@ impl Filesystem for File {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let _asked = self.watch.asked();
+        let _request = self.watch.request();
         let left = self.drive.size().saturating_sub(offset);
         let mut bytes = vec![0; left.min(size.into()) as usize];
         let done = if bytes.is_empty() {
@@ -317,7 +317,7 @@ impl Filesystem for File {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let _asked = self.watch.asked();
+        let _request = self.watch.request();
         let left = self.drive.size().saturating_sub(offset);
         let part = &data[..data.len().min(left.min(usize::MAX as u64) as usize)];
         if part.is_empty() && !data.is_empty() {
@@ -325,10 +325,10 @@ impl Filesystem for File {
         }
         let fua = flags.0 & O_DSYNC != 0;
         let length = part.len() as u64;
-        let ragged = !self.drive.is_aligned(offset, length);
+        let is_unaligned = !self.drive.is_aligned(offset, length);
         let done = self.drive.write(offset, part, fua);
         let noted = self.note(done, |notes| {
-            notes.unaligned += u64::from(ragged);
+            notes.unaligned += u64::from(is_unaligned);
             notes.wrote(&self.lint.coverage, length, fua);
         });
         match noted {
@@ -337,13 +337,13 @@ impl Filesystem for File {
         }
     }
 
-    /// Called by close, which promises nothing.
+    /// Called by close, which makes no promise.
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
         reply.ok();
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        let _asked = self.watch.asked();
+        let _request = self.watch.request();
         answer(reply, self.flush_drive());
     }
 
@@ -357,7 +357,7 @@ impl Filesystem for File {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        let _asked = self.watch.asked();
+        let _request = self.watch.request();
         answer(reply, self.allocate(offset, length, mode));
     }
 

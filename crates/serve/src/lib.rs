@@ -1,9 +1,10 @@
-//! Front ends of a drive that holds data: an NBD server, a file under FUSE, a power switch, and
-//! notes on what each client promised itself.
+//! Front ends of a drive that holds data: an NBD server, a file under FUSE, a power switch, and a
+//! lint for clients that do not flush what they rely on.
 //!
 //! The drive is anything that implements [`Store`]; every front end works on one shared
 //! [`Sectors`], so that a flush on one connection covers a write on another. [`MemoryStore`] is
-//! the smallest such drive: sparse, in memory, with a volatile cache that a power cut empties.
+//! the smallest such drive: sparse, in memory, with a volatile cache whose content is lost when the
+//! power is cut.
 //!
 //! ```
 //! use ssdlab_serve::{MemoryStore, Sectors, Store};
@@ -16,22 +17,22 @@
 //! drive.restore();
 //! let mut sector = [1; 512];
 //! shared.read(512, &mut sector).unwrap();
-//! assert_eq!(sector, [0; 512], "acknowledged, never flushed, gone");
+//! assert_eq!(sector, [0; 512], "acknowledged, never flushed, lost");
 //! ```
 #![deny(unsafe_code)]
 
+mod busy_poll;
 mod clients;
 pub mod control;
 #[cfg(feature = "fuse")]
 pub mod fuse;
-mod hope;
-pub mod lint;
-pub mod memory;
+mod lint;
+mod memory;
 pub mod nbd;
-pub mod power;
-pub mod sectors;
-pub mod socket;
-pub mod store;
+mod power;
+mod sectors;
+mod socket;
+mod store;
 
 pub use lint::{Coverage, Lint, SessionNotes};
 pub use memory::MemoryStore;

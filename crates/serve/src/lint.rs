@@ -1,13 +1,13 @@
-//! What a client promised itself: observations of each session, for people who wonder why data
-//! was lost although the drive kept its word.
+//! Notes on each session: whether the client flushed the writes that it relies on. They explain
+//! lost data where the drive kept its promises.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Orders writes and flushes of all sessions, so that a flush on one connection is known to
-/// cover a write on another. A flush covers what was acknowledged before it began.
+/// Orders the writes and flushes of all sessions: a flush covers every write that was acknowledged
+/// before it began, on any connection.
 #[derive(Debug, Default)]
 pub struct Coverage {
     begun: AtomicU64,
@@ -15,12 +15,12 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// A flush begins; its number.
+    /// Begins a flush and returns its number.
     pub fn begin_flush(&self) -> u64 {
         self.begun.fetch_add(1, Ordering::SeqCst) + 1
     }
 
-    /// The flush of that number succeeded.
+    /// Records that the flush of that number succeeded.
     pub fn end_flush(&self, number: u64) {
         self.done.fetch_max(number, Ordering::SeqCst);
     }
@@ -34,39 +34,39 @@ impl Coverage {
     }
 }
 
-/// Counts of one session. Failed commands count in `errors` only.
+/// Counts of one session. A failed command counts in `errors` only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionNotes {
-    /// Who: front end and number of the connection.
+    /// Front end and number of the connection.
     pub name: String,
     /// Whether FUA was offered to the client.
     pub fua_offered: bool,
-    /// Reads.
+    /// Number of reads.
     pub reads: u64,
-    /// Writes, writes of zeroes included.
+    /// Number of writes, writes of zeroes included.
     pub writes: u64,
-    /// Bytes of these.
+    /// Bytes written.
     pub bytes_written: u64,
-    /// Writes with FUA among them.
+    /// Number of writes with FUA.
     pub fua_writes: u64,
-    /// Trims.
+    /// Number of trims.
     pub trims: u64,
-    /// Flushes.
+    /// Number of flushes.
     pub flushes: u64,
-    /// Accesses not aligned to the drive's sector: each write among them cost a read.
+    /// Number of accesses not aligned to the drive's sector; each such write costs a read.
     pub unaligned: u64,
-    /// Commands that failed, for want of power among others.
+    /// Number of failed commands, those without power included.
     pub errors: u64,
-    /// Whether the client said that it goes, before it went.
+    /// Whether the client announced its disconnection.
     pub said_goodbye: bool,
-    /// Writes acknowledged and covered by no flush of any session when this one ended.
+    /// Number of acknowledged writes that no flush of any session covered at the end of this one.
     pub uncovered: u64,
-    /// Acknowledged writes by the number of flushes begun before, as far as no flush covers them.
+    /// Number of acknowledged writes not covered by a flush, by the number of flushes begun before.
     waiting: BTreeMap<u64, u64>,
 }
 
 impl SessionNotes {
-    /// Notes of a session that begins.
+    /// Begins the notes of a session.
     pub fn new(name: String, fua_offered: bool) -> Self {
         Self {
             name,
@@ -75,7 +75,7 @@ impl SessionNotes {
         }
     }
 
-    /// A write succeeded.
+    /// Records a successful write.
     pub fn wrote(&mut self, coverage: &Coverage, bytes: u64, fua: bool) {
         self.writes += 1;
         self.bytes_written += bytes;
@@ -89,30 +89,30 @@ impl SessionNotes {
         }
     }
 
-    /// A flush begun as `number` succeeded.
+    /// Records the success of the flush begun as `number`.
     pub fn flushed(&mut self, coverage: &Coverage, number: u64) {
         self.flushes += 1;
         coverage.end_flush(number);
         self.drop_covered(coverage);
     }
 
-    /// The session ends.
+    /// Ends the session.
     pub fn close(&mut self, coverage: &Coverage) {
         self.drop_covered(coverage);
         self.uncovered = self.waiting.values().sum();
     }
 
-    /// Flush number n covers what was acknowledged when fewer than n had begun.
+    /// Flush number n covers the writes acknowledged when fewer than n flushes had begun.
     fn drop_covered(&mut self, coverage: &Coverage) {
         self.waiting = self.waiting.split_off(&coverage.done());
     }
 
-    /// Flushes for each write; nothing without a write.
+    /// Number of flushes per write; `None` without writes.
     pub fn flushes_per_write(&self) -> Option<f64> {
         (self.writes > 0).then(|| self.flushes as f64 / self.writes as f64)
     }
 
-    /// What deserves a word, one line each.
+    /// Remarks on the session, one line each.
     pub fn findings(&self) -> Vec<String> {
         let mut found = Vec::new();
         let plain = self.writes - self.fua_writes;
@@ -137,7 +137,7 @@ impl SessionNotes {
             ));
         }
         if !self.said_goodbye {
-            found.push("went away without a word".to_string());
+            found.push("disconnected without notice".to_string());
         }
         found
     }
@@ -168,10 +168,10 @@ impl fmt::Display for SessionNotes {
     }
 }
 
-/// Most sessions that are kept; later ones are only counted.
+/// Maximum number of sessions kept; later ones are only counted.
 const SESSIONS_MAX: usize = 10_000;
 
-/// The notes of all sessions that have ended, and the order of their flushes.
+/// The notes of all ended sessions, and the order of their flushes.
 #[derive(Debug, Default)]
 pub struct Lint {
     /// Orders the flushes of all sessions.
@@ -180,7 +180,7 @@ pub struct Lint {
 }
 
 impl Lint {
-    /// Keeps the notes of a session that ended.
+    /// Ends a session and keeps its notes.
     pub fn keep(&self, mut notes: SessionNotes) {
         notes.close(&self.coverage);
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
@@ -191,7 +191,7 @@ impl Lint {
         }
     }
 
-    /// The sessions that ended, in that order.
+    /// The ended sessions, in the order of their ends.
     pub fn sessions(&self) -> Vec<SessionNotes> {
         self.ended
             .lock()
@@ -200,7 +200,7 @@ impl Lint {
             .clone()
     }
 
-    /// All of it as text.
+    /// All notes as text.
     pub fn render(&self) -> String {
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         let mut text = String::new();

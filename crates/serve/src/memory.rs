@@ -1,11 +1,11 @@
-//! A sparse drive in memory with a volatile cache: the smallest honest [`Store`].
+//! A sparse drive in memory with a volatile cache: the smallest realistic [`Store`].
 //!
-//! No media, no latency, no wear: it exists to test the front ends and to show how a drive
-//! plugs into them. A cut takes back every change since the last flush, sector by sector.
+//! Left out: media, latency, wear. It exists to test the front ends and to show how a drive plugs
+//! into them. A cut reverts every change since the last flush, sector by sector.
 
 use crate::power::{CutAt, CutTrigger, FlushSide, Power, PowerError, PowerStatus};
 use crate::store::{Durability, Extent, Store, StoreError, ZeroFlags};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{
     Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
@@ -22,17 +22,17 @@ enum Cell {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Present values, by number of sector.
+    /// Present values, by sector number.
     cells: BTreeMap<u64, Cell>,
-    /// Durable values of the sectors that a cut would take back.
+    /// Durable values of the sectors that a cut would revert.
     undo: BTreeMap<u64, Option<Cell>>,
-    /// Sectors that a cut brought back to an older value, until they are written again.
-    older: BTreeMap<u64, ()>,
+    /// Sectors that a cut reverted to an older value, until they are written again.
+    older: BTreeSet<u64>,
     trigger: CutTrigger,
     status: PowerStatus,
 }
 
-/// A sparse drive in memory whose unflushed writes a power cut takes back.
+/// A sparse drive in memory whose unflushed writes a power cut reverts.
 pub struct MemoryStore {
     size: u64,
     sector: u64,
@@ -44,10 +44,10 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// An empty drive of `size` bytes in sectors of `sector` bytes, with power.
+    /// Creates an empty, powered drive of `size` bytes in sectors of `sector` bytes.
     ///
     /// # Panics
-    /// If `sector` is no power of two or `size` no multiple of it.
+    /// If `sector` is not a power of two or `size` not a multiple of it.
     pub fn new(size: u64, sector: u32) -> Self {
         assert!(sector.is_power_of_two() && size.is_multiple_of(u64::from(sector)));
         let mut state = State::default();
@@ -63,7 +63,7 @@ impl MemoryStore {
         }
     }
 
-    /// The same, refusing writes.
+    /// Makes the drive refuse writes.
     pub fn read_only(mut self) -> Self {
         self.is_read_only = true;
         self
@@ -74,13 +74,13 @@ impl MemoryStore {
         self.lose(&mut self.change(), "switch");
     }
 
-    /// Gives power again.
+    /// Restores the power.
     pub fn restore(&self) {
         self.change().status.powered = true;
         self.powered.store(true, Ordering::SeqCst);
     }
 
-    /// Sectors that a cut would take back.
+    /// Number of sectors that a cut would revert.
     pub fn cached_sectors(&self) -> usize {
         self.look().undo.len()
     }
@@ -97,7 +97,7 @@ impl MemoryStore {
         self.cuts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state, if there is power.
+    /// The state of a powered drive.
     fn powered(&self) -> Result<RwLockWriteGuard<'_, State>, StoreError> {
         let state = self.change();
         if state.status.powered {
@@ -116,7 +116,7 @@ impl MemoryStore {
                 Some(cell) => state.cells.insert(sector, cell),
                 None => state.cells.remove(&sector),
             };
-            state.older.insert(sector, ());
+            state.older.insert(sector);
         }
         self.powered.store(false, Ordering::SeqCst);
         state.status.powered = false;
@@ -126,7 +126,7 @@ impl MemoryStore {
         self.was_cut.notify_all();
     }
 
-    /// What FUA asks for.
+    /// Makes a range durable, as FUA requires.
     fn make_durable(&self, s: &mut State, offset: u64, length: u64) {
         let (from, to) = (offset / self.sector, (offset + length) / self.sector);
         let covered: Vec<u64> = s.undo.range(from..to).map(|(sector, _)| *sector).collect();
@@ -135,7 +135,7 @@ impl MemoryStore {
         }
     }
 
-    /// Ends a write: durable with `fua`, and the place where an armed cut may fall.
+    /// Ends a write: makes it durable with `fua`, then lets an armed cut happen.
     fn written(
         &self,
         s: &mut State,
@@ -169,7 +169,7 @@ impl MemoryStore {
         let cell = state.cells.get(&sector);
         let durability = if state.undo.contains_key(&sector) {
             Durability::Cached
-        } else if state.older.contains_key(&sector) {
+        } else if state.older.contains(&sector) {
             Durability::Older
         } else if cell.is_some() {
             Durability::Durable
@@ -184,11 +184,11 @@ impl MemoryStore {
         }
     }
 
-    /// The next sector at or after `from` that anything is known of.
+    /// The next sector at or after `from` that is not in its initial state.
     fn next_known(&self, state: &State, from: u64) -> u64 {
         let cell = state.cells.range(from..).next().map(|(sector, _)| *sector);
         let undo = state.undo.range(from..).next().map(|(sector, _)| *sector);
-        let older = state.older.range(from..).next().map(|(sector, _)| *sector);
+        let older = state.older.range(from..).next().copied();
         [cell, undo, older]
             .into_iter()
             .flatten()
@@ -198,7 +198,7 @@ impl MemoryStore {
 }
 
 impl State {
-    /// As `put`, in place where a cut would take the present value back anyway.
+    /// Does the same as `put`, in place where a cut would revert the present value anyway.
     fn put_bytes(&mut self, sector: u64, part: &[u8]) {
         if self.undo.contains_key(&sector)
             && let Some(Cell::Bytes(bytes)) = self.cells.get_mut(&sector)
@@ -385,7 +385,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_takes_back_what_is_not_durable_and_only_that() {
+    fn a_cut_reverts_exactly_the_values_that_are_not_durable() {
         let drive = MemoryStore::new(8 * 512, 512);
         drive.write(0, &[1; 1024], false).unwrap();
         drive.flush().unwrap();
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn an_armed_cut_falls_where_it_was_aimed() {
+    fn an_armed_cut_happens_at_its_moment() {
         let drive = MemoryStore::new(8 * 512, 512);
         let side = FlushSide::Before;
         drive.cut_when(Some(CutAt::Flush { nth: 2, side })).unwrap();

@@ -1,84 +1,84 @@
-//! The power switch of a drive, and the moments at which it can be told to open.
+//! The power switch of a drive, and the moments at which it can cut the power.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use thiserror::Error;
 
-/// Before or inside the flush that a cut is aimed at.
+/// The side of a flush on which a cut falls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FlushSide {
-    /// Nothing of the flush has happened.
+    /// Before the flush has begun.
     Before,
-    /// The drive is at work on it; part may be durable. It is never acknowledged.
+    /// During the flush: part of it may be durable, and it is never acknowledged.
     Inside,
 }
 
-/// A moment at which power is cut. As JSON: one object with the one key that names it.
+/// A moment at which power is cut. As JSON: an object whose only key names the kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum CutAt {
     /// `{"flush": {"nth": 3, "side": "inside"}}`: the nth flush from now, counted from 1.
     Flush {
-        /// Which, from 1.
+        /// Ordinal, from 1.
         nth: u64,
-        /// Before or inside it.
+        /// Side of the flush.
         side: FlushSide,
     },
     /// `{"nand-op": {"nth": 1000}}`: inside the nth NAND operation from now, counted from 1.
     NandOp {
-        /// Which, from 1.
+        /// Ordinal, from 1.
         nth: u64,
     },
-    /// `{"write-to": {"offset": 0, "length": 4096}}`: right after a write that touches the
-    /// range was done, before its acknowledgement.
+    /// `{"write-to": {"offset": 0, "length": 4096}}`: after a write that touches the range,
+    /// before its acknowledgement.
     WriteTo {
-        /// First byte.
+        /// First byte of the range.
         offset: u64,
-        /// Bytes.
+        /// Length of the range in bytes.
         length: u64,
     },
-    /// `{"after-bytes": {"bytes": 1048576}}`: after the write with which so many bytes were
-    /// written from now.
+    /// `{"after-bytes": {"bytes": 1048576}}`: once the host has written that many more bytes,
+    /// before the last write is acknowledged.
     AfterBytes {
-        /// Host bytes.
+        /// Number of host bytes.
         bytes: u64,
     },
-    /// `{"magic": {"text": "CUT HERE"}}`: on a write whose first bytes are these. The write
-    /// itself is not done.
+    /// `{"magic": {"text": "CUT HERE"}}`: at a write that begins with the text. The write
+    /// itself does not happen.
     Magic {
-        /// What the write begins with.
+        /// Text at the beginning of the write.
         text: String,
     },
 }
 
-/// What the switch says of the drive.
+/// Status of a drive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PowerStatus {
     /// Whether the power is on.
     pub powered: bool,
-    /// Cuts so far.
+    /// Number of cuts so far.
     pub cuts: u64,
-    /// Flushes completed so far.
+    /// Number of flushes completed so far.
     pub flushes: u64,
     /// Host bytes written so far.
     pub bytes_written: u64,
-    /// Promises that the drive has broken so far, at all recoveries together.
+    /// Number of promises broken so far, over all recoveries.
     #[serde(default)]
     pub promises_broken: u64,
-    /// Cuts after which it had broken some.
+    /// Number of cuts after which some promise was broken.
     #[serde(default)]
     pub cuts_with_broken: u64,
-    /// NAND operations so far, if the drive has media.
+    /// Number of NAND operations so far, if the drive has media.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nand_ops: Option<u64>,
-    /// What the next cut waits for.
+    /// The armed cut.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub armed: Option<CutAt>,
-    /// What caused the last cut.
+    /// Cause of the last cut.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_cut: Option<String>,
-    /// What the last cut did in the drive.
+    /// Effect of the last cut in the drive.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cut: Option<CutNote>,
     /// Virtual time of the last recovery in ns.
@@ -87,90 +87,93 @@ pub struct PowerStatus {
     /// The steps of the last recovery, in order.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub recovery_steps: Vec<StepNote>,
-    /// What the last recovery found of the data.
+    /// State of the data after the last recovery.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub found: Option<FoundNote>,
 }
 
-/// What a cut did in the drive.
+/// Effect of a cut in the drive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutNote {
     /// Virtual time in ns.
     pub at_ns: u64,
-    /// Mapping units that were only in the controller.
+    /// Number of mapping units that only the controller held.
     pub buffered: u64,
-    /// Of these, how many a capacitor saved.
+    /// Number of these that the capacitors saved.
     pub saved: u64,
-    /// Programs at work.
+    /// Number of interrupted programs.
     pub torn_programs: u64,
-    /// Erases at work.
+    /// Number of interrupted erases.
     pub torn_erases: u64,
-    /// Pages lost because the page above them was being programmed.
+    /// Number of lower pages lost because the program of their upper page was interrupted.
     pub lower_pages_lost: u64,
-    /// Programs and erases booked that had not begun.
+    /// Number of scheduled programs and erases that had not begun.
     pub not_begun: u64,
 }
 
 /// One step of a recovery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepNote {
-    /// What it does.
+    /// Name of the step.
     pub name: String,
-    /// Reads, or mapping units moved.
+    /// Number of reads, or of mapping units moved.
     pub operations: u64,
     /// Virtual time in ns.
     pub ns: u64,
 }
 
-/// Sectors that read otherwise after a recovery than just before the cut.
+/// Numbers of sectors whose value after a recovery differs from the value before the cut.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundNote {
-    /// They hold a value that they held before.
+    /// Sectors that hold one of their earlier values.
     pub older: u64,
-    /// They hold a value that was never written there.
+    /// Sectors that hold a value never written there.
     pub torn: u64,
-    /// They hold nothing, though they held something durable.
+    /// Sectors that hold nothing although they held a durable value.
     pub lost: u64,
-    /// Of all these, how many the drive had promised to keep.
+    /// Sectors among all these whose value the drive had promised to keep.
     pub broken: u64,
-    /// The first of those, at most eight: sectors of 512 bytes.
+    /// Numbers of the first of those, at most eight, in units of 512 bytes.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub broken_sectors: Vec<u64>,
 }
 
-/// Why the switch did not do what it was asked.
+/// The reason why the switch refused or failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PowerError {
-    /// This drive cannot be cut at such a moment.
+    /// The drive does not support a cut at this moment.
     #[error("this drive cannot be cut at {0}\nhint: `nand-op` needs a drive with media")]
     Unsupported(&'static str),
-    /// A moment that can never come.
+    /// A moment that never comes.
     #[error("{0}")]
     Invalid(String),
-    /// The drive does not come back.
+    /// The drive does not recover.
     #[error("the drive does not come back: {0}")]
     Dead(String),
-    /// What holds the drive's data failed.
+    /// The storage that holds the drive's data failed.
     #[error("{0}")]
     Broken(String),
 }
 
-/// A drive with a switch. Every call returns when it has happened.
+/// A drive with a power switch. Every call returns when it has taken effect.
 pub trait Power: Send + Sync {
-    /// Cuts the power now. Cutting a drive that is off does nothing.
+    /// Cuts the power now. Has no effect on a drive that is off.
     fn off(&self) -> Result<PowerStatus, PowerError>;
-    /// Gives power and waits for the drive's recovery. A drive that is on stays as it is.
+    /// Restores the power and waits for the drive's recovery. Has no effect on a drive that is on.
     fn on(&self) -> Result<PowerStatus, PowerError>;
-    /// What the drive is at.
+    /// The status of the drive.
     fn status(&self) -> PowerStatus;
-    /// Arms one cut in place of the one armed before; nothing disarms.
+    /// Arms a cut in place of the one armed before; `None` disarms.
     fn cut_when(&self, at: Option<CutAt>) -> Result<PowerStatus, PowerError>;
-    /// Waits until the drive has had more than `cuts` cuts; false when `at_most` has passed.
+    /// Waits until the drive has had more than `cuts` cuts; returns false after `at_most`.
     fn wait_for_cut(&self, cuts: u64, at_most: Duration) -> bool;
 }
 
 impl CutAt {
-    /// Refuses a moment that can never come.
+    /// Refuses a moment that never comes.
+    ///
+    /// # Errors
+    /// [`PowerError::Invalid`], with the reason.
     pub fn check(&self) -> Result<(), PowerError> {
         let wrong = match self {
             CutAt::Flush { nth: 0, .. } | CutAt::NandOp { nth: 0 } => "`nth` counts from 1",
@@ -183,8 +186,8 @@ impl CutAt {
     }
 }
 
-/// Decides, command by command, whether the armed moment has come. A drive calls it at the
-/// points named; every method returns true exactly once per arming and disarms by that.
+/// Decides, command by command, whether the armed moment has come. The drive calls the method
+/// named after each point; a method that fires disarms the trigger.
 #[derive(Debug, Default)]
 pub struct CutTrigger {
     armed: Option<CutAt>,
@@ -198,7 +201,7 @@ impl CutTrigger {
         self.seen = 0;
     }
 
-    /// What is armed.
+    /// The armed cut.
     pub fn armed(&self) -> Option<&CutAt> {
         self.armed.as_ref()
     }
@@ -215,7 +218,7 @@ impl CutTrigger {
         self.fire(self.seen >= until)
     }
 
-    /// A flush is about to begin: cut on which side of it, if at all?
+    /// A flush is about to begin: the side on which to cut, if at all.
     pub fn at_flush(&mut self) -> Option<FlushSide> {
         let Some(CutAt::Flush { nth, side }) = self.armed else {
             return None;
@@ -223,7 +226,7 @@ impl CutTrigger {
         self.count(1, nth).then_some(side)
     }
 
-    /// One NAND operation is about to begin: cut inside it?
+    /// A NAND operation is about to begin: whether to cut inside it.
     pub fn at_nand_op(&mut self) -> bool {
         match self.armed {
             Some(CutAt::NandOp { nth }) => self.count(1, nth),
@@ -231,7 +234,7 @@ impl CutTrigger {
         }
     }
 
-    /// A write is about to begin: cut instead?
+    /// A write is about to begin: whether to cut instead.
     pub fn before_write(&mut self, from: &[u8]) -> bool {
         let magic = match &self.armed {
             Some(CutAt::Magic { text }) => from.starts_with(text.as_bytes()),
@@ -240,7 +243,7 @@ impl CutTrigger {
         self.fire(magic)
     }
 
-    /// A write was done and not yet acknowledged: cut now?
+    /// A write is complete and not yet acknowledged: whether to cut now.
     pub fn after_write(&mut self, offset: u64, length: u64) -> bool {
         match self.armed {
             Some(CutAt::WriteTo {

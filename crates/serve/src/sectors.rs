@@ -1,13 +1,13 @@
-//! Any byte range on a drive of whole sectors.
+//! Access to any byte range of a drive that only accesses whole sectors.
 
 use crate::store::{Extent, Piece, Store, StoreError, ZeroFlags};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// The shared drive as every front end sees it: byte ranges are checked against its size, and an
-/// access that is not aligned is done by reading, changing and writing whole sectors.
+/// The shared drive as every front end sees it: checks byte ranges against the size of the drive,
+/// and turns an unaligned write into a read-modify-write of whole sectors.
 ///
-/// Aligned writes run side by side; a read-modify-write runs alone, so that it never brings back
-/// what another connection has just overwritten.
+/// Aligned writes run concurrently; a read-modify-write runs alone, so that it never restores
+/// bytes that another connection has just overwritten.
 pub struct Sectors {
     drive: Arc<dyn Store>,
     size: u64,
@@ -20,7 +20,7 @@ impl Sectors {
     /// Shares `drive`.
     ///
     /// # Panics
-    /// If the drive's sector is no power of two or its size no multiple of it.
+    /// If the drive's sector size is not a power of two or its size not a multiple of it.
     pub fn new(drive: Arc<dyn Store>) -> Self {
         let (size, sector) = (drive.size(), u64::from(drive.sector_size()));
         assert!(sector.is_power_of_two(), "a sector of {sector} bytes");
@@ -37,12 +37,12 @@ impl Sectors {
         }
     }
 
-    /// Bytes of the drive.
+    /// Size of the drive in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Bytes of a sector.
+    /// Size of a sector in bytes.
     pub fn sector_size(&self) -> u64 {
         self.sector
     }
@@ -57,12 +57,12 @@ impl Sectors {
         self.drive.is_powered()
     }
 
-    /// Whether commands take their time; see [`Store::takes_time`].
+    /// Whether commands take time; see [`Store::takes_time`].
     pub fn takes_time(&self) -> bool {
         self.drive.takes_time()
     }
 
-    /// Whether `offset` and `length` are multiples of the sector.
+    /// Whether `offset` and `length` are multiples of the sector size.
     pub fn is_aligned(&self, offset: u64, length: u64) -> bool {
         (offset | length) & (self.sector - 1) == 0
     }
@@ -87,14 +87,14 @@ impl Sectors {
         Ok(())
     }
 
-    /// The whole sectors around a range: first byte and bytes.
+    /// The smallest range of whole sectors that contains a range: offset and length.
     fn around(&self, offset: u64, length: u64) -> (u64, u64) {
         let start = offset & !(self.sector - 1);
         let end = (offset + length).next_multiple_of(self.sector);
         (start, end - start)
     }
 
-    /// The whole sectors inside a range: first byte and bytes, which may be none.
+    /// The largest range of whole sectors inside a range: offset and length, which may be 0.
     fn inside(&self, offset: u64, length: u64) -> (u64, u64) {
         let start = offset.next_multiple_of(self.sector);
         let end = (offset + length) & !(self.sector - 1);
@@ -116,7 +116,7 @@ impl Sectors {
         Ok(())
     }
 
-    /// Reads a byte range onto the end of `into`; some of it may be there when it fails.
+    /// Appends a byte range to `into`; on failure some of it may have been appended.
     pub fn read_onto(
         &self,
         offset: u64,
@@ -164,7 +164,7 @@ impl Sectors {
         self.modify(offset, from, fua)
     }
 
-    /// Read, change, write. The caller holds the lock alone.
+    /// Reads, changes and writes whole sectors. The caller holds the exclusive lock.
     fn modify(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError> {
         let (start, whole) = self.around(offset, from.len() as u64);
         let mut sectors = vec![0; whole as usize];
@@ -180,13 +180,13 @@ impl Sectors {
         self.drive.write(start, &sectors, fua)
     }
 
-    /// Makes durable what was acknowledged before the call.
+    /// Makes durable every write acknowledged before the call.
     pub fn flush(&self) -> Result<(), StoreError> {
         self.drive.flush()
     }
 
-    /// Forgets the whole sectors inside a range. What is left over at its ends is kept, as the
-    /// command is a hint.
+    /// Discards the whole sectors inside a range. The partial sectors at its ends keep their
+    /// values, as the command is a hint.
     pub fn trim(&self, offset: u64, length: u64, fua: bool) -> Result<(), StoreError> {
         self.check_write(offset, length)?;
         let (start, whole) = self.inside(offset, length);
@@ -234,19 +234,19 @@ impl Sectors {
         self.drive.write_zeroes(start, whole, flags)
     }
 
-    /// Must succeed before anybody is told of what was done; see [`Store::settle`].
+    /// Must succeed before commands are acknowledged; see [`Store::settle`].
     pub fn settle(&self) -> Result<(), StoreError> {
         self.drive.settle()
     }
 
-    /// A hint that a range will be read soon.
+    /// Passes on the hint that a range will be read soon.
     pub fn cache(&self, offset: u64, length: u64) -> Result<(), StoreError> {
         self.check_range(offset, length)?;
         let (start, whole) = self.around(offset, length);
         self.drive.cache(start, whole)
     }
 
-    /// The states of a byte range, at most `max` extents, cut to the range.
+    /// The extents of a byte range, at most `max`, clipped to the range.
     pub fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
         self.check_range(offset, length)?;
         let (start, whole) = self.around(offset, length);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ragged_trim_keeps_what_is_left_over() {
+    fn an_unaligned_trim_keeps_the_partial_sectors() {
         let shared = Sectors::new(Arc::new(MemoryStore::new(3 * 4096, 4096)));
         shared.write(0, &[5; 3 * 4096], false).unwrap();
         shared.trim(1, 3 * 4096 - 2, false).unwrap();

@@ -11,12 +11,12 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where to listen.
+/// An address at which to listen or connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     /// A unix socket.
     Unix(PathBuf),
-    /// A TCP address, `host:port`; port 0 takes a free one.
+    /// A TCP address, `host:port`; port 0 selects a free one.
     Tcp(String),
 }
 
@@ -29,9 +29,9 @@ impl fmt::Display for Address {
     }
 }
 
-/// A socket that listens.
-pub enum Listener {
-    /// A unix socket and its path, which is removed in the end.
+/// A listening socket.
+pub(crate) enum Listener {
+    /// A unix socket and its path, which is removed on drop.
     Unix(UnixListener, PathBuf),
     /// A TCP socket.
     Tcp(TcpListener),
@@ -46,13 +46,17 @@ pub enum Stream {
     Tcp(TcpStream),
 }
 
-/// Takes the place of a socket that nobody listens on any more. A live one is an error, and so is
-/// anything else of that name: a file refuses connections as a dead socket does.
-pub fn bind_unix(path: &Path) -> io::Result<UnixListener> {
+/// Binds a unix socket, in place of a socket at that path on which nobody listens any more. A live
+/// socket is an error, and so is anything else at that path: a file refuses connections as a dead
+/// socket does.
+fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     match UnixListener::bind(path) {
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse && !is_socket(path) => Err(
-            io::Error::new(io::ErrorKind::AlreadyExists, "it exists, and is no socket"),
-        ),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse && !is_socket(path) => {
+            Err(io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "it exists and is not a socket",
+            ))
+        }
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => match UnixStream::connect(path) {
             Err(dead) if dead.kind() == io::ErrorKind::ConnectionRefused => {
                 std::fs::remove_file(path)?;
@@ -77,7 +81,7 @@ impl Listener {
         }
     }
 
-    /// Where it listens, the port that was taken included.
+    /// The address at which it listens, with the port that was selected.
     pub fn address(&self) -> io::Result<Address> {
         match self {
             Listener::Unix(_, path) => Ok(Address::Unix(path.clone())),
@@ -115,7 +119,7 @@ impl Stream {
         }
     }
 
-    /// A second handle of the same connection.
+    /// Returns a second handle of the same connection.
     pub fn try_clone(&self) -> io::Result<Self> {
         match self {
             Stream::Unix(socket) => socket.try_clone().map(Stream::Unix),
@@ -131,7 +135,7 @@ impl Stream {
         };
     }
 
-    /// Reads what there is now; `None` when there is nothing yet.
+    /// Reads without waiting; `None` if no byte has arrived.
     pub fn read_now(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         let got = match self {
             Stream::Unix(socket) => recv(socket, into, RecvFlags::DONTWAIT),
@@ -144,9 +148,8 @@ impl Stream {
         }
     }
 
-    /// Room for so many bytes that were sent and that the other side has not taken yet, or as many
-    /// as the system allows.
-    pub fn set_send_room(&self, bytes: usize) -> io::Result<()> {
+    /// Sets the size of the send buffer in bytes, as far as the system allows.
+    pub fn set_send_buffer(&self, bytes: usize) -> io::Result<()> {
         match self {
             Stream::Unix(socket) => set_socket_send_buffer_size(socket, bytes)?,
             Stream::Tcp(socket) => set_socket_send_buffer_size(socket, bytes)?,
@@ -154,7 +157,7 @@ impl Stream {
         Ok(())
     }
 
-    /// How long a read may wait; nothing is for ever.
+    /// Limits the time for which a read waits; `None` removes the limit.
     pub fn set_read_timeout(&self, at_most: Option<Duration>) -> io::Result<()> {
         match self {
             Stream::Unix(socket) => socket.set_read_timeout(at_most),
@@ -189,7 +192,7 @@ impl Write for Stream {
 mod tests {
     use super::*;
 
-    /// A file has once been removed: it refuses connections like a socket left by the dead.
+    /// A file was once removed: it refuses connections as a dead socket does.
     #[test]
     fn only_a_dead_socket_is_replaced() {
         let folder = std::env::temp_dir().join(format!("ssdlab-socket-{}", std::process::id()));

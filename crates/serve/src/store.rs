@@ -1,58 +1,58 @@
-//! What a front end asks of a drive that holds data.
+//! The interface between a front end and a drive that holds data.
 
 use thiserror::Error;
 
-/// Why a drive did not do what it was asked.
+/// The reason why a command failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StoreError {
     /// The power is off, or went off while the command ran.
     #[error("the drive has no power\nhint: ssdlab power on")]
     Off,
-    /// A write to a drive that is read-only.
+    /// A write to a read-only drive.
     #[error("the drive is read-only")]
     ReadOnly,
-    /// Beyond the end.
+    /// The range ends beyond the end of the drive.
     #[error("bytes {offset}..+{length} are beyond the end of the drive, {size} bytes")]
     OutOfRange {
-        /// First byte asked for.
+        /// First byte of the range.
         offset: u64,
-        /// Bytes asked for.
+        /// Length of the range in bytes.
         length: u64,
-        /// Bytes of the drive.
+        /// Size of the drive in bytes.
         size: u64,
     },
-    /// The drive has no room left to write to.
+    /// The drive has no free space to write to.
     #[error("the drive has no free space left")]
     NoSpace,
-    /// The drive cannot do this, or not fast where only fast was asked for.
+    /// The drive does not support the command, or not [fast](ZeroFlags::fast).
     #[error("the drive does not support this")]
     Unsupported,
-    /// A sector that cannot be read or written.
+    /// A sector cannot be read or written.
     #[error("{0}")]
     Io(String),
 }
 
-/// How zeroes are to be written.
+/// Options of a command that writes zeroes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ZeroFlags {
-    /// Durable before the command completes.
+    /// Makes the zeroes durable before the command completes.
     pub fua: bool,
-    /// The range stays allocated: no hole.
+    /// Keeps the range allocated: no hole.
     pub no_hole: bool,
-    /// Only if it is faster than writing zeroes; otherwise [`StoreError::Unsupported`].
+    /// Fails with [`StoreError::Unsupported`] unless it is faster than a write of zeroes.
     pub fast: bool,
 }
 
-/// What would become of a sector's present value if power were cut now, or what became of it.
+/// Fate of a sector's present value if power were cut now, or its fate at the last cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Durability {
     /// Never written since the drive was new.
     NeverWritten,
-    /// Its value is durable.
+    /// The value is durable.
     Durable,
-    /// Written and acknowledged, not yet durable.
+    /// The value is acknowledged and not yet durable.
     Cached,
-    /// A cut brought back an older value.
+    /// A cut restored an older value.
     Older,
     /// A cut tore the write.
     Torn,
@@ -60,41 +60,41 @@ pub enum Durability {
     Lost,
 }
 
-/// Extents looked at to read in pieces.
+/// Maximum number of extents examined for one read in pieces.
 const EXTENTS_MAX: usize = 4096;
 
-/// A piece of what was read.
+/// A piece of the bytes that a read returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
     /// Bytes.
     Bytes(&'a [u8]),
-    /// So many zeroes.
+    /// A run of zeroes of this length in bytes.
     Zeroes(usize),
 }
 
 /// A run of bytes of one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// Bytes, a multiple of the drive's sector.
+    /// Length in bytes, a multiple of the drive's sector size.
     pub length: u64,
-    /// The drive keeps media for it. A trimmed or never written range is a hole.
+    /// Whether media is allocated to it. A trimmed or never written range is a hole.
     pub is_allocated: bool,
-    /// Known to read as zeroes without reading it.
+    /// Whether it is known to read as zeroes.
     pub is_zero: bool,
-    /// Whether the value survives a cut.
+    /// Durability of its value.
     pub durability: Durability,
 }
 
-/// A drive that holds data. One object is shared by all connections and must keep one coherent
-/// state: a flush covers every write acknowledged before it, whoever sent it.
+/// A drive that holds data. All connections share one object, which must keep one coherent state:
+/// a flush covers every write acknowledged before it, on any connection.
 ///
 /// Offsets and lengths are bytes, always inside the drive and multiples of
-/// [`sector_size`](Store::sector_size); [`Sectors`](crate::Sectors) sees to that. A command that
-/// meets a drive without power fails at once with [`StoreError::Off`].
+/// [`sector_size`](Store::sector_size). A command to a drive without power fails at once with
+/// [`StoreError::Off`].
 pub trait Store: Send + Sync {
-    /// Bytes of the drive, a multiple of the sector. Does not change.
+    /// Size of the drive in bytes, a multiple of the sector size. Never changes.
     fn size(&self) -> u64;
-    /// Bytes of the smallest access, a power of two.
+    /// Size of the smallest access in bytes, a power of two.
     fn sector_size(&self) -> u32;
     /// Whether every write is refused.
     fn is_read_only(&self) -> bool {
@@ -102,29 +102,29 @@ pub trait Store: Send + Sync {
     }
     /// Whether the drive has power.
     fn is_powered(&self) -> bool;
-    /// Whether commands sleep for as long as a drive would take: front ends then have many under
-    /// way at once.
+    /// Whether a command takes as long as on the modelled drive: front ends then keep several
+    /// outstanding.
     fn takes_time(&self) -> bool {
         false
     }
-    /// Reads into `into`.
+    /// Fills `into` with the bytes from `offset` on.
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), StoreError>;
-    /// Reads so many bytes onto the end of `into`; some may be there when it fails.
+    /// Appends `length` bytes to `into`; on failure some of them may have been appended.
     fn read_onto(&self, offset: u64, length: usize, into: &mut Vec<u8>) -> Result<(), StoreError> {
         let start = into.len();
         into.resize(start + length, 0);
         self.read(offset, &mut into[start..])
     }
-    /// Reads so many bytes in order, `take` getting each piece of them: bytes, or how many zeroes
-    /// nothing is kept for. It may have got some when it fails.
+    /// Reads `length` bytes in order and calls `take` with each piece: bytes, or the length of a
+    /// range known to be zero. On failure `take` may have received some pieces.
     fn read_pieces(
         &self,
         offset: u64,
         length: usize,
         take: &mut dyn FnMut(Piece<'_>),
     ) -> Result<(), StoreError> {
-        // Another client may write meanwhile; what was a hole when it was looked at is a value
-        // that the read may return.
+        // Another client may write in the meantime: a read that overlaps that write may return
+        // the zeroes of the hole.
         let mut bytes = Vec::new();
         let mut at = 0;
         for extent in self.extents(offset, length as u64, EXTENTS_MAX)? {
@@ -145,15 +145,15 @@ pub trait Store: Send + Sync {
         }
         Ok(())
     }
-    /// Writes `from`. With `fua` it is durable on return.
+    /// Writes `from`; with `fua` it is durable on return.
     fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError>;
-    /// Makes durable what was acknowledged before the call.
+    /// Makes durable every write acknowledged before the call.
     fn flush(&self) -> Result<(), StoreError>;
-    /// Forgets a range; it reads as zeroes afterwards.
+    /// Discards a range; it reads as zeroes afterwards.
     fn trim(&self, offset: u64, length: u64, fua: bool) -> Result<(), StoreError>;
     /// Writes zeroes.
     fn write_zeroes(&self, offset: u64, length: u64, flags: ZeroFlags) -> Result<(), StoreError>;
-    /// A hint that a range will be read soon.
+    /// Takes the hint that a range will be read soon.
     fn cache(&self, _offset: u64, _length: u64) -> Result<(), StoreError> {
         if self.is_powered() {
             Ok(())
@@ -161,12 +161,12 @@ pub trait Store: Send + Sync {
             Err(StoreError::Off)
         }
     }
-    /// Front ends call it before they tell anybody of what was done: a drive that lives in files
-    /// writes them now, for several commands at once. When it fails, nobody may be told.
+    /// Front ends call it before they acknowledge commands: a drive kept in files writes them now,
+    /// for several commands at once. When it fails, none of them may be acknowledged.
     fn settle(&self) -> Result<(), StoreError> {
         Ok(())
     }
-    /// The states of a range, in order, from `offset` on. At most `max` extents; together they
-    /// may cover less than `length`, but at least one sector, and never more.
+    /// The extents of a range in order, at most `max`. Together they cover at least one sector and
+    /// at most `length` bytes from `offset` on.
     fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError>;
 }

@@ -1,109 +1,19 @@
-//! `ssdlab crashtest` and `ssdlab mark`.
+//! `ssdlab crashtest`: does a program survive power cuts?
+
+mod args;
+
+pub use args::Crashtest;
 
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, say};
 use crate::progress::stop_on_signal;
-use clap::Args;
-use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
-use ssdlab_power::crashtest::scripts::{ScriptCampaign, ScriptReport, Settings, clear_dead, mark};
+use ssdlab_power::crashtest::scripts::{ScriptCampaign, ScriptReport, Settings, clear_dead};
 use ssdlab_power::crashtest::{Token, Verdict};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-/// `ssdlab crashtest`.
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Both scripts run under `sh -c` with these in their environment:
-  SSDLAB_NBD    URI of the drive on a unix socket  SSDLAB      this program
-  SSDLAB_FILE   the drive as a file (FUSE)         SSDLAB_DIR  an empty folder
-The workload may say what it takes for acknowledged: \"$SSDLAB\" mark TEXT. The
-check finds the marks made before its cut, one a line, in the file SSDLAB_MARKS.
-
-Examples:
-  ssdlab crashtest --workload ./fill.sh --check ./verify.sh --cuts 500 --out t
-  ssdlab crashtest --out t --resume
-  ssdlab crashtest --out t --replay 28+844891-7d167c7f
-
-Ctrl-C ends it, its scripts too, and keeps every verdict; --resume goes on.
-
-Exit codes: 0 every cut passed, 1 some did not, 2 an error, or stopped.")]
-pub struct Crashtest {
-    /// Run once, on a device that records what it does.
-    #[arg(
-        long,
-        value_name = "SCRIPT",
-        required_unless_present_any = ["resume", "replay", "stream"]
-    )]
-    pub workload: Option<String>,
-    /// In place of a workload: what the kernel's dm-log-writes or qemu's blklogwrites has logged.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "resume", "replay"])]
-    pub stream: Option<PathBuf>,
-    /// Run after each cut, on the drive as it recovered; exit code 0: nothing is missing.
-    #[arg(long, value_name = "SCRIPT", required_unless_present_any = ["resume", "replay"])]
-    pub check: Option<String>,
-    /// So many random instants.
-    #[arg(long, value_name = "N", default_value = "100")]
-    pub cuts: NonZeroUsize,
-    /// Every command and every NAND operation: before, inside and after.
-    #[arg(long, conflicts_with = "cuts")]
-    pub exhaustive: bool,
-    /// Cut only after the workload's mark of this text; what came before is preparation. With
-    /// --resume: another mark of what was recorded, while there are no results.
-    #[arg(long, value_name = "TEXT")]
-    pub after_mark: Option<String>,
-    /// Which drive: a name of the catalogue or a TOML file.
-    #[arg(long, value_name = "NAME", default_value = "consumer-sata-1tb")]
-    pub drive: String,
-    /// Bytes that it offers: fewer or more blocks of the same drive.
-    #[arg(long, value_name = "SIZE", default_value = "256MiB")]
-    pub size: String,
-    /// What is wrong with the drive, always or so many times of a thousand: ignores-flush:300
-    /// (repeatable).
-    #[arg(long, value_name = "NAME[:PER_MILLE]")]
-    pub fault: Vec<String>,
-    /// Seed of cuts and faults.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Checks at once.
-    /// [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<NonZeroUsize>,
-    /// Where everything is kept; must be new, empty, or of a workload that failed, unless resumed.
-    #[arg(long, short, value_name = "DIR", default_value = "crashtest")]
-    pub out: PathBuf,
-    /// Go on with the campaign in --out where it was stopped.
-    #[arg(long, conflicts_with_all = ["workload", "check", "replay", "stream", "cuts",
-        "exhaustive", "drive", "size", "fault", "seed", "no_file", "timeout",
-        "minimise"])]
-    pub resume: bool,
-    /// Run one cut of the campaign in --out again; --check may be another.
-    #[arg(long, value_name = "TOKEN", conflicts_with_all = ["workload", "stream", "cuts",
-        "exhaustive", "after_mark", "drive", "size", "fault", "seed", "no_file", "timeout",
-        "minimise", "export_dm_log_writes"])]
-    pub replay: Option<String>,
-    /// Also write the recorded stream in the format of Linux' dm-log-writes.
-    #[arg(long, value_name = "FILE")]
-    pub export_dm_log_writes: Option<PathBuf>,
-    /// Serve the NBD socket alone, without a file.
-    #[arg(long)]
-    pub no_file: bool,
-    /// Longest time of a script, in seconds; a check that takes longer has failed.
-    #[arg(long, value_name = "SECONDS", default_value_t = 120,
-        value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub timeout: u64,
-    /// Most checks to find the smallest set of lost writes; 0: do not look for it.
-    #[arg(long, value_name = "N", default_value_t = 60)]
-    pub minimise: usize,
-    /// Print everything as JSON: counts, a verdict for each cut, the smallest set of lost writes.
-    #[arg(long)]
-    pub json: bool,
-    /// No progress on standard error.
-    #[arg(long, short)]
-    pub quiet: bool,
-}
 
 /// Runs, resumes or replays a campaign.
 ///
@@ -111,11 +21,8 @@ pub struct Crashtest {
 /// When the drive is impossible, or a script cannot be run.
 pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
     for folder in clear_dead() {
-        let folder = folder.display();
-        say(
-            args.quiet,
-            &format!("removed {folder}: the drive of a campaign that was killed"),
-        );
+        let what = "the drive of a campaign that was killed";
+        say(args.quiet, &format!("removed {}: {what}", folder.display()));
     }
     let stop = stop_on_signal()?;
     if let Some(token) = &args.replay {
@@ -130,15 +37,13 @@ pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
     if let Some(path) = &args.export_dm_log_writes {
         campaign.export(path)?;
     }
-    let jobs = args
-        .jobs
-        .or_else(|| std::thread::available_parallelism().ok());
-    let told = AtomicUsize::new(0);
-    let jobs = jobs.map_or(1, NonZeroUsize::get);
+    let cores = || std::thread::available_parallelism().ok();
+    let jobs = args.jobs.or_else(cores).map_or(1, NonZeroUsize::get);
+    let shown = AtomicUsize::new(0);
     let report = campaign.run(jobs, &stop, |done, all| {
         // Some twenty lines, however many cuts there are.
         let step = all.div_ceil(20).max(1);
-        if done / step > told.swap(done / step, Ordering::Relaxed) || done == all {
+        if done / step > shown.swap(done / step, Ordering::Relaxed) || done == all {
             say(args.quiet, &format!("{done} of {all} cuts"));
         }
     })?;
@@ -210,26 +115,4 @@ fn replay(args: &Crashtest, token: &Token, stop: &Arc<AtomicBool>) -> Result<Exi
         Verdict::Passed => Exit::Good,
         Verdict::Application | Verdict::Drive => Exit::Fails,
     })
-}
-
-/// `ssdlab mark`.
-#[derive(Args, Debug)]
-pub struct MarkArgs {
-    /// What has been acknowledged.
-    pub text: String,
-}
-
-/// Makes a mark in the stream that is being recorded.
-///
-/// # Errors
-/// Outside of a workload script.
-pub fn make_mark(args: &MarkArgs) -> Result<Exit, Failure> {
-    let socket = std::env::var_os("SSDLAB_MARK").ok_or_else(|| {
-        LabError::refused(
-            "SSDLAB_MARK is not set",
-            "marks are made by the workload script of `ssdlab crashtest`",
-        )
-    })?;
-    mark(Path::new(&socket), &args.text)?;
-    Ok(Exit::Good)
 }

@@ -1,20 +1,18 @@
-//! What `tier`, `months` and `oltp` have in common: drives, results, exit codes.
+//! The one way of `tier`, `months`, `oltp` and `zil`: specs, a run, results, an exit code.
 
 use crate::args::OutputArgs;
 use crate::failure::{Exit, Failure};
-use crate::output::{Reserved, print, run_dir, say, write_file};
+use crate::output::{Reserved, print, print_json, run_dir, say, write_file, write_json};
 use crate::progress::stop_on_signal;
 use clap::Args;
-use serde_json::json;
 use ssdlab_base::LabError;
-use ssdlab_base::check::{Check, failures};
+use ssdlab_base::check::failures;
 use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::settings::Setting;
-use ssdlab_hosts::HostDrive;
 use ssdlab_hosts::months::Trim;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use ssdlab_hosts::{HostDrive, Report, Scenario, run_all};
+use std::sync::atomic::AtomicBool;
 
 /// What changes the drive.
 #[derive(Args, Debug, Clone)]
@@ -45,12 +43,6 @@ impl DriveArgs {
     }
 }
 
-/// The place of results, made before the run.
-pub struct Place {
-    path: PathBuf,
-    _reserved: Reserved,
-}
-
 /// The ways of trimming that were asked for, or the usual ones.
 ///
 /// # Errors
@@ -62,92 +54,65 @@ pub fn trims(given: &[String], usual: &[Trim]) -> Result<Vec<Trim>, LabError> {
     given.iter().map(|text| Trim::parse(text)).collect()
 }
 
-/// Makes the directory of the results.
+/// Runs the specs on `drives`; results go to the directory that `output` names.
 ///
 /// # Errors
-/// When it cannot be made.
-pub fn place(output: &OutputArgs, name: &str) -> Result<Place, LabError> {
-    let (path, existing) = run_dir(output, name, Utc::now());
-    let reserved = Reserved::new(&path, existing)?;
-    Ok(Place {
-        path,
-        _reserved: reserved,
-    })
-}
-
-/// One run for each choice, until the user ends it; says also whether that was so.
-///
-/// # Errors
-/// When signals cannot be caught, or a run is impossible.
-pub fn run_each<C, R>(
-    choices: Vec<C>,
-    run: impl Fn(C, &AtomicBool) -> Result<R, LabError>,
-) -> Result<(Vec<R>, bool), LabError> {
+/// When a spec is impossible, or results cannot be written.
+pub fn run_on_drives<S: Scenario<Drives = [HostDrive]>>(
+    specs: &[S],
+    mut drives: Vec<HostDrive>,
+    output: &OutputArgs,
+) -> Result<Exit, Failure> {
+    for spec in specs {
+        spec.validate_on(&drives)?;
+    }
+    let (path, existing) = run_dir(output, &drives[0].name, Utc::now());
+    let _reserved = Reserved::new(&path, existing)?;
     let stop = stop_on_signal()?;
-    let stopped = || stop.load(Ordering::Relaxed);
-    let mut runs = Vec::new();
-    for choice in choices {
-        if stopped() {
-            break;
-        }
-        runs.push(run(choice, &stop)?);
-    }
-    Ok((runs, stopped()))
+    run_scenario(
+        specs,
+        &mut drives[..],
+        &stop,
+        output.json,
+        output.quiet,
+        |report| {
+            write_json(&path.join("result.json"), &report.json)?;
+            write_file(&path.join("series.csv"), &report.csv)?;
+            Ok(Some(format!("results: {}/", path.display())))
+        },
+    )
 }
 
-/// What a host model leaves.
-pub struct Outcome<'a> {
-    /// `tier`, `months` or `oltp`.
-    pub model: &'static str,
-    /// The drives.
-    pub drives: &'a [HostDrive],
-    /// The runs, as JSON.
-    pub runs: serde_json::Value,
-    /// The series, as CSV.
-    pub series: String,
-    /// For the terminal.
-    pub text: String,
-    /// Self-checks of all runs.
-    pub checks: Vec<Check>,
-    /// Ended by the user: what was done by then is the result.
-    pub stopped: bool,
-}
-
-/// Writes and prints the results.
+/// Runs the specs, keeps and prints the report. `keep` returns the place for the person.
 ///
 /// # Errors
-/// When they cannot be written.
-pub fn finish(outcome: &Outcome<'_>, place: &Place, output: &OutputArgs) -> Result<Exit, Failure> {
-    let value = json!({
-        "model": outcome.model,
-        "version": env!("CARGO_PKG_VERSION"),
-        "drives": outcome.drives,
-        "runs": outcome.runs,
-    });
-    let text = serde_json::to_string_pretty(&value)
-        .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))?;
-    write_file(&place.path.join("result.json"), &(text.clone() + "\n"))?;
-    write_file(&place.path.join("series.csv"), &outcome.series)?;
-    if output.json {
-        print(&text)?;
+/// When a run is impossible, or its report cannot be kept or printed.
+pub fn run_scenario<S: Scenario>(
+    specs: &[S],
+    drives: &mut S::Drives,
+    stop: &AtomicBool,
+    json: bool,
+    quiet: bool,
+    keep: impl FnOnce(&Report) -> Result<Option<String>, Failure>,
+) -> Result<Exit, Failure> {
+    let report = run_all(specs, drives, stop)?;
+    let place = keep(&report)?;
+    if json {
+        print_json(&report.json)?;
     } else {
-        for drive in outcome.drives {
-            print(&drive.head().join("\n"))?;
-        }
-        print(&outcome.text)?;
+        print(&report.text)?;
     }
-    say(output.quiet, &format!("results: {}/", place.path.display()));
-    let failed = failures(&outcome.checks);
+    if let Some(place) = place {
+        say(quiet, &place);
+    }
+    let failed = failures(&report.checks);
     for failure in &failed {
         tell!("error: self-check failed: {failure}");
     }
-    if outcome.stopped {
-        say(
-            output.quiet,
-            "stopped early: these are the results up to then",
-        );
+    if report.stopped {
+        say(quiet, "stopped early: these are the results up to then");
     }
-    Ok(match (failed.is_empty(), outcome.stopped) {
+    Ok(match (failed.is_empty(), report.stopped) {
         (false, _) => Exit::Error,
         (true, true) => Exit::Unknown,
         (true, false) => Exit::Good,

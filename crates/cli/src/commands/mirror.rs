@@ -61,7 +61,7 @@ pub fn mirror(args: &MirrorArgs) -> Result<Exit, Failure> {
     print(&text(&found))?;
     say(
         false,
-        "\nDrives are lived smaller, in size and in rated cycles; lives are given for the full\n\
+        "\nThe drives played are smaller, in size and in rated cycles; lives are of the full\n\
          drive. With fewer blocks to average over, equal drives die further apart than full ones.",
     );
     Ok(exit)

@@ -8,6 +8,7 @@ pub mod endurance;
 pub mod generate;
 pub mod hosts;
 pub mod inspect;
+pub mod mark;
 pub mod mirror;
 pub mod months;
 pub mod oltp;

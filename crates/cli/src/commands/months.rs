@@ -1,14 +1,14 @@
 //! `ssdlab months`: a file system that trims at once, in batches, or never.
 
-use super::hosts::{DriveArgs, Outcome, finish, place, run_each, trims};
+use super::hosts::{DriveArgs, run_on_drives, trims};
 use crate::args::OutputArgs;
 use crate::failure::{Exit, Failure};
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
-use ssdlab_hosts::months::{MonthsSpec, Trim, run_until, show};
+use ssdlab_hosts::months::{MonthsSpec, Trim};
 
-/// So much of the drive is aged unless told otherwise.
+/// Bytes of the drive that are aged by default.
 const CAPACITY: u64 = 2 << 30;
 
 /// `ssdlab months`.
@@ -36,10 +36,10 @@ pub struct MonthsArgs {
     /// Written to files each day, per cent of the drive.
     #[arg(long, default_value_t = 10, value_name = "PERCENT")]
     pub daily: u32,
-    /// Of the file system, so much is taken up by files.
+    /// Percentage of the file system that files take up.
     #[arg(long, default_value_t = 70, value_name = "PERCENT")]
     pub used: u32,
-    /// Of what is written, so much overwrites blocks of files in place.
+    /// Percentage of writes that overwrite blocks of files in place.
     #[arg(long, default_value_t = 50, value_name = "PERCENT")]
     pub updates: u32,
     /// The largest file.
@@ -51,7 +51,7 @@ pub struct MonthsArgs {
     /// Days from one sample to the next.
     #[arg(long, default_value_t = 7, value_name = "DAYS")]
     pub every: u32,
-    /// Of 100 commands of the probe, so many are reads.
+    /// Percentage of the probe's commands that are reads.
     #[arg(long, default_value_t = 70, value_name = "PERCENT")]
     pub read_pct: u32,
     /// Seed.
@@ -92,23 +92,10 @@ pub fn months(args: &MonthsArgs) -> Result<Exit, Failure> {
     let drive = args.change.open(&args.drive, Some(CAPACITY))?;
     let block = u64::from(drive.config.shape.slot_bytes).max(4096);
     let spec = spec(args, block)?;
-    spec.validate(drive.user_bytes)?;
-    let place = place(&args.output, &drive.name)?;
-    let (runs, stopped) = run_each(trims, |trim, stop| {
-        let spec = MonthsSpec {
-            trim,
-            ..spec.clone()
-        };
-        run_until(&spec, &drive.config, stop)
-    })?;
-    let outcome = Outcome {
-        model: "months",
-        drives: std::slice::from_ref(&drive),
-        runs: serde_json::json!(runs),
-        series: show::csv(&runs),
-        text: show::text(&runs),
-        checks: runs.iter().flat_map(|run| run.checks.clone()).collect(),
-        stopped,
+    let with = |trim| MonthsSpec {
+        trim,
+        ..spec.clone()
     };
-    finish(&outcome, &place, &args.output)
+    let specs: Vec<MonthsSpec> = trims.into_iter().map(with).collect();
+    run_on_drives(&specs, vec![drive], &args.output)
 }

@@ -1,15 +1,15 @@
 //! `ssdlab oltp`: transactions of a database, month after month.
 
-use super::hosts::{DriveArgs, Outcome, finish, place, run_each, trims};
+use super::hosts::{DriveArgs, run_on_drives, trims};
 use crate::args::OutputArgs;
 use crate::failure::{Exit, Failure};
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
 use ssdlab_hosts::months::Trim;
-use ssdlab_hosts::oltp::{OltpSpec, run_until, show};
+use ssdlab_hosts::oltp::OltpSpec;
 
-/// So much of the drive is aged unless told otherwise.
+/// Bytes of the drive that are aged by default.
 const CAPACITY: u64 = 2 << 30;
 
 /// `ssdlab oltp`.
@@ -30,7 +30,7 @@ pub struct OltpArgs {
     /// Transactions offered per second.
     #[arg(long, default_value_t = 15_000, value_name = "N")]
     pub tps: u32,
-    /// Transactions at work at once.
+    /// Maximum number of transactions under way.
     #[arg(long, default_value_t = 64, value_name = "N")]
     pub connections: u32,
     /// Page reads of 100 transactions.
@@ -54,7 +54,7 @@ pub struct OltpArgs {
     /// Written each month, per cent of the drive.
     #[arg(long, default_value_t = 200, value_name = "PERCENT")]
     pub monthly: u32,
-    /// Of that, so much goes to other files than tables.
+    /// Percentage of it that goes to files other than tables.
     #[arg(long, default_value_t = 30, value_name = "PERCENT")]
     pub other: u32,
     /// Tables, per cent of the drive.
@@ -66,7 +66,7 @@ pub struct OltpArgs {
     /// Length of a window.
     #[arg(long, default_value = "5s", value_name = "TIME")]
     pub window: String,
-    /// Of 100 commands of the probe, so many are reads.
+    /// Percentage of the probe's commands that are reads.
     #[arg(long, default_value_t = 70, value_name = "PERCENT")]
     pub read_pct: u32,
     /// Seed.
@@ -78,7 +78,6 @@ pub struct OltpArgs {
     pub output: OutputArgs,
 }
 
-/// The spec on a drive of `user_bytes`: of a small one, fewer pages may be dirty.
 fn spec(args: &OltpArgs, user_bytes: u64) -> Result<OltpSpec, LabError> {
     let mut spec = OltpSpec {
         offered_s: args.tps,
@@ -97,11 +96,7 @@ fn spec(args: &OltpArgs, user_bytes: u64) -> Result<OltpSpec, LabError> {
         ..OltpSpec::default()
     };
     spec.probe.read_pct = args.read_pct;
-    let (low, high) = spec.dirty_pages;
-    let most = user_bytes / 16 / u64::from(spec.page);
-    let high = high.min(u32::try_from(most).unwrap_or(high));
-    spec.dirty_pages = (low.min(high / 2).max(spec.batch), high);
-    Ok(spec)
+    Ok(spec.fitted(user_bytes))
 }
 
 /// Carries out `ssdlab oltp`.
@@ -112,23 +107,10 @@ pub fn oltp(args: &OltpArgs) -> Result<Exit, Failure> {
     let trims = trims(&args.trim, &[Trim::Never, Trim::AtOnce])?;
     let drive = args.change.open(&args.drive, Some(CAPACITY))?;
     let spec = spec(args, drive.user_bytes)?;
-    spec.validate(drive.user_bytes)?;
-    let place = place(&args.output, &drive.name)?;
-    let (runs, stopped) = run_each(trims, |trim, stop| {
-        let spec = OltpSpec {
-            trim,
-            ..spec.clone()
-        };
-        run_until(&spec, &drive.config, stop)
-    })?;
-    let outcome = Outcome {
-        model: "oltp",
-        drives: std::slice::from_ref(&drive),
-        runs: serde_json::json!(runs),
-        series: show::csv(&runs),
-        text: show::text(&runs),
-        checks: runs.iter().flat_map(|run| run.checks.clone()).collect(),
-        stopped,
+    let with = |trim| OltpSpec {
+        trim,
+        ..spec.clone()
     };
-    finish(&outcome, &place, &args.output)
+    let specs: Vec<OltpSpec> = trims.into_iter().map(with).collect();
+    run_on_drives(&specs, vec![drive], &args.output)
 }

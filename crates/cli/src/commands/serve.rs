@@ -1,71 +1,21 @@
 //! `ssdlab serve`: a drive directory for other programs, until Ctrl-C.
 
+mod args;
+
+pub use args::{PaceName, Serve};
+
 use crate::failure::{Exit, Failure};
-use clap::{Args, ValueEnum};
 use ssdlab_base::LabError;
-use ssdlab_base::huge_pages::{expect_small_pieces, keep_freed_memory};
+use ssdlab_base::huge_pages::keep_freed_memory;
 use ssdlab_base::quantity::parse_size;
-use ssdlab_drives::catalogue;
-use ssdlab_drives::keep::directory::{DriveDir, Safety, sized};
-use ssdlab_power::served::{Pace, Places, ServedDrive, Serving, parse_address, parse_fault};
-use ssdlab_ssd::drive::power::{DataDrive, Power, Recovery};
-use ssdlab_ssd::{Bytes, DriveConfig};
-use ssdlab_view::units;
+use ssdlab_drives::keep::directory::Safety;
+use ssdlab_power::served::{
+    Opened, Pace, Places, Serving, in_directory, in_memory, is_open_to_others, parse_address,
+    parse_fault,
+};
+use ssdlab_ssd::drive::power::Power;
 use std::io::Write;
-use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
-
-/// `ssdlab serve`.
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  ssdlab create my-drive --drive intel-dc-s3700-100gb --size 1GiB
-  ssdlab serve my-drive --nbd unix:nbd.sock --control switch.sock
-  ssdlab serve my-drive --fuse mnt/drive --pace real --fault ignores-flush
-  ssdlab serve drive:consumer-sata-1tb --size 1GiB --nbd unix:nbd.sock
-  ssdlab power cut-when --flush 3 --inside --wait --control switch.sock
-
-It runs until Ctrl-C or SIGTERM, then shuts the drive down and prints what it
-noted of each client. A second Ctrl-C ends it at once, as a power cut would.")]
-pub struct Serve {
-    /// The directory; `ssdlab create` makes one. Or drive:NAME, a new drive of the catalogue in
-    /// memory: nothing of it is kept.
-    #[arg(value_name = "DRIVE_DIR|drive:NAME")]
-    pub directory: PathBuf,
-    /// Bytes that drive:NAME offers. [default: as the drive]
-    #[arg(long, value_name = "SIZE")]
-    pub size: Option<String>,
-    /// Listen for NBD clients: unix:PATH or tcp:HOST:PORT; may be repeated.
-    #[arg(long, value_name = "ADDRESS")]
-    pub nbd: Vec<String>,
-    /// Be a file, for losetup: its name in an empty folder (mnt/drive). Needs /dev/fuse.
-    #[arg(long, value_name = "FOLDER/FILE")]
-    pub fuse: Option<PathBuf>,
-    /// Listen for `ssdlab power` at this unix socket.
-    #[arg(long, value_name = "SOCKET")]
-    pub control: Option<PathBuf>,
-    /// How long commands take.
-    #[arg(long, value_enum, default_value = "fast")]
-    pub pace: PaceName,
-    /// What is wrong with the drive: NAME[:PERMILLE[:SEED]]; may be repeated.
-    #[arg(long, value_name = "FAULT")]
-    pub fault: Vec<String>,
-    /// Seed of faults that have none, and of where inside a flush a cut falls.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// On FLUSH and FUA also sync the directory's files, so that it survives the machine.
-    #[arg(long)]
-    pub sync: bool,
-}
-
-/// `--pace`.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PaceName {
-    /// As long as the modelled drive takes.
-    Real,
-    /// As long as computing them takes.
-    Fast,
-}
 
 /// Serves a drive directory.
 ///
@@ -81,9 +31,19 @@ pub fn serve(args: &Serve) -> Result<Exit, Failure> {
     keep_freed_memory();
     let stop = signals()?;
     let name = args.directory.to_str();
-    let (drive, name, about) = match name.and_then(|name| name.strip_prefix("drive:")) {
-        Some(name) => in_memory(args, name, power)?,
-        None => in_directory(args, power)?,
+    let Opened { drive, name, about } = match name.and_then(|name| name.strip_prefix("drive:")) {
+        Some(name) if !args.sync => {
+            let size = args.size.as_deref().map(parse_size).transpose()?;
+            in_memory(name, size, power)?
+        }
+        None if args.size.is_none() => {
+            let safety = match args.sync {
+                true => Safety::Host,
+                false => Safety::Process,
+            };
+            in_directory(&args.directory, power, safety)?
+        }
+        kind => return Err(misplaced(kind.is_some()).into()),
     };
     let pace = match args.pace {
         PaceName::Real => Pace::Real,
@@ -113,11 +73,33 @@ fn places(args: &Serve) -> Result<Places, LabError> {
         ));
     }
     let nbd = args.nbd.iter().map(|text| parse_address(text));
+    let nbd = nbd.collect::<Result<Vec<_>, _>>()?;
+    for address in nbd.iter().filter(|address| is_open_to_others(address)) {
+        tell!(
+            "warning: {address} is open to other machines: NBD has no password, and whoever \
+             reaches it can read and overwrite the drive\n\
+             hint: tcp:127.0.0.1:PORT or unix:PATH is open to this machine alone"
+        );
+    }
     Ok(Places {
-        nbd: nbd.collect::<Result<_, _>>()?,
+        nbd,
         fuse: args.fuse.clone(),
         control: args.control.clone(),
     })
+}
+
+/// The refusal of an option that belongs to the other kind of drive.
+fn misplaced(in_memory: bool) -> LabError {
+    match in_memory {
+        true => LabError::refused(
+            "--sync with a drive in memory, of which nothing is kept",
+            "`ssdlab create` makes a drive directory",
+        ),
+        false => LabError::refused(
+            "--size: a drive directory has its size",
+            "drive:NAME with --size, or `ssdlab create DRIVE_DIR --size ...`",
+        ),
+    }
 }
 
 /// Ctrl-C, SIGTERM and SIGHUP end the serving; the second ends the program.
@@ -133,67 +115,4 @@ fn signals() -> Result<Receiver<()>, LabError> {
     })
     .map_err(|error| LabError::refused(format!("cannot watch for Ctrl-C: {error}"), ""))?;
     Ok(receive)
-}
-
-fn in_memory(
-    args: &Serve,
-    name: &str,
-    power: Power,
-) -> Result<(ServedDrive, String, String), LabError> {
-    if args.sync {
-        return Err(LabError::refused(
-            "--sync with a drive in memory, of which nothing is kept",
-            "`ssdlab create` makes a drive directory",
-        ));
-    }
-    let config = catalogue::open(name)?.config;
-    let config = match args.size.as_deref().map(parse_size).transpose()? {
-        Some(bytes) => sized(&config, bytes)?,
-        None => config,
-    };
-    let (name, bytes) = (config.name.clone(), Bytes(config.user_bytes));
-    expect_to_hold(&config);
-    let data = DataDrive::new(config, power);
-    let data = data.map_err(|error| LabError::refused(error.to_string(), ""))?;
-    let about = format!("{bytes}, new, in memory: nothing of it is kept");
-    Ok((ServedDrive::in_memory(data), name, about))
-}
-
-fn in_directory(args: &Serve, power: Power) -> Result<(ServedDrive, String, String), LabError> {
-    if args.size.is_some() {
-        return Err(LabError::refused(
-            "--size: a drive directory has its size",
-            "drive:NAME with --size, or `ssdlab create DRIVE_DIR --size ...`",
-        ));
-    }
-    let safety = if args.sync {
-        Safety::Host
-    } else {
-        Safety::Process
-    };
-    let (dir, recovery) = DriveDir::open(&args.directory, power, safety)?;
-    expect_to_hold(dir.drive().config());
-    let about = about(&dir, &recovery);
-    let name = dir.drive().config().name.clone();
-    Ok((ServedDrive::in_directory(dir), name, about))
-}
-
-/// Room for every page of the media, of which many small pieces are made.
-fn expect_to_hold(config: &DriveConfig) {
-    let raw = config.geometry().raw_bytes();
-    expect_small_pieces(raw.saturating_add(raw / 4));
-}
-
-fn about(dir: &DriveDir, recovery: &Recovery) -> String {
-    let drive = dir.drive();
-    let config = drive.config();
-    let power = drive.power_counters();
-    format!(
-        "{}, {}, recovered in {} of virtual time, {} power cycles, {} unsafe shutdowns",
-        config.name,
-        Bytes(config.user_bytes),
-        units::time(recovery.ready.0 - recovery.at.0),
-        power.power_cycles,
-        power.unsafe_shutdowns,
-    )
 }

@@ -36,11 +36,10 @@ pub fn theory(args: &Theory) -> Result<Exit, Failure> {
     }
     let bar = bar(cases.len(), args.output.quiet);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let measure = |case: &Case| case.drive().map(|mut drive| case.measure(&mut drive));
-    let rows = suite::run(&cases, threads, &stop, measure, |row| {
+    let rows = suite::run(&cases, threads, &stop, Case::measure_drive, |row| {
         bar.set_message(format!("{} {}", row.policy, row.load));
         bar.inc(1);
-    });
+    })?;
     bar.finish_and_clear();
     let page = report::write(&dir, &about(args), &rows)?;
     if args.output.json {

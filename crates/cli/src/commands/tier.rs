@@ -1,16 +1,15 @@
 //! `ssdlab tier`: a write-back cache tier in front of slow disks.
 
-use super::hosts::{DriveArgs, Outcome, finish, place, run_each};
+use super::hosts::{DriveArgs, run_on_drives};
 use crate::args::OutputArgs;
 use crate::failure::{Exit, Failure};
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::{parse_duration, parse_size};
 use ssdlab_hosts::HostDrive;
-use ssdlab_hosts::tier::{Durable, TierSpec, life_cost, run_until, show};
-use ssdlab_ssd::DriveConfig;
+use ssdlab_hosts::tier::{Durable, TierSpec};
 
-/// So much of a drive is cache unless told otherwise.
+/// Bytes of a drive that are cache by default.
 const CAPACITY: u64 = 4 << 30;
 
 /// `ssdlab tier`.
@@ -46,7 +45,7 @@ pub struct TierArgs {
     /// Bytes of each command.
     #[arg(long, default_value = "4KiB", value_name = "SIZE")]
     pub block: String,
-    /// Of 100 commands, so many are reads.
+    /// Percentage of commands that are reads.
     #[arg(long, default_value_t = 70, value_name = "PERCENT")]
     pub read_pct: u32,
     /// Workers, each with one command outstanding.
@@ -110,28 +109,10 @@ pub fn tier(args: &TierArgs) -> Result<Exit, Failure> {
     let spec = spec(args)?;
     let open = |name: &String| args.change.open(name, Some(CAPACITY));
     let drives: Vec<HostDrive> = args.drives.iter().map(open).collect::<Result<_, _>>()?;
-    let mut configs: Vec<DriveConfig> = drives.iter().map(|d| d.config.clone()).collect();
-    if let [only] = configs.as_slice() {
-        configs = vec![only.clone(); args.copies.clamp(1, 16)];
-    }
-    spec.validate(&configs)?;
-    let place = place(&args.output, &drives[0].name)?;
-    let (runs, stopped) = run_each(kinds, |durable, stop| {
-        let spec = TierSpec {
-            durable,
-            ..spec.clone()
-        };
-        run_until(&spec, &configs, stop)
-    })?;
-    let costs: Vec<_> = runs.iter().map(|run| life_cost(run, &drives[0])).collect();
-    let outcome = Outcome {
-        model: "tier",
-        drives: &drives,
-        runs: serde_json::json!({ "tiers": runs, "life_costs": costs }),
-        series: show::csv(&runs),
-        text: show::text(&runs, &drives[0]),
-        checks: runs.iter().flat_map(|run| run.checks.clone()).collect(),
-        stopped,
+    let with = |durable| TierSpec {
+        durable,
+        ..spec.clone()
     };
-    finish(&outcome, &place, &args.output)
+    let specs: Vec<TierSpec> = kinds.into_iter().map(with).collect();
+    run_on_drives(&specs, drives, &args.output)
 }

@@ -234,6 +234,16 @@ pub fn load(path: &Path) -> Result<(Drive, About), LabError> {
     })
 }
 
+/// Loads a saved drive from `input`, which holds `length` bytes.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_from<R: Read + Seek>(input: &mut R, length: u64) -> Result<(Drive, About), ImageError> {
+    read(input, length, MAGIC, DRIVE.name, |input, length| {
+        Drive::load(input, length)
+    })
+}
+
 /// A kind of file in this form, for errors.
 pub struct Kind {
     /// What it is called.
@@ -255,8 +265,15 @@ pub fn get<A: DeserializeOwned, T>(
     kind: &Kind,
     image: impl Fn(&mut File, u64) -> Result<T, ImageError>,
 ) -> Result<(T, A), LabError> {
-    let mut file = File::open(path).map_err(|error| LabError::file("reading", path, error))?;
-    read(&mut file, magic, kind.name, image).map_err(|error| match error {
+    let open = || {
+        let mut file = File::open(path)?;
+        let found = file.metadata()?;
+        if !found.is_file() {
+            return Err(unknown("it is no regular file"));
+        }
+        read(&mut file, found.len(), magic, kind.name, image)
+    };
+    open().map_err(|error| match error {
         ImageError::Io(error) => LabError::file("reading", path, error),
         ImageError::Unknown(what) => {
             LabError::refused(format!("loading {}: {what}", path.display()), kind.hint)
@@ -268,16 +285,13 @@ fn unknown(what: impl Into<String>) -> ImageError {
     ImageError::Unknown(what.into())
 }
 
-fn read<A: DeserializeOwned, T>(
-    file: &mut File,
+fn read<R: Read + Seek, A: DeserializeOwned, T>(
+    file: &mut R,
+    length: u64,
     magic: [u8; 8],
     what: &str,
-    image: impl Fn(&mut File, u64) -> Result<T, ImageError>,
+    image: impl Fn(&mut R, u64) -> Result<T, ImageError>,
 ) -> Result<(T, A), ImageError> {
-    let found = file.metadata()?;
-    if !found.is_file() {
-        return Err(unknown("it is no regular file"));
-    }
     let mut header = Vec::with_capacity(HEADER);
     Read::by_ref(file)
         .take(HEADER as u64)
@@ -297,11 +311,11 @@ fn read<A: DeserializeOwned, T>(
     let about_bytes = le_u32(&header[12..16]);
     let image_bytes = le_u64(&header[16..CHECKSUM]);
     let whole = (HEADER as u64 + u64::from(about_bytes)).checked_add(image_bytes);
-    if about_bytes > ABOUT_MAX || whole != Some(found.len()) {
+    if about_bytes > ABOUT_MAX || whole != Some(length) {
         return Err(unknown(format!(
             "it should have {} bytes and has {}: it is cut short or damaged",
             whole.map_or("more than 2^64".to_owned(), |whole| whole.to_string()),
-            found.len()
+            length
         )));
     }
     let sum = checksum(file, &header)?;
@@ -320,7 +334,7 @@ fn read<A: DeserializeOwned, T>(
 }
 
 /// Of what follows the header, and the header up to the checksum.
-fn checksum(file: &mut File, header: &[u8; HEADER]) -> io::Result<u64> {
+fn checksum(file: &mut impl Read, header: &[u8; HEADER]) -> io::Result<u64> {
     let mut hash = XxHash3_64::new();
     let mut part = vec![0; 1 << 18];
     loop {

@@ -1,6 +1,7 @@
 //! The days themselves.
 
-use super::{Months, MonthsSpec, Sample, Trim};
+use super::result::{Months, Sample};
+use super::spec::{MonthsSpec, Trim};
 use crate::file_system::{Extent, FileSystem};
 use crate::probe::{probe, quantile};
 use ssdlab_base::LabError;
@@ -14,14 +15,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const DAY: Nanos = Nanos::from_secs(86_400);
 
-/// What was written for which reason, to keep the shares that were asked for. Bytes.
+/// Bytes written by reason, to keep the shares of the spec.
 #[derive(Clone, Copy, Debug, Default)]
 struct Written {
     all: u64,
     updates: u64,
 }
 
-pub(super) struct Life<'a> {
+struct Life<'a> {
     spec: &'a MonthsSpec,
     devices: Devices,
     fs: FileSystem,
@@ -204,7 +205,7 @@ impl<'a> Life<'a> {
     fn end_of_burst(&mut self, began: Nanos) {
         while self.devices.outstanding(0) > 0 && self.complete() {}
         self.busy += self.devices.now().saturating_sub(began);
-        // What is left in a volatile buffer is made durable, as a file system does every few
+        // The rest of a volatile buffer is made durable, as a file system does every few
         // seconds.
         self.devices.submit(0, &Command::flush(), 0);
         while self.devices.outstanding(0) > 0 && self.complete() {}
@@ -301,4 +302,18 @@ impl<'a> Life<'a> {
         }
         Ok(())
     }
+}
+
+/// Lives the months on a new drive until its end or until `stop` is set: the samples taken by then
+/// are the result.
+///
+/// # Errors
+/// When spec or drive is impossible, or a probe fails its self-check.
+pub fn run_until(
+    spec: &MonthsSpec,
+    drive: &DriveConfig,
+    stop: &AtomicBool,
+) -> Result<Months, LabError> {
+    spec.validate(drive.user_bytes)?;
+    Life::new(spec, drive)?.run(stop)
 }

@@ -1,6 +1,7 @@
 //! Months as tables: for the terminal, 80 columns, and as CSV.
 
-use super::{Months, Sample};
+use super::result::{Months, Sample};
+use crate::show::{self, Column, line, per_cent, ratio};
 use ssdlab_base::check::lines;
 use ssdlab_ssd::Bytes;
 use ssdlab_view::units;
@@ -9,38 +10,34 @@ use std::fmt::Write as _;
 /// Rows of the table of one run.
 const ROWS: usize = 9;
 
+const SERIES: [Column<Sample>; 15] = [
+    ("day", |s| s.day.to_string()),
+    ("host_bytes", |s| s.host_bytes.to_string()),
+    ("waf", |s| {
+        s.waf.map_or(String::new(), |waf| waf.to_string())
+    }),
+    ("write_bytes_s", |s| s.write_bytes_s.to_string()),
+    ("write_p99_ns", |s| s.write_p99_ns.to_string()),
+    ("write_max_ns", |s| s.write_max_ns.to_string()),
+    ("used_share", |s| s.used_share.to_string()),
+    ("mapped_share", |s| s.mapped_share.to_string()),
+    ("trims", |s| s.trims.to_string()),
+    ("free_superblocks", |s| s.free_superblocks.to_string()),
+    ("probe_iops", |s| s.probe.iops.to_string()),
+    ("probe_read_bytes_s", |s| s.probe.read_bytes_s.to_string()),
+    ("probe_write_bytes_s", |s| s.probe.write_bytes_s.to_string()),
+    ("probe_read_p99_ns", |s| s.probe.read_p99_ns.to_string()),
+    ("probe_write_p99_ns", |s| s.probe.write_p99_ns.to_string()),
+];
+
 /// The samples of all runs as CSV.
 pub fn csv(runs: &[Months]) -> String {
-    let mut text = String::from(
-        "trim,day,host_bytes,waf,write_bytes_s,write_p99_ns,write_max_ns,used_share,\
-         mapped_share,trims,free_superblocks,probe_iops,probe_read_bytes_s,probe_write_bytes_s,\
-         probe_read_p99_ns,probe_write_p99_ns\n",
-    );
-    for run in runs {
-        for s in &run.samples {
-            let waf = s.waf.map_or(String::new(), |waf| waf.to_string());
-            let _ = writeln!(
-                text,
-                "{},{},{},{waf},{},{},{},{},{},{},{},{},{},{},{},{}",
-                run.spec.trim.name(),
-                s.day,
-                s.host_bytes,
-                s.write_bytes_s,
-                s.write_p99_ns,
-                s.write_max_ns,
-                s.used_share,
-                s.mapped_share,
-                s.trims,
-                s.free_superblocks,
-                s.probe.iops,
-                s.probe.read_bytes_s,
-                s.probe.write_bytes_s,
-                s.probe.read_p99_ns,
-                s.probe.write_p99_ns,
-            );
-        }
-    }
-    text
+    let named = |run: &'_ Months| run.spec.trim.name();
+    show::csv(
+        "trim",
+        &SERIES,
+        runs.iter().map(|run| (named(run), &run.samples[..])),
+    )
 }
 
 /// All runs, for the terminal.
@@ -74,74 +71,60 @@ pub fn text(runs: &[Months]) -> String {
     out
 }
 
+const WIDTHS: [usize; 9] = [5, 7, 7, 6, 10, 9, 10, 9, 7];
+
 fn table(out: &mut String, run: &Months) {
-    let _ = writeln!(
-        out,
-        "\nTRIM {}\n{:>5} {:>7} {:>7} {:>6} {:>10} {:>9} {:>10} {:>9} {:>7}",
-        run.spec.trim.name(),
-        "day",
-        "used",
-        "mapped",
-        "WAF",
-        "writes",
-        "p99",
-        "reads",
-        "p99",
-        "TRIMs"
-    );
+    let _ = writeln!(out, "\nTRIM {}", run.spec.trim.name());
+    let head = [
+        "used", "mapped", "WAF", "writes", "p99", "reads", "p99", "TRIMs",
+    ];
+    *out += &line("  day", &WIDTHS, &head);
     let step = run.samples.len().div_ceil(ROWS).max(1);
     let last = run.samples.len().saturating_sub(1);
     for (index, sample) in run.samples.iter().enumerate() {
         if index % step == 0 || index == last {
-            row(out, sample);
+            *out += &row(sample);
         }
     }
     let _ = writeln!(
         out,
         "after day 0: {} written, WAF {}; {}",
         units::decimal_bytes(run.host_bytes as f64),
-        run.waf
-            .map_or(units::NOTHING.into(), |waf| format!("{waf:.2}")),
+        ratio(run.waf),
         lines(&run.checks).join("\n")
     );
 }
 
-fn row(out: &mut String, s: &Sample) {
-    let _ = writeln!(
-        out,
-        "{:>5} {:>5.1} % {:>5.1} % {:>6} {:>10} {:>9} {:>10} {:>9} {:>7}",
-        s.day,
-        s.used_share * 100.0,
-        s.mapped_share * 100.0,
-        s.waf
-            .map_or(units::NOTHING.into(), |waf| format!("{waf:.2}")),
+fn row(s: &Sample) -> String {
+    let cells = [
+        per_cent(s.used_share),
+        per_cent(s.mapped_share),
+        ratio(s.waf),
         units::throughput(s.write_bytes_s),
         units::time(s.write_p99_ns),
         units::throughput(s.probe.read_bytes_s),
         units::time(s.probe.read_p99_ns),
         units::rate(s.trims as f64),
-    );
+    ];
+    line(&format!("{:>5}", s.day), &WIDTHS, &cells)
 }
 
 /// The last quarter of each run, side by side.
 fn compare(out: &mut String, runs: &[Months]) {
-    let _ = writeln!(
-        out,
-        "\nlast quarter    {:>8} {:>8} {:>12} {:>12} {:>12}",
-        "mapped", "WAF", "writes", "reads", "longest"
-    );
+    let widths = [15, 8, 8, 12, 12, 12];
+    let head = ["mapped", "WAF", "writes", "reads", "longest"];
+    *out += "\n";
+    *out += &line("last quarter", &widths, &head);
     for run in runs {
         let last = last_quarter(run);
-        let _ = writeln!(
-            out,
-            "{:15} {:>6.1} % {:>8.2} {:>12} {:>12} {:>12}",
-            run.spec.trim.name(),
-            last.mapped_share * 100.0,
-            last.waf,
+        let cells = [
+            per_cent(last.mapped_share),
+            format!("{:.2}", last.waf),
             units::throughput(last.write_bytes_s),
             units::throughput(last.read_bytes_s),
             units::time(last.write_max_ns),
-        );
+        ];
+        *out += &line(&run.spec.trim.name(), &widths, &cells);
     }
 }
 

@@ -1,8 +1,14 @@
 //! Laws of the months: what TRIM must and must not change.
 
 use super::*;
+use crate::probe::ProbeSpec;
 use ssdlab_base::check::failures;
 use ssdlab_drives::scaling::scaled;
+use ssdlab_ssd::DriveConfig;
+
+fn run(spec: &MonthsSpec, drive: &DriveConfig) -> Result<Months, LabError> {
+    run_until(spec, drive, &AtomicBool::new(false))
+}
 
 /// 96 MiB, 128 superblocks, 12 % over-provisioning: quick, and large enough to amplify.
 fn drive() -> DriveConfig {
@@ -98,7 +104,7 @@ fn trim_changes_what_the_drive_does_and_not_what_the_host_does() {
     );
 }
 
-/// `myth.full70`: less used space does not help a drive that is not told of it.
+/// `myth.full70`: less used space does not help a drive without TRIM.
 #[test]
 fn using_less_helps_only_with_trim() {
     let waf = |trim, used_pct| {

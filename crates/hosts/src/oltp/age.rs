@@ -1,8 +1,9 @@
 //! Where things lie on the drive, and the months between the windows.
 
 use super::engine::{Server, Waited};
-use super::{Oltp, OltpSpec, Window};
-use crate::months::Trim;
+use super::layout::{Layout, OtherFiles, PIECE};
+use super::result::{Oltp, Window};
+use super::spec::OltpSpec;
 use crate::probe::{probe, quantile};
 use ssdlab_base::LabError;
 use ssdlab_base::check::{Check, failures};
@@ -12,85 +13,12 @@ use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes of log, written round and round (two files of 48 MiB in InnoDB; less on a small drive).
-const LOG_MAX: u64 = 96 << 20;
-/// Bytes of a piece of other files.
-const PIECE: u64 = 1 << 20;
 /// Commands outstanding while a month is made up for.
 const DEPTH: u64 = 32;
-/// Rest before a window, for what the drive does when idle.
+/// Rest before a window, for the drive's idle work.
 const REST: Nanos = Nanos::from_secs(60);
 
-/// The drive's bytes: log, doublewrite area, tables, other files.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
-    pub log: (u64, u64),
-    pub doublewrite: (u64, u64),
-    pub tables: u64,
-    pub pages: u64,
-    /// Other files: first byte, pieces there is room for, pieces that are alive at once.
-    pub other: (u64, u64, u64),
-}
-
-impl Layout {
-    fn new(spec: &OltpSpec, user: u64) -> Layout {
-        let page = u64::from(spec.page);
-        let log = LOG_MAX.min(user / 32) / PIECE * PIECE;
-        let doublewrite = 2 * u64::from(spec.batch) * page;
-        let tables = log + doublewrite;
-        let pages = user / 100 * u64::from(spec.tables_pct) / page;
-        let first = (tables + pages * page).next_multiple_of(PIECE);
-        let room = user.saturating_sub(first) / PIECE;
-        let alive = user / 100 * u64::from(spec.used_pct - spec.tables_pct) / PIECE;
-        Layout {
-            log: (0, log),
-            doublewrite: (log, doublewrite),
-            tables,
-            pages,
-            other: (first, room, alive.min(room.saturating_sub(1))),
-        }
-    }
-}
-
-/// Other files: pieces written in turn, the oldest given up.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OtherFiles {
-    layout: (u64, u64, u64),
-    written: u64,
-    trim: Trim,
-}
-
-impl OtherFiles {
-    /// The commands for one more piece.
-    pub fn next_piece(&mut self) -> impl Iterator<Item = Command> + use<> {
-        let (first, room, alive) = self.layout;
-        let at = |piece: u64| first + piece % room.max(1) * PIECE;
-        let old = self.written.checked_sub(alive);
-        let old = old.filter(|_| self.trim == Trim::AtOnce && alive > 0);
-        let trim = old.map(|old| Command::trim(at(old), PIECE as u32));
-        let write = (alive > 0).then(|| Command::write(at(self.written), PIECE as u32));
-        self.written += 1;
-        trim.into_iter().chain(write)
-    }
-
-    /// All free space at once, where that is asked for after so many days.
-    fn batch(&self, month: u32) -> Vec<Command> {
-        let Trim::Batch { days } = self.trim else {
-            return Vec::new();
-        };
-        // Months have 30 days; what matters is that one has passed.
-        if u64::from(month) * 30 < u64::from(days) {
-            return Vec::new();
-        }
-        let (first, room, alive) = self.layout;
-        let free = room - alive.min(self.written);
-        let at = |piece: u64| first + piece % room.max(1) * PIECE;
-        let pieces = self.written..self.written + free;
-        pieces.map(|n| Command::trim(at(n), PIECE as u32)).collect()
-    }
-}
-
-pub(super) struct Life<'a> {
+struct Life<'a> {
     spec: &'a OltpSpec,
     devices: Devices,
     layout: Layout,
@@ -273,4 +201,18 @@ fn mapped_share(drive: &Drive) -> f64 {
     let slots = drive.config().user_slots();
     let mapped = (0..slots).filter(|&lpn| drive.find(lpn as u32) != Found::Unmapped);
     mapped.count() as f64 / slots as f64
+}
+
+/// Lives the months on a new drive until its end or until `stop` is set: the windows of whole
+/// months are the result.
+///
+/// # Errors
+/// When spec or drive is impossible, or a probe fails its self-check.
+pub fn run_until(
+    spec: &OltpSpec,
+    drive: &DriveConfig,
+    stop: &AtomicBool,
+) -> Result<Oltp, LabError> {
+    spec.validate(drive.user_bytes)?;
+    Life::new(spec, drive)?.run(stop)
 }

@@ -1,7 +1,8 @@
 //! A window: transactions, group commit and page cleaner as a state machine.
 
-use super::age::{Layout, OtherFiles};
-use super::{OltpSpec, Second};
+use super::layout::{Layout, OtherFiles};
+use super::result::Second;
+use super::spec::OltpSpec;
 use crate::probe::quantile;
 use ssdlab_base::check::Check;
 use ssdlab_base::latencies::{Latencies, latencies};
@@ -22,14 +23,14 @@ enum Event {
     Worked(u32),
 }
 
-/// What a command is for; its token is kind << 32 | number.
+/// Purposes of commands; a token is purpose << 32 | number.
 const READ: u64 = 0;
 const LOG: u64 = 1;
 const LOG_FLUSH: u64 = 2;
 const CLEAN: u64 = 3;
 const OTHER: u64 = 4;
 
-/// What the page cleaner is doing.
+/// Step of the page cleaner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cleaner {
     Idle,
@@ -221,7 +222,7 @@ impl<'a> Server<'a> {
         self.begin(devices);
     }
 
-    /// How many, when so many come on 100 transactions.
+    /// Whole number for one transaction, drawn so that 100 transactions have `per_100` on average.
     fn some(&mut self, per_100: u32) -> u32 {
         per_100 / 100 + u32::from(self.rng.percent(per_100 % 100))
     }

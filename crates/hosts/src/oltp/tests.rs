@@ -1,7 +1,14 @@
 //! Laws of the database's load.
 
 use super::*;
+use crate::months::Trim;
+use crate::probe::ProbeSpec;
 use ssdlab_base::check::failures;
+use ssdlab_ssd::{DriveConfig, Nanos};
+
+fn run(spec: &OltpSpec, drive: &DriveConfig) -> Result<Oltp, LabError> {
+    run_until(spec, drive, &AtomicBool::new(false))
+}
 
 /// About 200 MiB.
 fn drive(protected: bool) -> DriveConfig {

@@ -53,7 +53,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// A cache of so many slots for so many blocks on `disks` disks, which take turns every
+    /// A cache of `slots` slots for `blocks` blocks on `disks` disks, which take turns every
     /// `chunk` blocks.
     pub fn new(slots: u32, blocks: u32, disks: usize, chunk: u32) -> Cache {
         let free = Slot {
@@ -148,7 +148,7 @@ impl Cache {
         }
     }
 
-    /// A copy of what the disk has is being written to the slot.
+    /// A copy of the disk's data is being written to the slot.
     pub fn fill_begins(&mut self, slot: u32) {
         self.slots[slot as usize].busy += 1;
     }

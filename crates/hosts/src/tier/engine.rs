@@ -4,7 +4,8 @@ use super::cache::{Cache, Destage};
 use super::hdd::Hdd;
 use super::layout::{CHUNK, block_at, counters, fill, place_on_disk};
 use super::promise::{Copy, Promises};
-use super::{Durable, Sample, Tier, TierSpec};
+use super::result::{Sample, Tier};
+use super::spec::{Durable, TierSpec};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_base::memory::refuse_if_too_big;
@@ -15,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a command of a device is for; the token is its index.
+/// Purpose of a device's command; the token is its index.
 #[derive(Clone, Debug)]
 enum Errand {
     Idle,
@@ -28,15 +29,15 @@ enum Errand {
     Hit {
         worker: u32,
     },
-    /// What was read from a disk goes into the cache.
+    /// Copy into the cache of a block read from a disk.
     Insert {
         slot: u32,
     },
-    /// Covers so many writes.
+    /// Number of writes that it covers.
     Flush {
         covers: u64,
     },
-    /// A block of what a disk is to write next.
+    /// A block of the next write of a disk.
     Destage {
         disk: usize,
     },
@@ -484,4 +485,18 @@ impl<'a> Engine<'a> {
             self.sides[side].stalled.pop_front();
         }
     }
+}
+
+/// Runs the load on new cache devices, a side for each drive until its end or until `stop` is set:
+/// a shorter load.
+///
+/// # Errors
+/// When spec or drives are impossible.
+pub fn run_until(
+    spec: &TierSpec,
+    drives: &[DriveConfig],
+    stop: &AtomicBool,
+) -> Result<Tier, LabError> {
+    spec.validate(drives)?;
+    Engine::new(spec, drives)?.run(stop)
 }

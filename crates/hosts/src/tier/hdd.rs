@@ -7,7 +7,7 @@ use serde::Serialize;
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::rng::Rng;
 
-/// What a disk is like.
+/// Model of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct HddSpec {
     /// Bytes.

@@ -1,6 +1,6 @@
 //! Where blocks lie on the disks, and the caches before the load.
 
-use super::TierSpec;
+use super::spec::TierSpec;
 use ssdlab_bench::engine::devices::Devices;
 use ssdlab_ssd::{Command, Drive, DriveCounters, Nanos};
 

@@ -61,7 +61,7 @@ impl Promises {
         self.devices[device].completed
     }
 
-    /// A flush that covers so many writes completed.
+    /// A flush completed that covers the first `covers` writes.
     pub fn flushed(&mut self, device: usize, covers: u64) {
         let flushed = &mut self.devices[device].flushed;
         *flushed = covers.max(*flushed);

@@ -1,43 +1,36 @@
 //! A tier as tables: for the terminal, 80 columns, and as CSV.
 
-use super::{Served, Tier, life_cost};
+use super::result::{LifeCost, Sample, Served, Tier, life_cost};
 use crate::HostDrive;
+use crate::show::{self, Column, line, per_cent, ratio};
 use ssdlab_base::check::lines;
 use ssdlab_ssd::Bytes;
 use ssdlab_view::text::wrap;
 use ssdlab_view::units;
 use std::fmt::Write as _;
 
+const SERIES: [Column<Sample>; 10] = [
+    ("t_s", |s| s.t_s.to_string()),
+    ("hits", |s| s.hits.to_string()),
+    ("misses", |s| s.misses.to_string()),
+    ("writes", |s| s.writes.to_string()),
+    ("write_mean_ns", |s| s.write_mean_ns.to_string()),
+    ("destaged_bytes", |s| s.destaged_bytes.to_string()),
+    ("backlog_bytes", |s| s.backlog_bytes.to_string()),
+    ("dirty_share", |s| s.dirty_share.to_string()),
+    ("device_bytes", |s| s.device_bytes.to_string()),
+    ("nand_bytes", |s| s.nand_bytes.to_string()),
+];
+
 /// The samples of all runs as CSV.
 pub fn csv(runs: &[Tier]) -> String {
-    let mut text = String::from(
-        "durable,t_s,hits,misses,writes,write_mean_ns,destaged_bytes,backlog_bytes,dirty_share,\
-         device_bytes,nand_bytes\n",
-    );
-    for run in runs {
-        for s in &run.samples {
-            let _ = writeln!(
-                text,
-                "{},{},{},{},{},{},{},{},{},{},{}",
-                run.spec.durable.name(),
-                s.t_s,
-                s.hits,
-                s.misses,
-                s.writes,
-                s.write_mean_ns,
-                s.destaged_bytes,
-                s.backlog_bytes,
-                s.dirty_share,
-                s.device_bytes,
-                s.nand_bytes
-            );
-        }
-    }
-    text
+    let named = |run: &'_ Tier| run.spec.durable.name().to_owned();
+    show::csv(
+        "durable",
+        &SERIES,
+        runs.iter().map(|run| (named(run), &run.samples[..])),
+    )
 }
-
-/// A row of the table: what it is, and its cell for each run.
-type Row<'a> = (&'a str, Box<dyn Fn(&Tier) -> String + 'a>);
 
 /// All runs side by side, for the terminal; `drive` is the first cache device.
 pub fn text(runs: &[Tier], drive: &HostDrive) -> String {
@@ -45,19 +38,24 @@ pub fn text(runs: &[Tier], drive: &HostDrive) -> String {
     if let Some(first) = runs.first() {
         head(&mut out, first);
     }
-    let _ = write!(out, "\n{:28}", "writes are durable by");
-    for run in runs {
-        let _ = write!(out, "{:>16}", run.spec.durable.name());
+    let mut widths = vec![28];
+    widths.resize(runs.len() + 1, 15);
+    let names: Vec<&str> = runs.iter().map(|run| run.spec.durable.name()).collect();
+    let _ = write!(out, "\n{}", line("writes are durable by", &widths, &names));
+    for (name, cell) in ROWS {
+        let cells: Vec<String> = runs.iter().map(cell).collect();
+        out += &line(name, &widths, &cells);
     }
-    out.push('\n');
-    for (name, cell) in rows(drive) {
-        let _ = write!(out, "{name:28}");
-        for run in runs {
-            let _ = write!(out, "{:>16}", cell(run));
-        }
-        out.push('\n');
+    let costs: Vec<Option<LifeCost>> = runs.iter().map(|run| life_cost(run, drive)).collect();
+    for (name, cell) in COST_ROWS {
+        let text = |cost: &Option<LifeCost>| match cost {
+            Some(cost) => cell(cost),
+            None => units::NOTHING.into(),
+        };
+        let cells: Vec<String> = costs.iter().map(text).collect();
+        out += &line(name, &widths, &cells);
     }
-    if let Some(cost) = runs.iter().find_map(|run| life_cost(run, drive)) {
+    if let Some(cost) = costs.into_iter().flatten().next() {
         let allowed = units::decimal_bytes(cost.rated_nand_bytes);
         let text = format!("rated life: {allowed} of NAND writes ({})", cost.why);
         out += &wrap(&text, 78).join("\n  ");
@@ -98,66 +96,34 @@ fn time(served: &Served, ns: u64) -> String {
     }
 }
 
-fn rows(drive: &HostDrive) -> Vec<Row<'_>> {
-    let cost = |run: &Tier| life_cost(run, drive);
-    let nothing = || units::NOTHING.to_owned();
-    vec![
-        ("reads and writes, /s", Box::new(|r| units::rate(r.iops))),
-        (
-            "writes acknowledged, /s",
-            Box::new(|r| units::rate(r.writes_s)),
-        ),
-        ("write p50", Box::new(|r| time(&r.writes, r.writes.p50_ns))),
-        ("write p99", Box::new(|r| time(&r.writes, r.writes.p99_ns))),
-        ("read hit p50", Box::new(|r| time(&r.hits, r.hits.p50_ns))),
-        ("read hit p99", Box::new(|r| time(&r.hits, r.hits.p99_ns))),
-        (
-            "read miss p50",
-            Box::new(|r| time(&r.misses, r.misses.p50_ns)),
-        ),
-        (
-            "read miss p99",
-            Box::new(|r| time(&r.misses, r.misses.p99_ns)),
-        ),
-        ("reads found in the cache", Box::new(hit_share)),
-        (
-            "backlog at the end",
-            Box::new(|r| Bytes(r.backlog_bytes).to_string()),
-        ),
-        ("dirty at the end", Box::new(dirty_share)),
-        ("destaged, a second", Box::new(destaged)),
-        (
-            "waits for a free slot",
-            Box::new(|r| units::count(r.stalls)),
-        ),
-        (
-            "acknowledged, not durable",
-            Box::new(|r| units::count(r.not_durable)),
-        ),
-        (
-            "NAND bytes per host byte",
-            Box::new(|r| {
-                r.nand_per_host_byte
-                    .map_or(units::NOTHING.into(), |n| format!("{n:.2}"))
-            }),
-        ),
-        (
-            "host data until worn out",
-            Box::new(move |r| cost(r).map_or_else(nothing, |c| units::decimal_bytes(c.host_bytes))),
-        ),
-        (
-            "days until then, this load",
-            Box::new(move |r| cost(r).map_or_else(nothing, |c| units::rate(c.days))),
-        ),
-        (
-            "years at the rated pace",
-            Box::new(move |r| {
-                let years = cost(r).and_then(|c| c.years_at_rated_pace);
-                years.map_or_else(nothing, |years| format!("{years:.2}"))
-            }),
-        ),
-    ]
-}
+/// A row of the table: its name, and its cell for each run.
+type Row<R> = (&'static str, fn(&R) -> String);
+
+const ROWS: [Row<Tier>; 15] = [
+    ("reads and writes, /s", |r| units::rate(r.iops)),
+    ("writes acknowledged, /s", |r| units::rate(r.writes_s)),
+    ("write p50", |r| time(&r.writes, r.writes.p50_ns)),
+    ("write p99", |r| time(&r.writes, r.writes.p99_ns)),
+    ("read hit p50", |r| time(&r.hits, r.hits.p50_ns)),
+    ("read hit p99", |r| time(&r.hits, r.hits.p99_ns)),
+    ("read miss p50", |r| time(&r.misses, r.misses.p50_ns)),
+    ("read miss p99", |r| time(&r.misses, r.misses.p99_ns)),
+    ("reads found in the cache", hit_share),
+    ("backlog at the end", |r| Bytes(r.backlog_bytes).to_string()),
+    ("dirty at the end", dirty_share),
+    ("destaged, a second", destaged),
+    ("waits for a free slot", |r| units::count(r.stalls)),
+    ("acknowledged, not durable", |r| units::count(r.not_durable)),
+    ("NAND bytes per host byte", |r| ratio(r.nand_per_host_byte)),
+];
+
+const COST_ROWS: [Row<LifeCost>; 3] = [
+    ("host data until worn out", |c| {
+        units::decimal_bytes(c.host_bytes)
+    }),
+    ("days until then, this load", |c| units::rate(c.days)),
+    ("years at the rated pace", |c| ratio(c.years_at_rated_pace)),
+];
 
 fn hit_share(run: &Tier) -> String {
     let reads = run.hits.count + run.misses.count;
@@ -168,8 +134,7 @@ fn hit_share(run: &Tier) -> String {
 }
 
 fn dirty_share(run: &Tier) -> String {
-    let share = run.samples.last().map_or(0.0, |s| s.dirty_share);
-    format!("{:.1} %", share * 100.0)
+    per_cent(run.samples.last().map_or(0.0, |s| s.dirty_share))
 }
 
 fn destaged(run: &Tier) -> String {

@@ -2,8 +2,13 @@
 
 use super::*;
 use ssdlab_base::check::failures;
+use ssdlab_ssd::{DriveConfig, Nanos};
 
-/// A cache device of about 30 MiB; volatile unless told otherwise.
+fn run(spec: &TierSpec, drives: &[DriveConfig]) -> Result<Tier, LabError> {
+    run_until(spec, drives, &AtomicBool::new(false))
+}
+
+/// A cache device of about 30 MiB; volatile unless `protected`.
 fn device(protected: bool) -> DriveConfig {
     let mut config = DriveConfig::tiny();
     config.shape.blocks_per_plane = 128;

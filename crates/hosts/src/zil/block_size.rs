@@ -13,7 +13,7 @@ pub const CHOICES: usize = 16;
 
 const KIB: u64 = 1 << 10;
 
-/// What the rules look at, in bytes.
+/// Input of the rules, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Use {
     /// Records of the commit before this one.
@@ -69,7 +69,7 @@ impl Sizer {
     }
 }
 
-/// The bucket of ZFS 2.1 for so many bytes: 132 KiB go into two blocks of 68 KiB.
+/// The bucket of ZFS 2.1 for a number of bytes: 132 KiB go into two blocks of 68 KiB.
 fn bucket(bytes: u64) -> u64 {
     match bytes.next_multiple_of(BLOCK_MIN) / KIB {
         ..=4 => 4 * KIB,

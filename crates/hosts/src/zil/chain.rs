@@ -10,16 +10,16 @@ use std::collections::VecDeque;
 pub enum Format {
     /// All of the block: the link to the next one stands at its end (pool version below 23).
     Whole,
-    /// What is used of it, in whole 4 KiB: the link stands at its start.
+    /// The part in use, in whole 4 KiB: the link stands at its start.
     Slim,
 }
 
-/// A log record: a write of so many bytes.
+/// A log record of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Bytes of data.
     pub data: u64,
-    /// Who waits for it, if it is the last record of a write.
+    /// Writer that waits for it, if it is the last record of a write.
     pub waiter: Option<u32>,
     /// The transaction group that the write belongs to.
     pub group: u64,
@@ -42,11 +42,11 @@ pub struct Block {
     pub group: u64,
     /// Writers whose write ends in it.
     pub waiters: Vec<u32>,
-    /// They have been told that their writes are durable.
+    /// Their writes have been acknowledged as durable.
     pub acknowledged: bool,
 }
 
-/// What a chain needs next.
+/// Next need of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The next block must be allocated; then the one being filled, if any, can be written.
@@ -62,7 +62,7 @@ pub enum Step {
 pub struct BlockWrite {
     /// Its number within the chain.
     pub number: u64,
-    /// What is written of it.
+    /// Part of it that is written.
     pub extent: Extent,
 }
 
@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    /// Links blocks one after another in space until the chain asks for none; what was written.
+    /// Links blocks one after another in space until the chain asks for none; returns the writes.
     fn commit(chain: &mut Chain, records: &[Record], place: &mut u64) -> Vec<(u64, u64)> {
         records.iter().for_each(|record| chain.push(*record));
         chain.begin_commit();

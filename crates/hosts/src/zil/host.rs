@@ -7,7 +7,7 @@
 //! group: closes -> syncs -> blocks that only it needed are free again
 //! ```
 //!
-//! It asks for nothing but to be told the time and what has completed.
+//! Its only inputs are the time and the completions.
 
 use super::chain::{BlockWrite, Chain, Record, Step};
 use super::space::{Extent, LogSpace};
@@ -177,6 +177,26 @@ impl LogHost {
     /// The logs' chains.
     pub fn chains(&self) -> impl Iterator<Item = &Chain> {
         self.logs.iter().map(|log| &log.chain)
+    }
+
+    /// Checks that the live blocks of all logs lie on the device and apart from each other.
+    ///
+    /// # Errors
+    /// The first block that does not.
+    pub fn check(&self) -> Result<(), String> {
+        let mut live: Vec<Extent> = self
+            .chains()
+            .flat_map(|chain| chain.blocks().map(|block| block.extent))
+            .collect();
+        live.sort_unstable_by_key(|extent| extent.offset);
+        let ends = live.iter().map(|extent| extent.offset + extent.len);
+        let nexts = live.iter().skip(1).map(|extent| extent.offset);
+        for (end, next) in ends.zip(nexts.chain([self.spec.capacity])) {
+            if end > next {
+                return Err(format!("a block ends at {end}, behind {next}"));
+            }
+        }
+        Ok(())
     }
 
     fn at(&mut self, time: Nanos, event: Event) {

@@ -1,4 +1,4 @@
-//! The intent log of ZFS as a load: what a separate log device has to endure.
+//! The intent log of ZFS as a load on a separate log device.
 //!
 //! ```text
 //! writers -> datasets, each with its log -> blocks in the log device's space -> path -> target
@@ -8,9 +8,10 @@
 //! * [`block_size`], [`chain`]: one log, its blocks and how large they are made.
 //! * [`space`], [`free_space`]: where blocks go, by age of the allocator.
 //! * [`host`]: all of it as a state machine that issues commands and depends on their completion.
-//! * [`spec`]: what a host is made of.
+//! * [`spec`]: parts of a host.
 //! * [`run`]: that machine on any target; [`fixed`]: a target for access patterns.
-//! * [`replay`]: what a crash leaves.
+//! * [`scenario`]: a run, with counts and latencies of its writers.
+//! * [`replay`]: the log after a crash.
 //! * [`published`]: the histograms that the model is held against.
 //! * [`preset`]: the code of 2010 and ZFS 2.1, every value with its reason.
 //!
@@ -29,6 +30,8 @@ pub mod preset;
 pub mod published;
 pub mod replay;
 pub mod run;
+pub mod scenario;
+mod show;
 pub mod space;
 pub mod spec;
 #[cfg(test)]
@@ -39,4 +42,43 @@ pub use fixed::FixedTarget;
 pub use host::{HostModel, LogHost};
 pub use preset::Preset;
 pub use run::{Pattern, RunOptions, run};
+pub use scenario::{LogDevice, Zil, ZilSpec};
 pub use spec::{HostCounts, HostSpec};
+
+use crate::scenario::Scenario;
+use serde_json::Value;
+use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
+use std::sync::atomic::AtomicBool;
+
+impl Scenario for ZilSpec {
+    const NAME: &'static str = "zil";
+    type Drives = LogDevice;
+    type Run = Zil;
+
+    fn validate_on(&self, device: &LogDevice) -> Result<(), LabError> {
+        self.validate(device.capacity)
+    }
+
+    fn run(&self, device: &mut LogDevice, stop: &AtomicBool) -> Result<Zil, LabError> {
+        self.run_on(device, stop)
+    }
+
+    fn checks(run: &Zil) -> &[Check] {
+        &run.checks
+    }
+
+    fn text(runs: &[Zil], device: &LogDevice) -> String {
+        runs.iter().map(|run| show::text(run, device)).collect()
+    }
+
+    fn csv(runs: &[Zil]) -> Result<String, LabError> {
+        scenario::csv(runs)
+    }
+
+    /// One run: the document is that run.
+    fn json(runs: &[Zil], device: &LogDevice) -> Value {
+        runs.first()
+            .map_or(Value::Null, |run| show::json(run, device))
+    }
+}

@@ -5,8 +5,12 @@ use super::chain::Format;
 use super::space::{Policy, SpaceRules, Weighting};
 use super::spec::{CommitRules, GroupRules, HostSpec, PathRules};
 use super::writer::WriterSpec;
+use serde::Serialize;
+use serde_json::{Value, json};
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
+use ssdlab_view::text::wrap;
+use std::fmt::Write as _;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -22,9 +26,9 @@ pub enum Preset {
 }
 
 /// One value of a preset.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Parameter {
-    /// What it is.
+    /// Name.
     pub name: &'static str,
     /// Its value, with unit.
     pub value: &'static str,
@@ -66,7 +70,24 @@ impl Preset {
         }
     }
 
-    /// A host with so many writers and datasets on a log device of `capacity` bytes.
+    /// Its parameters as text, at most 80 columns.
+    pub fn parameters_text(self) -> String {
+        let mut out = String::new();
+        for p in self.parameters() {
+            let _ = writeln!(out, "{} = {}  [{}]", p.name, p.value, p.kind);
+            for line in wrap(p.why, 74) {
+                let _ = writeln!(out, "      {line}");
+            }
+        }
+        out
+    }
+
+    /// Its parameters as JSON.
+    pub fn parameters_json(self) -> Value {
+        json!({"preset": self.name(), "parameters": self.parameters()})
+    }
+
+    /// A host with `writers` and `datasets` on a log device of `capacity` bytes.
     ///
     /// # Errors
     /// When there is no writer or no dataset, more datasets than writers, or the device is too

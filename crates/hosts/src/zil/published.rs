@@ -1,4 +1,4 @@
-//! What article zil published of the access pattern: the two histograms of `seeksize`.
+//! The access pattern that article zil published: the two histograms of `seeksize`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,7 +7,7 @@
 
 use super::chain::{Block, Chain};
 
-/// What a replay finds.
+/// Findings of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// Blocks read and found valid.

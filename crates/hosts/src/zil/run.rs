@@ -2,6 +2,7 @@
 
 use super::host::{HostModel, Issue};
 use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
 use ssdlab_bench::device::{Done, Target};
 use ssdlab_load::trace::{Event, IoPattern, PatternRow, SeekSize};
 use ssdlab_ssd::{Command, Nanos};
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const WAIT_MAX: Nanos = Nanos::from_millis(200);
 const STUCK: Nanos = Nanos::from_secs(120);
 
-/// What the device saw.
+/// Access pattern of the device.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     /// `iopattern`, by interval.
@@ -25,11 +26,13 @@ pub struct Pattern {
     pub elapsed: Nanos,
     /// Ended by the user.
     pub interrupted: bool,
+    /// Self-checks of the run and of the target.
+    pub checks: Vec<Check>,
 }
 
 /// How to run.
 pub struct RunOptions<'a> {
-    /// For how long.
+    /// Length of the run.
     pub duration: Nanos,
     /// Length of an interval of `iopattern`.
     pub interval: Nanos,
@@ -37,23 +40,26 @@ pub struct RunOptions<'a> {
     pub stop: &'a AtomicBool,
 }
 
-struct Runner<'a, T: Target> {
+struct Runner<'a, T: Target + ?Sized> {
     target: &'a mut T,
     /// The target's time at the start.
     start: Nanos,
     queue: VecDeque<Issue>,
-    /// By target tag: the host's tag and what was asked.
+    /// By target tag: the host's tag and its command.
     under_way: Vec<Option<(u32, Command)>>,
     free: Vec<u32>,
     pattern: IoPattern,
     found: Pattern,
+    submitted: u64,
+    completed: u64,
+    bytes_submitted: u64,
 }
 
 /// Runs `host` on `target`. `sink` sees every command in order of completion.
 ///
 /// # Errors
 /// When the target or `sink` fails, a command fails, or nothing completes for two minutes.
-pub fn run<T: Target>(
+pub fn run<T: Target + ?Sized>(
     host: &mut dyn HostModel,
     target: &mut T,
     options: &RunOptions<'_>,
@@ -73,17 +79,23 @@ pub fn run<T: Target>(
             seeks: SeekSize::new(),
             elapsed: Nanos::ZERO,
             interrupted: false,
+            checks: Vec::new(),
         },
+        submitted: 0,
+        completed: 0,
+        bytes_submitted: 0,
     };
     runner.work(host, options, sink)?;
     runner.drain(sink)?;
+    let checks = runner.checks();
     let mut found = runner.found;
     found.rows.extend(runner.pattern.finish());
     found.total = runner.pattern.total();
+    found.checks = checks;
     Ok(found)
 }
 
-impl<T: Target> Runner<'_, T> {
+impl<T: Target + ?Sized> Runner<'_, T> {
     fn now(&mut self) -> Nanos {
         self.target.now().saturating_sub(self.start)
     }
@@ -127,6 +139,8 @@ impl<T: Target> Runner<'_, T> {
             };
             let command = issue.command;
             self.target.submit(tag, &command)?;
+            self.submitted += 1;
+            self.bytes_submitted += u64::from(command.len);
             self.under_way[tag as usize] = Some((issue.tag, command));
             let event = Event::new(0, command.op, command.offset, u64::from(command.len));
             self.found.seeks.started(&event);
@@ -148,6 +162,7 @@ impl<T: Target> Runner<'_, T> {
             )));
         };
         self.free.push(done.tag);
+        self.completed += 1;
         if done.errno != 0 {
             return Err(LabError::Io {
                 target: self.target.facts().name.clone(),
@@ -166,6 +181,28 @@ impl<T: Target> Runner<'_, T> {
         self.found.rows.extend(self.pattern.completed(&event));
         sink(&event)?;
         Ok(tag)
+    }
+
+    /// Every command completed once, the pattern has all their bytes, and the target's own check.
+    fn checks(&mut self) -> Vec<Check> {
+        let equal = |what: &str, given: u64, found: u64| match given == found {
+            true => Ok(()),
+            false => Err(format!("{given} {what} given, {found} found")),
+        };
+        let total = self.pattern.total();
+        let bytes = total.bytes_read + total.bytes_written;
+        let target = self.target.self_check().map_err(|error| error.to_string());
+        vec![
+            Check::new(
+                "every command completes once",
+                equal("commands", self.submitted, self.completed),
+            ),
+            Check::new(
+                "the pattern holds every byte",
+                equal("bytes", self.bytes_submitted, bytes),
+            ),
+            Check::new("log device", target),
+        ]
     }
 
     /// Waits for what is outstanding.

@@ -29,7 +29,7 @@ pub enum Policy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weighting {
     /// Free bytes as of the last sync, times 2 at the first metaslab and falling to 1 at the
-    /// last; the choice is made anew with every sync.
+    /// last; every sync makes the choice again.
     Space,
     /// Power of two of the largest free segment; a metaslab is given up when that fell by
     /// `switch_threshold` since it was taken up.

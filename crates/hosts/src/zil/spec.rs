@@ -1,4 +1,4 @@
-//! What a host is made of.
+//! Parts of a host.
 
 use super::block_size::SizeRule;
 use super::chain::Format;
@@ -9,9 +9,9 @@ use ssdlab_ssd::Nanos;
 /// When transaction groups close and how long they take.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupRules {
-    /// A group closes so long after the one before.
+    /// Maximum time from one group's close to the next.
     pub timeout: Nanos,
-    /// It closes earlier with so many bytes written to files.
+    /// Bytes written to files at which it closes earlier.
     pub bytes_max: Option<u64>,
     /// Time from closing to synced.
     pub sync: Nanos,
@@ -24,7 +24,7 @@ pub struct PathRules {
     pub per_write: Nanos,
     /// Mean time besides, per KiB.
     pub per_kib: Nanos,
-    /// Share of both that is drawn anew for each write. Unit: %.
+    /// Share of both that is drawn for each write. Unit: %.
     pub jitter_pct: u32,
     /// Time for a flush.
     pub per_flush: Nanos,
@@ -33,7 +33,7 @@ pub struct PathRules {
 /// How a log commits.
 #[derive(Clone, Copy, Debug)]
 pub struct CommitRules {
-    /// What is written of a block.
+    /// Part of a block that is written.
     pub format: Format,
     /// Size of the next block.
     pub size_rule: SizeRule,
@@ -74,7 +74,7 @@ pub struct HostSpec {
     pub sides: u32,
 }
 
-/// What writers saw.
+/// Counts and latencies of the writers.
 #[derive(Clone, Debug, Default)]
 pub struct HostCounts {
     /// Synchronous writes acknowledged.

@@ -63,7 +63,7 @@ fn five_streams_of_2010_look_as_published() {
     assert!(distance <= 0.10, "total variation {distance}");
     let mean_random = mean(rows, PatternRow::random_pct);
     assert!((mean_random - 38.9).abs() <= 5.0, "mean %RAN {mean_random}");
-    // The published rows are 20 of some 300: of so many, one in a hundred may lie outside.
+    // The published rows are 20 of some 300: of 300, one in a hundred may lie outside.
     let outside = |row: &&PatternRow| !(21..=71).contains(&row.random_pct());
     let outside = rows.iter().filter(outside).count();
     assert!(outside <= rows.len() / 100, "{outside} of {}", rows.len());
@@ -199,7 +199,7 @@ fn a_full_log_device_waits_for_the_group_and_goes_on() {
     assert!(counts.writes > 5000, "{}", counts.writes);
 }
 
-/// What an honest volatile device holds: written and flushed, or written and kept by chance.
+/// Contents of an honest volatile device: written and flushed, or written and kept by chance.
 struct Crash {
     blocks: BTreeMap<u64, u64>,
 }

@@ -5,7 +5,7 @@ use super::block_size::RECORD_BYTES;
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::rng::Rng;
 
-/// What a writer does.
+/// Load of a writer.
 #[derive(Clone, Debug)]
 pub struct WriterSpec {
     /// Smallest and largest file, doubling in between; over and over. Unit: bytes.
@@ -18,7 +18,7 @@ pub struct WriterSpec {
     pub think: Nanos,
     /// Mean time besides, per KiB written.
     pub think_per_kib: Nanos,
-    /// Share of the think time that is drawn anew each time (exponentially distributed); the
+    /// Share of the think time that is drawn each time (exponentially distributed); the
     /// rest is constant. Unit: %.
     pub think_jitter_pct: u32,
     /// Between two files: closing, reading, deleting. Unit: ns.

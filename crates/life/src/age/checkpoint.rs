@@ -3,7 +3,7 @@
 //! The form is that of saved drives (see [`ssdlab_drives::keep::saved`]) with another magic
 //! number: whole or not at all, with a checksum.
 
-use super::result::Row;
+use super::row::Row;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_drives::keep::manner::Manner;
@@ -22,7 +22,7 @@ pub(super) const MAGIC: [u8; 8] = *b"ssdlabCK";
 pub struct Standing {
     /// How it lives.
     pub manner: Manner,
-    /// What the drive's media is taken to be.
+    /// Model of the drive's media.
     pub media: Media,
     /// `sata`, `nvme`, `pcie`.
     pub interface: String,
@@ -44,7 +44,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Virtual days since the drive was filled: what was written since, at the daily rate. Worked
+    /// Virtual days since the drive was filled: the bytes written since, at the daily rate. Worked
     /// out from the bytes, so that it does not depend on the steps in which they were written.
     pub fn days(&self, config: &DriveConfig, host_bytes: u64) -> f64 {
         days(&self.manner, config, host_bytes)

@@ -16,7 +16,7 @@ pub enum Page {
     Nvme,
 }
 
-/// The page that a saved drive serves: by its interface, and by the attributes that its file gives
+/// Health page of a saved drive: by its interface, and by the attributes that its file gives
 /// it. A saved drive that does not say has those of the catalogue's drive of its name; without
 /// either it is ATA with the generic attributes.
 pub fn page(about: &About) -> Page {
@@ -108,7 +108,7 @@ fn numbered(name: &str) -> Option<(&'static Series, String)> {
     })
 }
 
-/// What the test of the capacitor found, as SMART outputs of real drives of the kind read: an S3610
+/// Result of the test of the capacitor, as SMART outputs of real drives of the kind read: an S3610
 /// of 20,720 hours shows 650 us and 213 tests, one in 97 hours. The period is taken from that, and
 /// the time is that drive's; the model has no hold-up time of its own.
 fn capacitor(about: &About, minutes: u64) -> Capacitor {
@@ -151,7 +151,7 @@ pub fn identity(about: &About, config: &DriveConfig) -> Identity {
     }
 }
 
-/// What its counters come to. Temperature is the one it was aged at, or 40 C; the drive was powered
+/// Health by its counters. Temperature is the one it was aged at, or 40 C; the drive was powered
 /// `about.powered_minutes` before, and as long as its own clock says since.
 pub fn health(drive: &Drive, about: &About) -> Health {
     let (c, config) = (drive.counters(), drive.config());

@@ -16,8 +16,10 @@ use std::path::{Path, PathBuf};
 
 /// The drive's file in the results of `age`.
 pub const DRIVE_FILE: &str = "drive.ssd";
+/// Its path, in the results of `age` when it is kept elsewhere.
+const PLACE_FILE: &str = "drive.path";
 
-/// What a life says of the drive that it leaves behind.
+/// Description of the drive that it leaves behind.
 pub fn about(
     manner: &Manner,
     (interface, attributes): (&str, Option<AttributeSet>),
@@ -46,7 +48,7 @@ pub fn about(
 }
 
 impl Life {
-    /// What it says of the drive that it leaves behind.
+    /// Description of the drive that it leaves behind.
     pub fn about(&self, interface: &str, attributes: Option<AttributeSet>) -> About {
         let serves = (interface, attributes);
         about(&self.manner, serves, self.end.host_bytes, self.end.days)
@@ -64,11 +66,25 @@ pub fn kept(name: &str) -> Option<PathBuf> {
 }
 
 fn file(path: &Path) -> PathBuf {
-    if path.is_dir() {
-        path.join(DRIVE_FILE)
-    } else {
-        path.to_owned()
+    if !path.is_dir() {
+        return path.to_owned();
     }
+    let inside = path.join(DRIVE_FILE);
+    match std::fs::read_to_string(path.join(PLACE_FILE)) {
+        Ok(elsewhere) if !inside.exists() => PathBuf::from(elsewhere.trim_end()),
+        _ => inside,
+    }
+}
+
+/// Notes in the results of `age` where else the drive is kept.
+///
+/// # Errors
+/// When the note cannot be written.
+pub fn note_place(results: &Path, drive: &Path) -> Result<(), LabError> {
+    let note = results.join(PLACE_FILE);
+    let written = std::path::absolute(drive)
+        .and_then(|drive| std::fs::write(&note, format!("{}\n", drive.display())));
+    written.map_err(|error| LabError::file("writing", &note, error))
 }
 
 /// Loads a kept drive, in virtual time: a saved one, the results of `age`, or a checkpoint.

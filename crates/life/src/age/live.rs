@@ -1,9 +1,11 @@
 //! The life itself.
 
 use super::checkpoint::{self, Standing};
-use super::result::{Life, Row};
+use super::result::Life;
+use super::row::Row;
 use super::{Plan, Until, load_of};
 use ssdlab_base::LabError;
+use ssdlab_drives::keep::saved::Place;
 use ssdlab_load::synthetic::Commands;
 use ssdlab_ssd::nand::{NandWork, Reliability};
 use ssdlab_ssd::{Command, CountingDrive, DriveCounters};
@@ -12,18 +14,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Samples of a life, about.
 const SAMPLES: u64 = 400;
-/// Hours told to the media at once where the drive has no patrols of its own.
+/// Hours that pass for the media in one step where the drive has no patrols of its own.
 const HOURS_AT_ONCE: u32 = 168;
 /// Bytes of a run given to the drive at once.
 const RUN: u64 = 64 << 20;
 /// Spans whose WAF differ by no more than this are alike, for leaps.
 const ALIKE: f64 = 0.01;
-/// A leap is at most so much of the rated cycles.
+/// Maximum leap, as a share of the rated cycles.
 const LEAP_SHARE: f64 = 0.02;
 /// Drive writes in a span of the fast manner at most, for loads in order: they are cheap to play,
 /// and what levelling adds to them comes in bursts, further apart than one drive write.
 const SPAN_IN_ORDER: u64 = 8;
-/// A leap ends before one in so many of the reserve's blocks would be needed: failures are played.
+/// A leap ends before one in this number of the reserve's blocks is needed: failures are played.
 const LEAP_FAILURES: u32 = 20;
 
 /// Where to leave checkpoints, and how often.
@@ -37,7 +39,7 @@ pub struct Keep {
     pub at_the_end: bool,
 }
 
-/// What a life came to.
+/// Result of a life.
 pub struct Lived {
     /// Result.
     pub life: Life,
@@ -45,6 +47,19 @@ pub struct Lived {
     pub rows: Vec<Row>,
     /// The drive it leaves behind.
     pub drive: CountingDrive,
+}
+
+impl Lived {
+    /// Saves the drive with its life; returns the bytes of the file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(self, place: Place, plan: &Plan) -> Result<u64, LabError> {
+        let about = self.life.about(&plan.interface, plan.attributes);
+        let timed = self.drive.into_timed();
+        let timed = timed.map_err(|error| LabError::refused(error.to_string(), ""))?;
+        place.save(&timed, &about)
+    }
 }
 
 /// A drive in the middle of its life.
@@ -225,7 +240,7 @@ impl<'a> Ageing<'a> {
             }
     }
 
-    /// Plays so many bytes of host writes, with patrols on the way.
+    /// Plays `bytes` of host writes, with patrols on the way.
     fn play(&mut self, bytes: u64, stop: &AtomicBool) {
         let until = self.host_bytes().saturating_add(bytes);
         let daily = u128::from(self.plan.manner.per_day);
@@ -285,7 +300,7 @@ impl<'a> Ageing<'a> {
         }
     }
 
-    /// The hours since the last patrol reach the media, and what has faded is written anew.
+    /// The hours since the last patrol reach the media, and faded data is rewritten.
     fn patrol(&mut self) {
         let factor = self.plan.hours_factor().unwrap_or(1.0);
         let hours = self.patrol_hours();
@@ -306,7 +321,7 @@ impl<'a> Ageing<'a> {
         self.drive.counters().waf_since(then, slot)
     }
 
-    /// Cycles more until so many blocks fail that they must not be leapt over.
+    /// Further cycles until more blocks fail than may be leapt over.
     fn cycles_to_failures(&self) -> f64 {
         let wear = self.drive.reliability();
         let many = |wear: &Reliability| (wear.reserve_left() / LEAP_FAILURES).max(1) as usize;
@@ -350,7 +365,7 @@ impl<'a> Ageing<'a> {
         }
         self.drive.leap(&begin.0, &begin.1, times);
         self.leapt_bytes += times * written;
-        // The weeks of the leap fade nothing more than one does: all that is hot was written anew.
+        // The weeks of the leap fade nothing more than one does: all hot data was rewritten.
         self.patrol();
     }
 }

@@ -15,6 +15,7 @@ pub mod left;
 pub mod live;
 mod plan;
 pub mod result;
+pub mod row;
 #[cfg(test)]
 mod tests;
 

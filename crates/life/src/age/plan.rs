@@ -14,9 +14,9 @@ use ssdlab_ssd::DriveConfig;
 /// When a life ends, if the drive does not end first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Until {
-    /// The host has written so many bytes in this life.
+    /// Bytes written by the host in this life.
     Bytes(u64),
-    /// So many per cent of the rated cycles are left on average.
+    /// Percentage of the rated cycles left on average.
     LifeLeft(u32),
     /// The drive is at its end.
     Dead,
@@ -81,7 +81,7 @@ pub struct Plan {
     pub manner: Manner,
     /// The drive, with wear.
     pub config: DriveConfig,
-    /// What its media is taken to be.
+    /// Model of its media.
     pub media: Media,
     /// When it ends.
     pub until: Until,
@@ -98,8 +98,8 @@ impl Plan {
     /// The life of `drive` in a manner whose `name`, `title` and `rests_on` are filled in here.
     ///
     /// # Errors
-    /// When it cannot be lived: a load that never writes, a temperature no drive has, a drive that
-    /// cannot wear.
+    /// When the life is impossible: a load that never writes, a temperature no drive has, a drive
+    /// that cannot wear.
     pub fn new(drive: &CatalogueDrive, manner: Manner, until: Until) -> Result<Plan, LabError> {
         let media = drive.media()?;
         let mut config = drive.config.clone();
@@ -149,7 +149,7 @@ impl Plan {
     /// from the checkpoint, so the drive's file is not needed any more.
     ///
     /// # Errors
-    /// When it cannot be lived.
+    /// When the life is impossible.
     pub fn resumed(
         config: &DriveConfig,
         standing: &super::checkpoint::Standing,
@@ -167,10 +167,10 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Whether it can be lived.
+    /// Checks that the life is possible.
     ///
     /// # Errors
-    /// What is impossible.
+    /// The first value that is impossible.
     pub fn validate(&self) -> Result<(), LabError> {
         let manner = &self.manner;
         Commands::new(&load_of(&manner)?, self.config.user_bytes)?;

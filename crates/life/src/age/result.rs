@@ -1,119 +1,26 @@
-//! What came out of a life: `result.json` and `series.csv`.
+//! Result of a life: `result.json`.
 
-use super::Plan;
-use serde::{Deserialize, Serialize};
+use super::plan::Plan;
+use super::row::Row;
+use serde::Serialize;
 use ssdlab_base::LabError;
-use ssdlab_drives::cycles::Cycles;
+use ssdlab_base::check::Check;
 use ssdlab_drives::keep::manner::Manner;
 use ssdlab_drives::media::{Rating, Stress};
 use ssdlab_ssd::CountingDrive;
 use ssdlab_ssd::nand::EndOfLife;
 use ssdlab_ssd::nand::reliability::{RBER_UNITY, rber_class_top};
 
-/// A sample.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Row {
-    /// Bytes written by the host.
-    pub host_bytes: u64,
-    /// Virtual days.
-    pub days: f64,
-    /// NAND bytes programmed / host bytes written, so far.
-    pub waf: f64,
-    /// Mean cycles of the blocks in use.
-    pub cycles_average: f64,
-    /// The least worn.
-    pub cycles_min: u32,
-    /// The most worn.
-    pub cycles_max: u32,
-    /// Per cent of the rated cycles left on average.
-    pub life_left_pct: f64,
-    /// Blocks retired.
-    pub blocks_retired: u64,
-    /// Reserve blocks left.
-    pub reserve_left: u32,
-    /// Superblocks given up.
-    pub superblocks_retired: u64,
-    /// Share of NAND writes made by wear levelling.
-    pub levelled_share: f64,
-    /// Share of NAND writes made by refresh.
-    pub refreshed_share: f64,
-}
-
-impl Row {
-    /// How the drive stands.
-    pub fn of(drive: &CountingDrive, days: f64) -> Row {
-        let c = drive.counters();
-        let slot = f64::from(drive.config().geometry().slot_bytes);
-        let nand = c.slots_programmed() as f64;
-        let share = |slots: u64| slots as f64 / nand.max(1.0);
-        let mut row = Row {
-            host_bytes: c.host_bytes_written,
-            days,
-            waf: nand * slot / (c.host_bytes_written as f64).max(1.0),
-            cycles_average: 0.0,
-            cycles_min: 0,
-            cycles_max: 0,
-            life_left_pct: 100.0,
-            blocks_retired: 0,
-            reserve_left: 0,
-            superblocks_retired: 0,
-            levelled_share: share(c.slots_levelled),
-            refreshed_share: share(c.slots_refreshed),
-        };
-        if let Some(wear) = drive.reliability() {
-            let cycles = Cycles::of(wear);
-            row.cycles_average = cycles.average;
-            (row.cycles_min, row.cycles_max) = (cycles.min, cycles.max);
-            row.life_left_pct = cycles.left_pct(wear.config().cycles_rated).max(0.0);
-            row.blocks_retired = wear.counters().blocks_retired;
-            row.superblocks_retired = wear.counters().superblocks_retired;
-            row.reserve_left = wear.reserve_left();
-        }
-        row
-    }
-}
-
-/// First line of the samples as CSV.
-const CSV_HEAD: &str = "host_bytes,days,waf,cycles_average,cycles_min,cycles_max,life_left_pct,\
-                        blocks_retired,reserve_left,superblocks_retired,levelled_share,\
-                        refreshed_share\n";
-
-/// The samples as CSV.
-pub fn csv(rows: &[Row]) -> String {
-    let lines = rows.iter().map(csv_line);
-    std::iter::once(CSV_HEAD.to_owned()).chain(lines).collect()
-}
-
-/// One sample as a line of it.
-pub fn csv_line(r: &Row) -> String {
-    format!(
-        "{},{:.3},{:.5},{:.2},{},{},{:.3},{},{},{},{:.6},{:.6}\n",
-        r.host_bytes,
-        r.days,
-        r.waf,
-        r.cycles_average,
-        r.cycles_min,
-        r.cycles_max,
-        r.life_left_pct,
-        r.blocks_retired,
-        r.reserve_left,
-        r.superblocks_retired,
-        r.levelled_share,
-        r.refreshed_share
-    )
-}
-
-/// A life in the end.
+/// Result of a life.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Life {
-    /// How it was lived.
+    /// Load, rate and temperature.
     pub manner: Manner,
-    /// As asked for.
+    /// End that the plan asked for.
     pub until: String,
     /// The last sample.
     pub end: Row,
-    /// What the drive does now that its reserve is used up; nothing: it is not.
+    /// Behaviour of the drive once its reserve is used up; `None` before that.
     pub ended: Option<&'static str>,
     /// It was interrupted.
     pub stopped: bool,
@@ -145,8 +52,8 @@ pub struct Life {
     pub leapt_bytes: u64,
     /// Largest change of WAF found after a leap: the error stated for `--fast`.
     pub leap_error: f64,
-    /// The self-check: nothing, or the first contradiction.
-    pub contradiction: Option<String>,
+    /// Self-checks.
+    pub checks: Vec<Check>,
 }
 
 impl Life {
@@ -184,7 +91,7 @@ impl Life {
             dwpd_5_years: Rating::new(rated_bytes.max(1.0), capacity, 5.0)?.dwpd(),
             leapt_bytes: leapt.0,
             leap_error: leapt.1,
-            contradiction: drive.check().err(),
+            checks: vec![Check::new("drive", drive.check())],
             end,
         })
     }

@@ -3,7 +3,9 @@
 
 use super::health::{Page, health, identity, page};
 use super::live::{Ageing, Keep, Lived};
+use super::row::Row;
 use super::{checkpoint, *};
+use ssdlab_base::check::failures;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::keep::manner::Manner;
 use ssdlab_drives::keep::saved::About;
@@ -61,7 +63,7 @@ fn live(plan: &Plan) -> Lived {
     let lived = ageing
         .live(None, &mut |_| {}, &AtomicBool::new(false))
         .unwrap();
-    assert_eq!(lived.life.contradiction, None);
+    assert_eq!(failures(&lived.life.checks), Vec::<String>::new());
     lived
 }
 
@@ -74,19 +76,19 @@ fn a_drive_lives_until_it_is_dead_and_says_how() {
     assert!(end.blocks_retired > 0 && end.superblocks_retired > 0);
     assert!(end.cycles_average > 60.0, "{end:?}");
     assert!(end.waf > 1.5, "{end:?}");
-    let falls = |rows: &[result::Row]| {
+    let falls = |rows: &[Row]| {
         rows.windows(2)
             .all(|r| r[1].life_left_pct <= r[0].life_left_pct)
     };
     assert!(falls(&lived.rows));
-    assert!(result::csv(&lived.rows).lines().count() > 10);
+    assert!(super::row::csv(&lived.rows).lines().count() > 10);
     assert!(result::summary(life).contains("read-only"));
 }
 
 /// Lives half of a life, keeps it, and goes on from the file.
 fn in_two(whole: &Plan, path: &std::path::Path) -> Lived {
     let Until::Bytes(bytes) = whole.until else {
-        panic!("a life of so many bytes");
+        panic!("a life of a number of bytes");
     };
     let half = Plan {
         until: Until::Bytes(bytes / 2),
@@ -182,7 +184,7 @@ fn a_damaged_checkpoint_is_refused() {
     assert!(error.contains("no checkpoint of a life"), "{error}");
 }
 
-/// What the plan changes in the drive's file stands in every result.
+/// Every result names the plan's changes of the drive's file.
 #[test]
 fn a_raised_reserve_of_free_superblocks_is_listed() {
     let mut drive = small();

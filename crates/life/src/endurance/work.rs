@@ -1,7 +1,7 @@
-//! What a drive is worn by: JESD219's enterprise stream, a stand-in for its client trace, a
+//! Work that wears a drive: JESD219's enterprise stream, a stand-in for its client trace, a
 //! pattern, or a trace of your own.
 
-use super::Jesd219;
+use super::jesd219::Jesd219;
 use ssdlab_base::LabError;
 use ssdlab_base::error::Place;
 use ssdlab_load::synthetic::{Commands, Load, Pattern};
@@ -83,7 +83,7 @@ impl Work {
         }
     }
 
-    /// Its commands on a drive of so many bytes.
+    /// Its commands on a drive of `capacity` bytes.
     ///
     /// # Errors
     /// When it does not fit.
@@ -156,7 +156,7 @@ const CLIENT_HOT: u64 = 20;
 const CLIENT_TRIM: u64 = 512;
 
 impl Client {
-    /// The stream of `seed` on a drive of so many bytes.
+    /// The stream of `seed` on a drive of `capacity` bytes.
     ///
     /// # Errors
     /// When the drive is smaller than 16 MiB.

@@ -1,12 +1,15 @@
 //! The life itself: fill, then load, with samples on the way.
 
 use super::machine::Machine;
-use super::result::{Check, Latency, Part, Simulation};
-use super::sample::{Sample, Sampler};
+use super::result::{Latency, Part, Simulation};
+use super::sample::{Phase, Sample, Sampler};
 use super::{Fill, Gear, Plan, Until};
 use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
+use ssdlab_drives::keep::saved::About;
 use ssdlab_load::synthetic::{Commands, Load};
-use ssdlab_ssd::{Command, CountingDrive, Drive, DriveCounters, Nanos, Op};
+use ssdlab_ssd::{Bytes, Command, CountingDrive, Drive, DriveCounters, Nanos, Op};
+use ssdlab_view::units;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Commands between two looks at the clock, the progress and the stop flag.
@@ -31,25 +34,6 @@ pub struct Progress {
     pub commands: u64,
 }
 
-/// Part of a life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Everything is written once.
-    Fill,
-    /// The load.
-    Load,
-}
-
-impl Phase {
-    /// Name for people and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Phase::Fill => "fill",
-            Phase::Load => "load",
-        }
-    }
-}
-
 /// Sees how a life goes.
 pub trait Watch {
     /// Called every few thousand commands.
@@ -66,9 +50,9 @@ impl Watch for Unwatched {
 /// Where a phase ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// So many bytes written by the host in the phase.
+    /// Bytes written by the host in the phase.
     Bytes(u64),
-    /// So much virtual time in the phase.
+    /// Virtual time in the phase.
     Time(Nanos),
 }
 
@@ -80,6 +64,36 @@ pub struct Lived {
     pub samples: Vec<Sample>,
     /// The drive, where it can be saved: in the timed gear.
     pub drive: Option<Drive>,
+}
+
+impl Lived {
+    /// Description of the drive that is left, to be saved with it; `before` is that of the drive
+    /// that the life began with.
+    pub fn about(&self, plan: &Plan, before: Option<About>) -> About {
+        let s = &self.simulation;
+        let mut history = plan.history.clone();
+        history.push(format!(
+            "fill {}; {} of {} QD{}, {} written, seed {}",
+            s.fill,
+            s.load,
+            Bytes(s.block.into()),
+            plan.depth,
+            units::decimal_bytes(s.host_bytes as f64),
+            s.seed
+        ));
+        About {
+            name: plan.name.clone(),
+            title: plan.title.clone(),
+            settings: plan.settings.clone(),
+            rests_on: plan.rests_on.clone(),
+            attributes: plan.attributes,
+            history,
+            // A life that something else followed is not that life any more.
+            lived: None,
+            // Its age and interface are those that it had.
+            ..before.unwrap_or_default()
+        }
+    }
 }
 
 /// Lives `plan`. Begins with `from`, or with a drive fresh from the factory.
@@ -206,7 +220,7 @@ impl<M: Machine> Life<'_, M> {
         let mut commands = Commands::new(&load, capacity)?;
         let whole = capacity / u64::from(block) * u64::from(block);
         self.phase(Phase::Fill, &mut commands, End::Bytes(whole))?;
-        // What is left over at the end of the drive.
+        // The rest at the end of the drive.
         if whole < capacity && !self.stopped() {
             let rest = Command::write(whole, (capacity - whole) as u32);
             self.give(Phase::Fill, &[rest]);

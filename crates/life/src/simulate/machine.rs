@@ -9,7 +9,7 @@ use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, DriveCounters, Nano
 /// Histograms of latencies in ns, by kind of command.
 pub(super) type ByOp = [Latencies; Op::COUNT];
 
-/// What a life needs of a drive, in either gear.
+/// Interface of a drive to a life, in either gear.
 pub(super) trait Machine {
     /// Does what the commands ask; in the timed gear, as many as its depth allows may be left
     /// outstanding. Latencies in ns go to the table.

@@ -68,7 +68,7 @@ fn header(s: &Simulation) -> Markup {
 /// A line's name, and its value at a sample.
 type Value<'a> = (&'a str, &'a dyn Fn(&Sample) -> Option<f64>);
 
-/// One chart over what the host wrote or over time.
+/// One chart over host bytes written or over time.
 struct Over<'a> {
     samples: &'a [Sample],
     user_bytes: f64,

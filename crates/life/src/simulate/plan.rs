@@ -47,7 +47,7 @@ impl Gear {
     }
 }
 
-/// What is written before the load.
+/// Writes before the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
     /// Nothing.
@@ -72,7 +72,7 @@ impl Fill {
                     "--fill",
                     text,
                     "none, sequential or random is allowed",
-                    "the drive is filled front to back unless told otherwise",
+                    "the default is to fill the drive front to back",
                 )
             })
     }
@@ -90,11 +90,11 @@ impl Fill {
 /// When a load ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Until {
-    /// The host has written so many user capacities.
+    /// User capacities written by the host.
     Drives(f64),
-    /// The host has written so many bytes.
+    /// Bytes written by the host.
     Bytes(u64),
-    /// So much virtual time has passed.
+    /// Virtual time.
     Time(Nanos),
 }
 
@@ -155,7 +155,7 @@ pub struct Plan {
     pub rests_on: Vec<RestsOn>,
     /// The attributes that the drive's SMART has.
     pub attributes: Option<AttributeSet>,
-    /// What a saved drive has lived through.
+    /// History of a saved drive.
     pub history: Vec<String>,
     /// Gear.
     pub gear: Gear,
@@ -186,7 +186,7 @@ impl Plan {
         }
     }
 
-    /// Whether it can be lived at all, and how many at once fit in memory.
+    /// Checks that the life is possible and fits in memory.
     ///
     /// # Errors
     /// What is impossible.
@@ -201,7 +201,7 @@ impl Plan {
         let writes = 100 - self.load.read_pct - self.load.trim_pct;
         if writes == 0 && !matches!(self.until, Until::Time(_)) {
             return Err(LabError::refused(
-                "a load without writes never gets to --until, which counts what is written",
+                "a load without writes never gets to --until, which counts bytes written",
                 "give a time, such as --until 30s --gear timed",
             ));
         }

@@ -1,9 +1,10 @@
-//! What came out of a life: `result.json`.
+//! Result of a life: `result.json`.
 
 use super::machine::{ByOp, Machine};
 use super::sample::{Sample, three};
 use super::{Gear, Plan};
 use serde::Serialize;
+use ssdlab_base::check::{Check, failures};
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::nand::Purpose;
@@ -20,11 +21,11 @@ const ERASE_CELLS: usize = 600;
 pub struct DriveFacts {
     /// Name in the catalogue.
     pub name: String,
-    /// What a person calls it.
+    /// Name for people.
     pub title: String,
     /// Parameters changed from the drive's file.
     pub settings: Vec<String>,
-    /// What a saved drive had lived through before.
+    /// History of a saved drive.
     pub history: Vec<String>,
     /// Bytes.
     pub raw_bytes: u64,
@@ -115,24 +116,6 @@ impl Latency {
     }
 }
 
-/// A self-check.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Check {
-    /// What was checked.
-    pub name: String,
-    /// What is wrong; `None` when nothing is.
-    pub failure: Option<String>,
-}
-
-impl Check {
-    pub(super) fn new(name: &str, outcome: Result<(), String>) -> Check {
-        Check {
-            name: name.into(),
-            failure: outcome.err(),
-        }
-    }
-}
-
 /// Where the array's work of the load went.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Work {
@@ -182,7 +165,7 @@ pub struct Simulation {
     pub depth: Option<u32>,
     /// Of the load's random numbers.
     pub seed: u64,
-    /// What was written before.
+    /// Fill before the load.
     pub fill: &'static str,
     /// When the load was to end.
     pub until: String,
@@ -284,11 +267,7 @@ impl Simulation {
 
     /// Names and reasons of the self-checks that failed.
     pub fn failures(&self) -> Vec<String> {
-        let failed = |check: &Check| {
-            let why = check.failure.as_ref()?;
-            Some(format!("{}: {why}", check.name))
-        };
-        self.checks.iter().filter_map(failed).collect()
+        failures(&self.checks)
     }
 }
 

@@ -1,11 +1,29 @@
 //! Samples on the way: what `series.csv` and the plots are made of.
 
 use super::Plan;
-use super::life::Phase;
 use super::machine::{ByOp, Machine};
-use hdrhistogram::Histogram;
 use serde::Serialize;
+use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_ssd::{DriveCounters, Op};
+
+/// Part of a life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Everything is written once.
+    Fill,
+    /// The load.
+    Load,
+}
+
+impl Phase {
+    /// Name for people and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Fill => "fill",
+            Phase::Load => "load",
+        }
+    }
+}
 
 /// What happened from the sample before to this one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -60,15 +78,9 @@ pub fn csv(samples: &[Sample]) -> String {
 }
 
 /// Percentiles 50, 99 and 99.9; `None` when nothing was recorded.
-pub(super) fn three(histogram: &Histogram<u64>) -> Option<[u64; 3]> {
+pub(super) fn three(histogram: &Latencies) -> Option<[u64; 3]> {
     let at = |quantile| histogram.value_at_quantile(quantile).min(histogram.max());
     (!histogram.is_empty()).then(|| [at(0.5), at(0.99), at(0.999)])
-}
-
-/// 1 ns to an hour within 1 %; longer ones count as an hour.
-pub(super) fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, 3_600_000_000_000, 2)
-        .unwrap_or_else(|_| unreachable!("bounds that are constant and allowed"))
 }
 
 /// How a drive stood.
@@ -114,8 +126,8 @@ impl Sampler {
     pub fn new<M: Machine>(plan: &Plan, machine: &M) -> Sampler {
         Sampler {
             samples: Vec::new(),
-            latencies: std::array::from_fn(|_| histogram()),
-            load_latencies: std::array::from_fn(|_| histogram()),
+            latencies: std::array::from_fn(|_| latencies()),
+            load_latencies: std::array::from_fn(|_| latencies()),
             slot_bytes: plan.config.geometry().slot_bytes,
             block: 1,
             began: Stand::of(machine),
@@ -129,7 +141,7 @@ impl Sampler {
         }
     }
 
-    /// A phase of so many bytes, or ns when `by_time`, begins, in commands of `block` bytes;
+    /// A phase of a number of bytes, or ns when `by_time`, begins, in commands of `block` bytes;
     /// `count` samples are wanted of it.
     pub fn begin<M: Machine>(
         &mut self,
@@ -184,7 +196,7 @@ impl Sampler {
         }
     }
 
-    /// Takes what is left as a sample.
+    /// Takes the rest as a sample.
     pub fn flush<M: Machine>(&mut self, phase: Phase, machine: &M) {
         if self.commands > 0 || self.latencies.iter().any(|all| !all.is_empty()) {
             self.take(phase, machine);

@@ -72,7 +72,7 @@ pub(crate) fn load_text(s: &Simulation) -> String {
     text + &format!(", seed {}; fill {}", s.seed, s.fill)
 }
 
-/// What was written, and how long that took the drive.
+/// Bytes written, and the time that the drive took.
 pub(crate) fn extent(s: &Simulation) -> String {
     let written = units::decimal_bytes(s.host_bytes as f64);
     let times = format!("{:.2} times the user capacity", s.drive_writes);

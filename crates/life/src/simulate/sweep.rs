@@ -76,7 +76,7 @@ impl Dimension {
 pub struct Point {
     /// Value of each dimension, in their order.
     pub values: Vec<String>,
-    /// What is lived there.
+    /// Life at that point.
     pub plan: Plan,
 }
 
@@ -89,12 +89,12 @@ pub struct Sweep {
     pub points: Vec<Point>,
 }
 
-/// What a point's life came to.
+/// Result of a point's life.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Value of each dimension.
     pub values: Vec<String>,
-    /// Its result; `None` when it was not lived to its end.
+    /// Its result; `None` when it was stopped before its end.
     pub simulation: Option<Simulation>,
 }
 
@@ -164,7 +164,7 @@ impl Sweep {
     /// grid's order.
     ///
     /// # Errors
-    /// When `jobs` lives at once do not fit in memory, or a point cannot be lived.
+    /// When `jobs` lives at once do not fit in memory, or a point is impossible.
     pub fn run(
         &self,
         jobs: usize,

@@ -1,4 +1,5 @@
-use super::life::{Phase, Progress, Unwatched, Watch, live};
+use super::life::{Progress, Unwatched, Watch, live};
+use super::sample::Phase;
 use super::sweep::{Dimension, Sweep};
 use super::*;
 use ssdlab_drives::catalogue;

@@ -6,7 +6,7 @@
 //! written by the host, at least 1; infinite when alpha is 1 or less.
 //!
 //! Every law here is the limit of many blocks, for overwrites of single pages that do not depend
-//! on one another. [`Finite`] says which alpha to give it for a drive with so many blocks.
+//! on one another. [`Finite`] says which alpha to give it for a finite number of blocks.
 
 /// Where the continuous function `f` falls through zero between `low` and `high`, by the
 /// Illinois variant of regula falsi. The nearer end when it does not.
@@ -254,15 +254,7 @@ pub fn fifo_skewed(alpha: f64, classes: &[Class]) -> f64 {
     })
 }
 
-/// The alpha of a drive of which a share `in_use` of the logical pages holds data: what is
-/// trimmed, or was never written, is spare. With uniform trims the law for uniform load holds at
-/// this alpha (T. Frankie et al., "A mathematical model of the trim command in NAND-flash SSDs",
-/// 2012); a share q of trims among the requests leaves 1 - q in use.
-pub fn alpha_in_use(alpha: f64, in_use: f64) -> f64 {
-    alpha / in_use
-}
-
-/// A drive with so many blocks. It behaves as one of N_eff of them that are always full:
+/// A drive of a finite number of blocks. It behaves as one of N_eff of them that are always full:
 ///
 /// ```text
 ///   shared frontier       N_eff = N - R - K / (2 WA)

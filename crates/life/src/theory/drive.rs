@@ -63,7 +63,7 @@ fn config(setup: &Setup) -> DriveConfig {
 }
 
 impl DriveSubject {
-    /// An empty drive. `stream(page)` tells the stream that the host names with each write.
+    /// An empty drive. `stream(page)` is the stream that the host names with each write.
     ///
     /// # Errors
     /// When the drive model refuses the setup.

@@ -7,7 +7,7 @@ use ssdlab_ssd::rng::Rng;
 pub enum Kind {
     /// All alike.
     Uniform,
-    /// So many per cent of the writes go to the first so many per cent of the pages.
+    /// Percentage of the writes that go to the first pages, and percentage of those pages.
     HotCold(u32, u32),
     /// The i-th page in proportion to i^-theta.
     Zipf(f64),
@@ -72,7 +72,7 @@ impl Load {
         page as usize
     }
 
-    /// True in so many of 100 draws: whether a request is a trim.
+    /// True in `percent` of 100 draws: whether a request is a trim.
     pub fn percent(&mut self, percent: u32) -> bool {
         percent > 0 && self.rng.percent(percent)
     }

@@ -38,17 +38,17 @@ impl Subject for Reference {
 /// How long to measure. Lengths in requests per logical page.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
-    /// Before measuring.
+    /// Length of the warm-up.
     pub warm_up: f64,
     /// Batches at least, two or more.
     pub batches: usize,
     /// Batches at most: more are added while [`CI_MAX`] is not reached.
     pub batches_max: usize,
-    /// Of each batch.
+    /// Length of each batch.
     pub batch: f64,
-    /// Of 100 requests, so many are trims.
+    /// Percentage of requests that are trims.
     pub trims: u32,
-    /// Of the load.
+    /// Seed of the load.
     pub seed: u64,
 }
 
@@ -68,7 +68,7 @@ pub const SKEWED: Protocol = Protocol {
     ..UNIFORM
 };
 
-/// What came out.
+/// Result of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
     /// Pages programmed per page written by the host.

@@ -23,12 +23,12 @@ pub enum Policy {
     Fifo,
     /// Any.
     Random,
-    /// Fewest valid pages of so many drawn at random, with repetition.
+    /// Fewest valid pages of a number of blocks drawn at random, with repetition.
     DChoices(u32),
     /// Highest (1 - u) age / 2u, u the share of valid pages (A. Kawaguchi et al., "A flash-memory
     /// based file system", 1995); a block without any comes first.
     CostBenefit,
-    /// Fewest valid pages of so many that were closed first.
+    /// Fewest valid pages of a number of blocks that were closed first.
     Windowed(u32),
 }
 
@@ -59,7 +59,7 @@ const NONE: usize = usize::MAX;
 
 #[derive(Clone, Default)]
 struct Block {
-    /// What was written, in order; a page is valid while the map points back at it.
+    /// Pages written, in order; a page is valid while the map points back at it.
     pages: Vec<usize>,
     valid: usize,
     /// Pages that the host had written when it was closed.
@@ -91,7 +91,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// An empty drive. `stream(lpn)` is the oracle that tells hot from cold.
+    /// An empty drive. `stream(lpn)` is the oracle that separates hot from cold.
     pub fn new(setup: Setup, stream: impl Fn(usize) -> usize) -> Reference {
         let frontiers = setup.streams * if setup.separate { 2 } else { 1 };
         assert!(setup.reserve >= setup.open * setup.streams);

@@ -6,9 +6,9 @@ use super::load::{Kind, Load};
 use super::protocol::{Measured, Protocol, SKEWED, Subject, UNIFORM, measure};
 use super::reference::{Policy, Reference, Setup};
 use super::report::{Frontiers, Row, Source};
+use crate::parallel::all;
 use ssdlab_base::LabError;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Relative error allowed against a closed form.
 const TOLERANCE: f64 = 0.005;
@@ -187,7 +187,18 @@ impl Case {
         measure(subject, self.kind, self.setup.logical_pages, self.protocol)
     }
 
-    /// Whether a law tells what to expect; else the reference is asked.
+    /// Runs the case on the modelled drive, which checks itself afterwards.
+    ///
+    /// # Errors
+    /// When the drive model refuses the setup, or the self-check fails.
+    pub fn measure_drive(&self) -> Result<Measured, LabError> {
+        let mut drive = self.drive()?;
+        let measured = self.measure(&mut drive);
+        drive.drive().check().map_err(LabError::SelfCheck)?;
+        Ok(measured)
+    }
+
+    /// Whether a law gives the expected value; otherwise the reference simulator does.
     pub fn has_law(&self) -> bool {
         let one_frontier = !self.setup.separate && self.setup.streams == 1;
         match (self.kind, self.setup.policy) {
@@ -310,35 +321,24 @@ fn policy_title(policy: Policy) -> String {
 }
 
 /// Measures every case with `measure` on `threads` threads; rows in the order of the cases, those
-/// not begun when `stop` was set left out. `done` hears of each row as it comes.
+/// not begun when `stop` was set left out. `done` gets each row as it comes.
+///
+/// # Errors
+/// The first error of `measure`, a failed self-check among them.
 pub fn run(
     cases: &[Case],
     threads: usize,
     stop: &AtomicBool,
     measure: impl Fn(&Case) -> Result<Measured, LabError> + Sync,
     done: impl Fn(&Row) + Sync,
-) -> Vec<Row> {
-    let next = AtomicUsize::new(0);
-    let rows: Vec<Mutex<Option<Row>>> = cases.iter().map(|_| Mutex::new(None)).collect();
-    let work = || {
-        while !stop.load(Ordering::Relaxed) {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            let Some(case) = cases.get(i) else { break };
-            let Ok(measured) = measure(case) else {
-                continue;
-            };
-            let row = case.row(measured);
-            done(&row);
-            if let Ok(mut place) = rows[i].lock() {
-                *place = Some(row);
-            }
+) -> Result<Vec<Row>, LabError> {
+    let rows = all(cases, threads.max(1), |case| {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(work);
-        }
-    });
-    let row = |place: Mutex<Option<Row>>| place.into_inner().ok().flatten();
-    rows.into_iter().filter_map(row).collect()
+        let row = case.row(measure(case)?);
+        done(&row);
+        Ok(Some(row))
+    })?;
+    Ok(rows.into_iter().flatten().collect())
 }

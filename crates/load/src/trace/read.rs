@@ -145,7 +145,7 @@ impl Reader {
             true => Vec::new(),
             false => Merge::files(path),
         };
-        let mut input: Box<dyn BufRead + Send> = if parts.is_empty() {
+        let input: Box<dyn BufRead + Send> = if parts.is_empty() {
             let file = File::open(path).map_err(fail)?;
             if file.metadata().map_err(fail)?.is_dir() {
                 let error = std::io::Error::from(std::io::ErrorKind::IsADirectory);
@@ -155,6 +155,19 @@ impl Reader {
         } else {
             Box::new(BufReader::new(Merge::open(parts)?))
         };
+        Reader::new(path, input, options)
+    }
+
+    /// Reads a trace from `input`; `path` names it in messages.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn new(
+        path: &Path,
+        mut input: Box<dyn BufRead + Send>,
+        options: &ReadOptions,
+    ) -> Result<Reader, LabError> {
+        let fail = |error| LabError::file("reading", path, error);
         let gzip = input.fill_buf().map_err(fail)?.starts_with(&[0x1f, 0x8b]);
         if gzip {
             input = Box::new(BufReader::new(MultiGzDecoder::new(input)));

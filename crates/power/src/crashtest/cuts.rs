@@ -16,8 +16,8 @@ const REST_MAX: u64 = 50_000_000;
 /// Which instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cuts {
-    /// So many, drawn from a seed: half of them uniform over the commands and then over the time
-    /// of the command, half uniform over the time of the whole stream.
+    /// A number of instants, drawn from a seed: half of them uniform over the commands and then
+    /// over the time of the command, half uniform over the time of the whole stream.
     Random {
         /// How many.
         count: usize,

@@ -69,7 +69,7 @@ pub struct History {
     sectors_per_unit: u32,
     /// Number of the drive's last command before the stream.
     base_number: u64,
-    /// What the drive held before, where it held something.
+    /// Earlier contents of the drive, where there were any.
     base: BTreeMap<u32, Content>,
     units: u32,
     changes: BTreeMap<u32, Vec<Change>>,

@@ -6,7 +6,7 @@
 //!               the data of a write, so many sectors; a mark's text lies in the entry's sector
 //! ```
 //! Source: the kernel's documentation of the log-writes target and the structures that qemu's
-//! `blklogwrites` shares with it. `replay-log` of xfstests reads what is written here, and logs
+//! `blklogwrites` shares with it. `replay-log` of xfstests reads files written here, and logs
 //! of a kernel or of qemu can be played on modelled drives.
 //!
 //! The format knows no write zeroes. An export has their zeroes as data; our own files a discard
@@ -58,8 +58,8 @@ pub fn write(stream: &Stream, dialect: Dialect, out: &mut impl Write) -> io::Res
     let mut marks = stream.marks.iter().peekable();
     for index in 0..=stream.commands.len() {
         while let Some(mark) = marks.next_if(|mark| mark.after <= index) {
-            let text = &mark.text.as_bytes()[..mark.text.len().min(MARK_MAX)];
-            out.write_all(&entry(0, 0, MARK, text.len() as u64, text))?;
+            let text = shortened(&mark.text);
+            out.write_all(&entry(0, 0, MARK, text.len() as u64, text.as_bytes()))?;
         }
         if let Some(recorded) = stream.commands.get(index) {
             write_command(recorded, dialect, out)?;
@@ -97,6 +97,13 @@ fn entry(first: u64, count: u64, flags: u64, length: u64, text: &[u8]) -> [u8; S
     }
     bytes[ENTRY..ENTRY + text.len()].copy_from_slice(text);
     bytes
+}
+
+/// The beginning of `text`, at most [`MARK_MAX`] bytes of whole characters.
+fn shortened(text: &str) -> &str {
+    let end = (0..=text.len().min(MARK_MAX)).rev();
+    let end = end.into_iter().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
 }
 
 fn word(bytes: &[u8], at: usize) -> u64 {
@@ -161,7 +168,7 @@ impl<'a> Reader<'a> {
             let text = head.get(ENTRY..ENTRY.checked_add(text as usize)?)?;
             self.stream.marks.push(Mark {
                 after: self.stream.commands.len(),
-                text: String::from_utf8_lossy(text).into_owned(),
+                text: shortened(&String::from_utf8_lossy(text)).to_owned(),
             });
             return Some(());
         }
@@ -222,6 +229,39 @@ mod tests {
     use super::*;
     use crate::crashtest::{BlockDevice, Disk};
     use ssdlab_ssd::DriveConfig;
+
+    /// A long mark of a log with larger sectors, or one that is not UTF-8, was cut within a
+    /// character when it was written, and came back as another text.
+    #[test]
+    fn a_long_mark_comes_back_as_it_was_kept() {
+        for text in ["a".repeat(600), "\u{fffd}".repeat(200)] {
+            let mut disk = Disk::new(&DriveConfig::tiny());
+            disk.mark(text.clone());
+            let mut log = Vec::new();
+            write(disk.stream(), Dialect::Own, &mut log).unwrap();
+            let kept = read(&log, 1 << 20).unwrap();
+            assert!(text.starts_with(&kept.marks[0].text));
+            assert!((MARK_MAX - 2..=MARK_MAX).contains(&kept.marks[0].text.len()));
+            let mut log = Vec::new();
+            write(&kept, Dialect::Own, &mut log).unwrap();
+            assert_eq!(read(&log, 1 << 20).unwrap(), kept);
+        }
+        // The kernel's sectors may be larger than ours.
+        let mut log = vec![0; 8192];
+        for (at, value) in [
+            (0, MAGIC),
+            (8, VERSION),
+            (16, 1),
+            (24, 4096),
+            (4096 + 16, MARK),
+        ] {
+            log[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        }
+        log[4096 + 24..4096 + 32].copy_from_slice(&600_u64.to_le_bytes());
+        log[4096 + ENTRY..4096 + ENTRY + 600].fill(0xff);
+        let text = &read(&log, 1 << 20).unwrap().marks[0].text;
+        assert_eq!(text.len(), MARK_MAX - MARK_MAX % 3, "whole characters");
+    }
 
     fn stream() -> Stream {
         let mut disk = Disk::new(&DriveConfig::tiny());

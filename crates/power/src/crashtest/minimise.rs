@@ -1,8 +1,8 @@
 //! The smallest set of lost writes that still fails a check.
 //!
-//! A cut loses many writes, and most do not matter. Here the drive is one that loses exactly what
-//! it is told: the stream is played without a cut but for some pieces of commands, and the check
-//! is asked again. Delta debugging (A. Zeller, R. Hildebrandt, IEEE TSE 28(2), 2002) takes pieces
+//! A cut loses many writes, and most do not matter. Here the drive loses chosen
+//! writes: the stream is played without a cut and without some pieces of commands, and the check
+//! runs again. Delta debugging (A. Zeller, R. Hildebrandt, IEEE TSE 28(2), 2002) takes pieces
 //! away until every one is needed; then single pieces are tried, as a smaller set may be another.
 
 use super::history::{History, Piece, parts};
@@ -104,7 +104,7 @@ impl<'a> Missing<'a> {
 pub struct Smallest {
     /// The pieces.
     pub pieces: Vec<Piece>,
-    /// What the check said.
+    /// Text of the check.
     pub message: String,
     /// Checks run.
     pub checks: usize,

@@ -11,8 +11,8 @@ use std::fmt;
 pub struct CutPoint {
     /// Index of the command; the number of commands means after the last.
     pub command: usize,
-    /// `None`: before it is submitted. Otherwise so many ns after; behind the last command, so
-    /// many ns of rest.
+    /// `None`: before it is submitted. Otherwise the time after it, ns; behind the last command,
+    /// rest.
     pub inside: Option<u64>,
 }
 
@@ -60,7 +60,7 @@ pub struct Aftermath {
     pub drive: PowerDrive,
     /// How far the stream had come.
     pub reached: Reached,
-    /// What the cut did.
+    /// Effects of the cut.
     pub cut: Cut,
     /// What power-on did.
     pub recovery: Recovery,

@@ -1,13 +1,16 @@
 //! A campaign and a stream together: every cut judged, failures looked into.
 
+use super::campaign::Campaign;
+use super::cuts::{self, Cuts, Token};
 use super::history::{History, Look, Piece, Reached};
 use super::minimise::{self, Missing};
 use super::player::{self, Aftermath, CutPoint, Player};
+use super::recovered::{Check, Recovered};
 use super::report::{Breach, CutResult, LostWrite, Minimal, Report, Verdict, place};
-use super::{Campaign, Check, Cuts, Recovered, Stream, Token, cuts};
+use super::stream::Stream;
 use ssdlab_base::LabError;
 use ssdlab_ssd::command::Op;
-use ssdlab_ssd::drive::power::{DataDrive, FaultKind, PowerDrive};
+use ssdlab_ssd::drive::power::{DataDrive, FaultKind, Power, PowerDrive};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
@@ -17,18 +20,63 @@ const BLAMED_MAX: usize = 3;
 /// A campaign and a stream, ready to be cut.
 #[derive(Debug)]
 pub struct Prepared<'a> {
-    pub(super) campaign: &'a Campaign,
-    pub(super) stream: &'a Stream,
-    pub(super) base: PowerDrive,
-    pub(super) honest: PowerDrive,
-    pub(super) history: History,
-    pub(super) digest: u32,
+    campaign: &'a Campaign,
+    stream: &'a Stream,
+    base: PowerDrive,
+    honest: PowerDrive,
+    history: History,
+    digest: u32,
 }
 
 /// Where the next worker goes on.
 struct Feed<'a> {
     player: Player<'a>,
     next: usize,
+}
+
+impl Campaign {
+    /// Plays, cuts, recovers and checks, at every instant chosen.
+    ///
+    /// # Errors
+    /// When the drive is impossible.
+    pub fn run(&self, stream: &Stream, check: impl Check) -> Result<Report, LabError> {
+        let run = self.prepare(stream)?;
+        let points = run.points(self.cuts);
+        let results = run.judge_all(&points, &check, &|_| (), &|| false);
+        Ok(run.report(results, &check))
+    }
+
+    /// Runs one cut again, as its token says.
+    ///
+    /// # Errors
+    /// When the token is of another stream, drive or faults, or the drive is impossible.
+    pub fn replay(
+        &self,
+        stream: &Stream,
+        token: &Token,
+        check: impl Check,
+    ) -> Result<CutResult, LabError> {
+        let run = self.prepare(stream)?;
+        run.replay(token, &check)
+    }
+
+    /// Prepares the parts that all cuts of a stream share.
+    ///
+    /// # Errors
+    /// When the drive is impossible.
+    pub fn prepare<'a>(&'a self, stream: &'a Stream) -> Result<Prepared<'a>, LabError> {
+        let base = self.drive(&self.power)?;
+        let honest = self.drive(&Power::default())?;
+        let history = History::new(stream, &base);
+        Ok(Prepared {
+            campaign: self,
+            stream,
+            base,
+            honest,
+            history,
+            digest: self.digest(stream),
+        })
+    }
 }
 
 impl<'a> Prepared<'a> {
@@ -47,7 +95,7 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Cuts at every point, which must be in order, on all threads; `each` is told of every result
+    /// Cuts at every point, which must be in order, on all threads; `each` gets every result
     /// as it comes, and no further point is taken once `stop` says so. Results are in the order of
     /// points.
     pub fn judge_all(

@@ -1,4 +1,4 @@
-//! What a campaign found, for people.
+//! Results of a campaign, for people.
 
 use super::cuts::Token;
 use super::history::Piece;
@@ -59,7 +59,7 @@ pub struct CutResult {
     pub token: Token,
     /// Who is to blame.
     pub verdict: Verdict,
-    /// What the check said when it failed.
+    /// Text of the check when it failed.
     pub message: Option<String>,
     /// How the drive broke its word.
     pub breach: Option<Breach>,
@@ -91,7 +91,7 @@ pub struct Minimal {
     pub lost: Vec<LostWrite>,
     /// How to run it again.
     pub token: Token,
-    /// What the check says then.
+    /// Text of the check in that case.
     pub message: String,
     /// Checks that were run to find it.
     pub checks: usize,
@@ -232,7 +232,7 @@ pub fn promise(by: Promise) -> String {
     }
 }
 
-/// What a sector is, in a word.
+/// State of a sector, in a word.
 pub fn class(class: SectorClass) -> &'static str {
     match class {
         SectorClass::Current => "current",

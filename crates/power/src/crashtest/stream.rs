@@ -15,9 +15,9 @@ const TRIM_MAX: u64 = 1 << 31;
 /// Smallest access.
 const SECTOR: u64 = 512;
 
-/// A device of 512-byte sectors: what an application under test is written against.
+/// A device of 512-byte sectors: the interface of an application under test.
 ///
-/// [`Disk`] records, [`super::Recovered`] is what a cut has left; the application's code is the
+/// [`Disk`] records, [`super::Recovered`] is the drive after a cut; the application's code is the
 /// same on both.
 pub trait BlockDevice {
     /// Bytes that it offers.
@@ -32,7 +32,7 @@ pub trait BlockDevice {
     /// # Errors
     /// As [`BlockDevice::read`].
     fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<(), DataError>;
-    /// Makes durable what was written before.
+    /// Makes earlier writes durable.
     ///
     /// # Errors
     /// As [`BlockDevice::read`].
@@ -54,18 +54,18 @@ pub trait BlockDevice {
 pub struct Recorded {
     /// The command.
     pub command: Command,
-    /// What a write carries.
+    /// Data of a write.
     pub bytes: Option<SlotBytes>,
 }
 
 impl Recorded {
-    /// What it carries, as a drive takes it.
+    /// Its data in the form that a drive takes.
     pub fn payload(&self) -> Option<Payload> {
         self.bytes.clone().map(Payload::from)
     }
 }
 
-/// What the application took for acknowledged at a moment.
+/// Mark of the writes that the application took for acknowledged at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Commands that had completed.
@@ -74,7 +74,7 @@ pub struct Mark {
     pub text: String,
 }
 
-/// What an application asked of its drive, in order, each command completed before the next.
+/// Commands of an application in order, each completed before the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stream {
     /// The commands. Number k of reports is the k-th, from 1.
@@ -149,7 +149,7 @@ impl Stream {
     }
 }
 
-/// A device in memory that records what is asked of it. It never fails and never cuts; the cuts
+/// A device in memory that records its commands. It never fails and never cuts; the cuts
 /// come when its [`Stream`] is played on a modelled drive.
 #[derive(Clone, Debug)]
 pub struct Disk {

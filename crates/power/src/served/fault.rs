@@ -3,7 +3,7 @@
 use ssdlab_base::LabError;
 use ssdlab_ssd::drive::power::{FAULTS, Fault, FaultKind};
 
-/// `NAME[:PER_MILLE[:SEED]]`, or `dies-after-cuts[:CUTS]`: always, unless told otherwise, and with
+/// `NAME[:PER_MILLE[:SEED]]`, or `dies-after-cuts[:CUTS]`: always by default, and with
 /// the seed given here.
 ///
 /// # Errors

@@ -7,6 +7,7 @@ use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
 use ssdlab_serve::{Address, Lint, Power, PowerStatus, Sectors};
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,6 +46,21 @@ pub fn parse_address(text: &str) -> Result<Address, LabError> {
             _ => Err(bad("tcp takes a host and a port")),
         },
         _ => Err(bad("it begins neither with unix: nor with tcp:")),
+    }
+}
+
+/// Whether clients on other machines may reach an address.
+pub fn is_open_to_others(address: &Address) -> bool {
+    let Address::Tcp(place) = address else {
+        return false;
+    };
+    let host = place
+        .rsplit_once(':')
+        .map_or(place.as_str(), |(host, _)| host);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    match host.parse::<IpAddr>() {
+        Ok(ip) => !ip.is_loopback(),
+        Err(_) => host != "localhost",
     }
 }
 
@@ -260,6 +276,29 @@ mod tests {
         (status.promises_broken, status.cuts_with_broken) = (7, 2);
         let text = verdict(&status);
         assert!(text.contains("7 promises broken after 2") && text.contains("drive's fault"));
+    }
+
+    /// `--nbd tcp:0.0.0.0:PORT` used to give write access to every machine without a word.
+    #[test]
+    fn addresses_that_other_machines_reach_are_known() {
+        let open = [
+            "tcp:0.0.0.0:1",
+            "tcp:[::]:1",
+            "tcp:192.168.1.2:1",
+            "tcp:host:1",
+        ];
+        let own = [
+            "unix:/run/x",
+            "tcp:127.0.0.1:1",
+            "tcp:[::1]:1",
+            "tcp:localhost:1",
+        ];
+        for (addresses, is_open) in [(open, true), (own, false)] {
+            for text in addresses {
+                let address = parse_address(text).expect("good");
+                assert_eq!(is_open_to_others(&address), is_open, "{text}");
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What the host may rely on, sector by sector: what a cut would take now, and what the last one
-//! did.
+//! Promises to the host, sector by sector: data that a cut would take now, and data that the last
+//! one did.
 //!
 //! Kept small: a bit a sector for what is acknowledged and not durable, and the last writes by
 //! number. The full account of a campaign is [`ssdlab_ssd::drive::power::Oracle`].
@@ -34,11 +34,11 @@ pub(super) struct Ledger {
     cached: Vec<u64>,
     /// Words of these that are not zero, some of them twice.
     listed: Vec<u32>,
-    /// What is being changed and not acknowledged, by commands from this number on.
+    /// Changes that are not acknowledged, by commands from this number on.
     in_flight: Range<u64>,
     first: u64,
     recent: VecDeque<Written>,
-    /// What the drive held before the cut.
+    /// Contents of the drive before the cut.
     before: Option<Vec<(u32, Content)>>,
     /// Sectors that a cut changed, until they are written again.
     after: BTreeMap<u64, Durability>,

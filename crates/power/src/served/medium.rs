@@ -42,7 +42,7 @@ impl Medium {
         }
     }
 
-    /// Before anybody is told of what was done.
+    /// Called before any command is acknowledged.
     pub fn settle(&mut self) -> Result<(), LabError> {
         match self {
             Medium::Memory(_) => Ok(()),

@@ -31,11 +31,15 @@ mod fault;
 mod front;
 mod ledger;
 mod medium;
+mod said;
+mod source;
 mod state;
 pub mod switch;
 
 pub use fault::parse_fault;
-pub use front::{Places, Serving, parse_address};
+pub use front::{Places, Serving, is_open_to_others, parse_address};
+pub use said::describe;
+pub use source::{Opened, in_directory, in_memory};
 
 use medium::Medium;
 use ssdlab_base::LabError;

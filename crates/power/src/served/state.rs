@@ -259,9 +259,9 @@ impl State {
         Ok(took)
     }
 
-    /// Before anybody is told of what was done since the last call.
+    /// Called before any command since the last call is acknowledged.
     ///
-    /// Once something could not be kept nobody is told anything any more: what another connection
+    /// Once something could not be kept, nothing is acknowledged any more: what another connection
     /// waits for may have been in what was lost.
     pub fn settle(&mut self) -> Result<(), StoreError> {
         if let Some(why) = &self.broken {
@@ -339,10 +339,7 @@ impl State {
         self.closed = true;
         let why = self.broken.replace("the drive is shut down".to_string());
         match why {
-            Some(why) => Err(LabError::refused(
-                why,
-                "what was told to clients is on disk",
-            )),
+            Some(why) => Err(LabError::refused(why, "acknowledged data is on disk")),
             None => self.medium.close(),
         }
     }

@@ -1,28 +1,27 @@
-//! Looking for the next request of the kernel instead of sleeping, while they come in quick
-//! succession.
+//! Busy polling for the kernel's next request while requests arrive in quick succession.
 //!
-//! fuser reads `/dev/fuse` until it gets something, so the thread that serves looks without a
-//! pause while the device is non-blocking. Each request tells how long it was waited for; a
-//! second thread makes the device blocking again when no request comes at all.
+//! fuser reads `/dev/fuse` until it gets a request, so the serving thread polls while the device is
+//! non-blocking. Each request measures its own wait; a second thread makes the device blocking
+//! again when requests stop.
 
-use crate::hope::Hope;
+use crate::busy_poll::BusyPoll;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long a request is worth looking for: one that a loop device passes on takes as long as
-/// waking a few threads does.
-const SOON: Duration = Duration::from_micros(250);
-/// What a longer wait counts, in shorter ones.
-const LONG: i32 = 8;
-/// How long the device is looked at when no request comes at all: longer than a scheduler's tick,
-/// as where processors are few whoever asks may be behind the thread that looks, once, and is then
-/// moved to another one.
-const IN_VAIN: Duration = Duration::from_millis(5);
+/// Longest wait that counts as short: a request through a loop device takes as long as waking a
+/// few threads.
+const SHORT: Duration = Duration::from_micros(250);
+/// Weight of a long wait, in short ones.
+const LONG_WEIGHT: i32 = 8;
+/// Time without a request after which polling ends. It exceeds a scheduler's tick: where
+/// processors are few, the client may once have to wait behind the polling thread until the
+/// scheduler moves it to another processor.
+const IDLE_MAX: Duration = Duration::from_millis(5);
 
-/// One thread's requests, one after another.
+/// Polling state of a thread that serves one request after another.
 #[derive(Debug)]
 pub(super) struct Watch {
     state: Mutex<State>,
@@ -31,36 +30,36 @@ pub(super) struct Watch {
 
 #[derive(Debug)]
 struct State {
-    /// None as long as the device is not to be changed.
+    /// The device to switch between blocking and polling; `None` while it must not change.
     device: Option<OwnedFd>,
-    hope: Hope,
-    /// When the last one was answered; none while one is worked on.
+    poll: BusyPoll,
+    /// Time of the last answer; `None` while a request is being served.
     answered: Option<Instant>,
-    is_looking: bool,
-    is_over: bool,
+    is_polling: bool,
+    is_stopping: bool,
 }
 
 impl State {
-    fn look(&mut self, looking: bool) {
+    fn set_polling(&mut self, polling: bool) {
         let Some(device) = &self.device else {
             return;
         };
         let changed = fcntl_getfl(device).and_then(|mut flags| {
-            flags.set(OFlags::NONBLOCK, looking);
+            flags.set(OFlags::NONBLOCK, polling);
             fcntl_setfl(device, flags)
         });
         match changed {
-            Ok(()) => self.is_looking = looking,
-            // Looking is a matter of speed only.
+            Ok(()) => self.is_polling = polling,
+            // Polling only affects speed.
             Err(_) => self.device = None,
         }
     }
 }
 
-/// A request that is worked on; dropped when it is answered.
-pub(super) struct Asked<'a>(&'a Watch);
+/// A request being served; dropped when it is answered.
+pub(super) struct ServedRequest<'a>(&'a Watch);
 
-impl Drop for Asked<'_> {
+impl Drop for ServedRequest<'_> {
     fn drop(&mut self) {
         self.0.lock().answered = Some(Instant::now());
     }
@@ -70,10 +69,10 @@ impl Watch {
     pub fn new() -> Self {
         let state = State {
             device: None,
-            hope: Hope::new(LONG),
+            poll: BusyPoll::new(LONG_WEIGHT),
             answered: None,
-            is_looking: false,
-            is_over: false,
+            is_polling: false,
+            is_stopping: false,
         };
         Self {
             state: Mutex::new(state),
@@ -85,25 +84,25 @@ impl Watch {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A request has come.
-    pub fn asked(&self) -> Asked<'_> {
+    /// Records the arrival of a request.
+    pub fn request(&self) -> ServedRequest<'_> {
         let mut state = self.lock();
         if let Some(answered) = state.answered.take() {
-            state.hope.waited(answered.elapsed() < SOON);
+            state.poll.waited(answered.elapsed() < SHORT);
         }
-        let high = state.hope.is_high();
-        if state.device.is_some() && high != state.is_looking {
-            state.look(high);
+        let pays_off = state.poll.pays_off();
+        if state.device.is_some() && pays_off != state.is_polling {
+            state.set_polling(pays_off);
             self.changed.notify_all();
         }
-        Asked(self)
+        ServedRequest(self)
     }
 
-    /// From now on `device` is looked at when that is worth it: not with one processor, which
-    /// whoever asks needs.
+    /// Starts to switch `device` to polling whenever that pays off. It never does with a single
+    /// processor, which the client needs.
     pub fn begin(self: &Arc<Self>, device: &impl AsFd) -> std::io::Result<Watcher> {
-        let alone = std::thread::available_parallelism().is_ok_and(|count| count.get() == 1);
-        if !alone {
+        let is_single = std::thread::available_parallelism().is_ok_and(|count| count.get() == 1);
+        if !is_single {
             self.lock().device = Some(device.as_fd().try_clone_to_owned()?);
         }
         let watch = self.clone();
@@ -116,32 +115,32 @@ impl Watch {
         })
     }
 
-    /// Ends looking when requests have ended.
+    /// Ends polling when requests stop.
     fn run(&self) {
         let mut state = self.lock();
-        while !state.is_over {
-            if !state.is_looking {
+        while !state.is_stopping {
+            if !state.is_polling {
                 state = self
                     .changed
                     .wait(state)
                     .unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            let waited = self.changed.wait_timeout(state, IN_VAIN);
+            let waited = self.changed.wait_timeout(state, IDLE_MAX);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             let answered = state.answered.map(|at| at.elapsed());
-            if state.is_looking && answered.is_some_and(|since| since >= IN_VAIN) {
-                state.look(false);
+            if state.is_polling && answered.is_some_and(|since| since >= IDLE_MAX) {
+                state.set_polling(false);
             }
         }
-        if state.is_looking {
-            state.look(false);
+        if state.is_polling {
+            state.set_polling(false);
         }
         state.device = None;
     }
 }
 
-/// Ends looking when it is dropped.
+/// Ends polling when it is dropped.
 pub(super) struct Watcher {
     watch: Arc<Watch>,
     thread: Option<JoinHandle<()>>,
@@ -149,10 +148,10 @@ pub(super) struct Watcher {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        self.watch.lock().is_over = true;
+        self.watch.lock().is_stopping = true;
         self.watch.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It does nothing that can panic, and there is nobody to tell.
+            // It runs no code that can panic, and there is nobody to report an error to.
             let _ = thread.join();
         }
     }
@@ -163,34 +162,34 @@ mod tests {
     use super::*;
     use std::os::unix::net::UnixStream;
 
-    fn looks(device: &UnixStream) -> bool {
+    fn polls(device: &UnixStream) -> bool {
         fcntl_getfl(device).unwrap().contains(OFlags::NONBLOCK)
     }
 
-    /// Requests in quick succession are looked for; when they end, the device blocks again.
+    /// Requests in quick succession start polling; when they stop, the device blocks again.
     #[test]
-    fn it_looks_while_requests_come_soon_and_sleeps_when_they_end() {
+    fn it_polls_while_waits_are_short_and_sleeps_when_requests_stop() {
         if std::thread::available_parallelism().unwrap().get() == 1 {
             return;
         }
         let (device, _other) = UnixStream::pair().unwrap();
         let watch = Arc::new(Watch::new());
         let watcher = watch.begin(&device).unwrap();
-        assert!(!looks(&device));
+        assert!(!polls(&device));
         let begun = Instant::now();
-        while !looks(&device) {
-            drop(watch.asked());
-            assert!(begun.elapsed() < Duration::from_secs(60), "never looks");
+        while !polls(&device) {
+            drop(watch.request());
+            assert!(begun.elapsed() < Duration::from_secs(60), "never polls");
         }
         let begun = Instant::now();
-        while looks(&device) {
-            std::thread::sleep(IN_VAIN);
-            assert!(begun.elapsed() < Duration::from_secs(60), "looks for ever");
+        while polls(&device) {
+            std::thread::sleep(IDLE_MAX);
+            assert!(begun.elapsed() < Duration::from_secs(60), "polls for ever");
         }
         drop(watcher);
         for _ in 0..1000 {
-            drop(watch.asked());
+            drop(watch.request());
         }
-        assert!(!looks(&device), "it is over");
+        assert!(!polls(&device), "it has stopped");
     }
 }

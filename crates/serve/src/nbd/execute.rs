@@ -1,4 +1,4 @@
-//! One request, run on the drive, its reply appended to a buffer. No socket here.
+//! Runs one request on the drive and appends its reply to a buffer. No socket here.
 
 use super::handshake::Session;
 use super::reply;
@@ -7,24 +7,24 @@ use crate::lint::{Coverage, SessionNotes};
 use crate::sectors::Sectors;
 use crate::store::{Durability, Extent, StoreError, ZeroFlags};
 
-/// Most extents of one reply to BLOCK_STATUS.
+/// Maximum number of extents in one reply to BLOCK_STATUS.
 const EXTENTS_MAX: usize = 4096;
-/// Reads from so many bytes on are looked through for holes.
+/// Length in bytes from which a read is searched for holes.
 const SPARSE_MIN: u32 = 128 << 10;
 
 /// Runs the requests of one client.
 pub struct Executor<'a> {
     /// The shared drive.
     pub drive: &'a Sectors,
-    /// What the client agreed on.
+    /// The agreement of the handshake.
     pub session: Session,
-    /// What is noted of it.
+    /// Notes on the session.
     pub notes: SessionNotes,
-    /// The order of flushes of all clients.
+    /// Order of the flushes of all clients.
     pub coverage: &'a Coverage,
 }
 
-/// A request that failed: the number for the client and words.
+/// A failed request: error number for the client and message.
 struct Failure(u32, String);
 
 impl From<StoreError> for Failure {
@@ -41,7 +41,7 @@ impl From<StoreError> for Failure {
     }
 }
 
-/// The flags that a command knows; FUA is allowed, without effect, where nothing is written.
+/// The flags that a command accepts; FUA is accepted, without effect, where nothing is written.
 fn flags_allowed(command: u16) -> Option<u16> {
     Some(
         FLAG_FUA
@@ -56,7 +56,7 @@ fn flags_allowed(command: u16) -> Option<u16> {
 }
 
 impl Executor<'_> {
-    /// Runs `request`, whose payload is `payload`, and appends the reply to `out`.
+    /// Runs `request` with its payload and appends the reply to `out`.
     pub fn run(&mut self, request: &Request, payload: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
         if let Err(Failure(number, text)) = self.try_run(request, payload, out) {
@@ -66,7 +66,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Appends a reply that says why not.
+    /// Appends a reply that reports an error.
     pub fn refuse(&self, cookie: u64, number: u32, text: &str, out: &mut Vec<u8>) {
         if self.session.structured {
             reply::error(out, cookie, number, text);
@@ -136,18 +136,18 @@ impl Executor<'_> {
             ..
         } = *request;
         let Some(allowed) = flags_allowed(command) else {
-            return Err(Failure(EINVAL, format!("command {command} is not known")));
+            return Err(Failure(EINVAL, format!("unknown command {command}")));
         };
         if flags & !allowed != 0 {
             let text = format!("flags {flags:#x} do not fit command {command}");
             return Err(Failure(EINVAL, text));
         }
         if command == CMD_FLUSH {
-            // Offset and length are reserved and, as the protocol has it, not looked at.
+            // Offset and length are reserved; the protocol has the server ignore them.
             return Ok(());
         }
         if length == 0 {
-            return Err(Failure(EINVAL, "a request of no bytes".to_string()));
+            return Err(Failure(EINVAL, "a request of 0 bytes".to_string()));
         }
         let size = self.drive.size();
         if offset
@@ -222,18 +222,18 @@ impl Executor<'_> {
             length,
             ..
         } = *request;
-        let chosen: Vec<usize> = (0..2)
+        let selected: Vec<usize> = (0..2)
             .filter(|index| self.session.contexts[*index])
             .collect();
-        let Some(last) = chosen.last() else {
+        let Some(last) = selected.last() else {
             return Err(Failure(
                 EINVAL,
-                "no metadata context was chosen".to_string(),
+                "no metadata context was selected".to_string(),
             ));
         };
         let one = flags & FLAG_REQ_ONE != 0;
         let extents = self.drive.extents(offset, length.into(), EXTENTS_MAX)?;
-        for index in &chosen {
+        for index in &selected {
             let flags = if index == last { CHUNK_DONE } else { 0 };
             let mut found = merge(&extents, if *index == 0 { allocation } else { durability });
             if one {
@@ -245,7 +245,7 @@ impl Executor<'_> {
     }
 }
 
-/// Runs of one state, in bytes.
+/// Merges adjacent extents of one state; returns pairs of bytes and state.
 fn merge(extents: &[Extent], state: fn(&Extent) -> u32) -> Vec<(u32, u32)> {
     let mut found: Vec<(u32, u32)> = Vec::new();
     for extent in extents {

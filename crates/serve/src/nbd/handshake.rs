@@ -1,44 +1,44 @@
-//! The handshake, bytes in and bytes out.
+//! The handshake: bytes in, bytes out.
 
 use super::wire::*;
 
-/// Options that one client may send before it begins.
+/// Maximum number of options in one handshake.
 const OPTIONS_MAX: u32 = 4096;
 
-/// What is offered: one drive under one name. The empty name means it too.
+/// The offered drive and its name. The empty name selects it too.
 #[derive(Debug, Clone)]
 pub struct Export {
-    /// Its name.
+    /// Name of the export.
     pub name: String,
-    /// One line for people.
+    /// Description, one line.
     pub description: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Transmission flags, `SEND_DF` left out: the handshake adds it.
+    /// Transmission flags without `SEND_DF`, which the handshake adds.
     pub flags: u16,
-    /// Smallest access advertised, bytes. Smaller ones are served all the same.
+    /// Advertised smallest access in bytes. Smaller ones are served nevertheless.
     pub block_min: u32,
-    /// Preferred access, bytes.
+    /// Advertised preferred access in bytes.
     pub block_preferred: u32,
 }
 
-/// What a client agreed on.
+/// The agreement that a handshake ends with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Session {
-    /// Structured replies.
+    /// Whether replies are structured.
     pub structured: bool,
-    /// Whether each of [`CONTEXTS`] was chosen.
+    /// Whether the client selected each of [`CONTEXTS`].
     pub contexts: [bool; 2],
 }
 
-/// What to do after the bytes fed so far.
+/// The next step after the bytes fed so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Send what is queued, receive more.
+    /// Send the queued bytes, then receive more.
     More,
-    /// Send what is queued, then requests follow.
+    /// Send the queued bytes; requests follow.
     Transmit(Session),
-    /// Send what is queued, then hang up; why.
+    /// Send the queued bytes, then disconnect for this reason.
     Close(&'static str),
 }
 
@@ -57,12 +57,12 @@ pub struct Handshake {
     is_fixed: bool,
     no_zeroes: bool,
     options: u32,
-    /// Bytes to send.
+    /// Queued bytes to send.
     pub out: Vec<u8>,
 }
 
 impl Handshake {
-    /// Begins with the server's greeting queued.
+    /// Begins a handshake and queues the server's greeting.
     pub fn new(export: Export) -> Self {
         let mut out = Vec::with_capacity(256);
         out.extend(MAGIC.to_be_bytes());
@@ -80,8 +80,8 @@ impl Handshake {
         }
     }
 
-    /// Takes what it can use of `input`: how many bytes, and what to do next. Bytes after the
-    /// handshake's end are not taken.
+    /// Consumes complete parts of `input`; returns the number of bytes consumed and the next step.
+    /// Consumes no byte behind the end of the handshake.
     pub fn feed(&mut self, input: &[u8]) -> (usize, Step) {
         let mut taken = 0;
         loop {
@@ -103,7 +103,7 @@ impl Handshake {
                 self.state = State::Skip { left, option };
                 if left == 0 {
                     self.state = State::Options;
-                    self.answer(option, REP_ERR_TOO_BIG, b"more data than any option needs");
+                    self.answer(option, REP_ERR_TOO_BIG, b"the data is too long");
                 }
                 (used, Step::More)
             }
@@ -130,14 +130,14 @@ impl Handshake {
             return (0, Step::More);
         };
         if magic != OPTION_MAGIC {
-            return (16, Step::Close("wrong magic number of an option"));
+            return (16, Step::Close("an option has the wrong magic number"));
         }
         if !self.is_fixed && option != OPT_EXPORT_NAME {
-            return (16, Step::Close("an option without fixed newstyle"));
+            return (16, Step::Close("this option requires fixed newstyle"));
         }
         if length > OPTION_MAX {
             if option == OPT_EXPORT_NAME {
-                return (16, Step::Close("an export name beyond all measure"));
+                return (16, Step::Close("the export name is too long"));
             }
             self.state = State::Skip {
                 left: length,
@@ -198,7 +198,7 @@ impl Handshake {
         if self
             .context_name
             .as_deref()
-            .is_some_and(|chosen| chosen != name)
+            .is_some_and(|selected| selected != name)
         {
             self.session.contexts = [false; 2];
         }
@@ -210,7 +210,7 @@ impl Handshake {
             .ok()
             .filter(|name| self.is_ours(name));
         let Some(name) = name else {
-            return Step::Close("an export that is not here");
+            return Step::Close("unknown export");
         };
         self.out.extend(self.export.size.to_be_bytes());
         self.out.extend(self.flags().to_be_bytes());
@@ -233,11 +233,11 @@ impl Handshake {
 
     fn info(&mut self, option: u32, body: &[u8]) -> Step {
         let Some((name, asked)) = parse_info(body) else {
-            self.answer(option, REP_ERR_INVALID, b"the data does not fit together");
+            self.answer(option, REP_ERR_INVALID, b"inconsistent lengths in the data");
             return Step::More;
         };
         if !self.is_ours(name) {
-            self.answer(option, REP_ERR_UNKNOWN, b"no export of that name");
+            self.answer(option, REP_ERR_UNKNOWN, b"unknown export");
             return Step::More;
         }
         let mut export = INFO_EXPORT.to_be_bytes().to_vec();
@@ -278,13 +278,17 @@ impl Handshake {
             self.context_name = None;
         }
         if !self.session.structured {
-            return self.answer(option, REP_ERR_INVALID, b"needs structured replies first");
+            return self.answer(
+                option,
+                REP_ERR_INVALID,
+                b"requires structured replies first",
+            );
         }
         let Some((name, queries)) = parse_contexts(body) else {
-            return self.answer(option, REP_ERR_INVALID, b"the data does not fit together");
+            return self.answer(option, REP_ERR_INVALID, b"inconsistent lengths in the data");
         };
         if !self.is_ours(name) {
-            return self.answer(option, REP_ERR_UNKNOWN, b"no export of that name");
+            return self.answer(option, REP_ERR_UNKNOWN, b"unknown export");
         }
         for (index, context) in CONTEXTS.iter().enumerate() {
             let names_it = |query: &&str| {
@@ -320,7 +324,7 @@ fn parse_contexts(body: &[u8]) -> Option<(&str, Vec<&str>)> {
     let mut bytes = Reader(body);
     let name = bytes.string()?;
     let count = bytes.u32()?;
-    // A query takes four bytes at least, so that the body bounds what is collected.
+    // A query takes at least four bytes, so the body bounds the number of queries.
     if count as usize > bytes.0.len() / 4 {
         return None;
     }

@@ -1,22 +1,20 @@
-//! Replies as bytes.
+//! Encodes replies.
 
 use super::wire::*;
 use crate::store::Piece;
 
-/// Bytes of the head of a simple reply.
-pub const SIMPLE_HEAD: usize = 16;
-/// Bytes of the head of a chunk of data, its offset included.
-pub const DATA_HEAD: usize = 28;
+/// Length in bytes of the head of a chunk of data, its offset included.
+const DATA_HEAD: usize = 28;
 
-/// A simple reply, or the head of one with data.
+/// Appends a simple reply, or the head of one with data.
 pub fn simple(out: &mut Vec<u8>, cookie: u64, error: u32) {
     out.extend(SIMPLE_REPLY_MAGIC.to_be_bytes());
     out.extend(error.to_be_bytes());
     out.extend(cookie.to_be_bytes());
 }
 
-/// The head of a chunk of a structured reply.
-pub fn chunk(out: &mut Vec<u8>, cookie: u64, flags: u16, kind: u16, length: u32) {
+/// Appends the head of a chunk of a structured reply.
+fn chunk(out: &mut Vec<u8>, cookie: u64, flags: u16, kind: u16, length: u32) {
     out.extend(STRUCTURED_REPLY_MAGIC.to_be_bytes());
     out.extend(flags.to_be_bytes());
     out.extend(kind.to_be_bytes());
@@ -24,12 +22,12 @@ pub fn chunk(out: &mut Vec<u8>, cookie: u64, flags: u16, kind: u16, length: u32)
     out.extend(length.to_be_bytes());
 }
 
-/// A whole structured reply that says nothing but "done".
+/// Appends a complete structured reply without content.
 pub fn none(out: &mut Vec<u8>, cookie: u64) {
     chunk(out, cookie, CHUNK_DONE, CHUNK_NONE, 0);
 }
 
-/// A whole structured reply with an error and words.
+/// Appends a complete structured reply with an error and its message.
 pub fn error(out: &mut Vec<u8>, cookie: u64, number: u32, text: &str) {
     let text = &text.as_bytes()[..text.len().min(NAME_MAX)];
     chunk(out, cookie, CHUNK_DONE, CHUNK_ERROR, 6 + text.len() as u32);
@@ -38,26 +36,26 @@ pub fn error(out: &mut Vec<u8>, cookie: u64, number: u32, text: &str) {
     out.extend(text);
 }
 
-/// The head of a chunk of data; `length` bytes follow.
+/// Appends the head of a chunk of data; `length` bytes must follow.
 pub fn data_head(out: &mut Vec<u8>, cookie: u64, flags: u16, offset: u64, length: u32) {
     chunk(out, cookie, flags, CHUNK_OFFSET_DATA, length + 8);
     out.extend(offset.to_be_bytes());
 }
 
-/// A chunk that says "zeroes".
-pub fn hole(out: &mut Vec<u8>, cookie: u64, flags: u16, offset: u64, length: u32) {
+/// Appends a chunk of zeroes.
+fn hole(out: &mut Vec<u8>, cookie: u64, flags: u16, offset: u64, length: u32) {
     chunk(out, cookie, flags, CHUNK_OFFSET_HOLE, 12);
     out.extend(offset.to_be_bytes());
     out.extend(length.to_be_bytes());
 }
 
-/// Chunks of data and holes, as long as what they hold goes on.
+/// Chunks of data and holes; adjacent pieces of one kind share a chunk.
 pub struct Chunks<'a> {
     out: &'a mut Vec<u8>,
     cookie: u64,
-    /// Offset of the next byte.
+    /// Offset of the next piece.
     at: u64,
-    /// Where the chunk that may go on begins.
+    /// The chunk that the next piece may extend.
     last: Option<Last>,
 }
 
@@ -69,7 +67,7 @@ struct Last {
 }
 
 impl<'a> Chunks<'a> {
-    /// Chunks of a reply that begins at `offset`.
+    /// Begins a reply at `offset`.
     pub fn new(cookie: u64, offset: u64, out: &'a mut Vec<u8>) -> Self {
         Self {
             out,
@@ -79,11 +77,11 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    /// Adds what comes next.
+    /// Appends the next piece.
     pub fn add(&mut self, piece: Piece<'_>) {
         let is_hole = matches!(piece, Piece::Zeroes(_));
         if self.last.is_none_or(|last| last.is_hole != is_hole) {
-            self.settle(0);
+            self.complete(0);
             let start = self.out.len();
             self.last = Some(Last {
                 start,
@@ -103,8 +101,8 @@ impl<'a> Chunks<'a> {
         };
     }
 
-    /// The last chunk is complete: what its head did not know is put there.
-    fn settle(&mut self, flags: u16) {
+    /// Completes the head of the last chunk.
+    fn complete(&mut self, flags: u16) {
         let Some(last) = self.last.take() else {
             return;
         };
@@ -117,13 +115,13 @@ impl<'a> Chunks<'a> {
         self.out[last.start..last.start + DATA_HEAD].copy_from_slice(&head);
     }
 
-    /// Nothing follows.
+    /// Ends the reply.
     pub fn end(mut self) {
-        self.settle(CHUNK_DONE);
+        self.complete(CHUNK_DONE);
     }
 }
 
-/// A chunk of block states of one context: pairs of bytes and state.
+/// Appends a chunk of block states of one context: pairs of bytes and state.
 pub fn states(out: &mut Vec<u8>, cookie: u64, flags: u16, context: u32, found: &[(u32, u32)]) {
     chunk(
         out,
@@ -144,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_of_a_kind_become_one_chunk_and_the_last_is_marked() {
+    fn pieces_of_one_kind_share_a_chunk_and_the_last_chunk_is_marked() {
         let mut out = vec![9];
         let mut chunks = Chunks::new(5, 4096, &mut out);
         for piece in [

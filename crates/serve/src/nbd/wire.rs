@@ -82,24 +82,45 @@ pub const ESHUTDOWN: u32 = 108;
 pub const STATE_HOLE: u32 = 1;
 pub const STATE_ZERO: u32 = 2;
 
-/// States of `ssdlab:durability`; none set is durable.
+/// States of `ssdlab:durability`; 0 means durable.
 pub const STATE_NEVER_WRITTEN: u32 = 1;
 pub const STATE_CACHED: u32 = 2;
 pub const STATE_OLDER: u32 = 4;
 pub const STATE_TORN: u32 = 8;
 pub const STATE_LOST: u32 = 16;
 
-/// Metadata contexts, in the order of their numbers from 1.
+/// Metadata contexts in the order of their numbers, which begin at 1.
 pub const CONTEXTS: [&str; 2] = ["base:allocation", "ssdlab:durability"];
 
-/// Bytes of a request without its payload.
+/// Length in bytes of a request without its payload.
 pub const REQUEST_BYTES: usize = 28;
-/// Most bytes of a read or write.
+/// Maximum length in bytes of a read or write.
 pub const PAYLOAD_MAX: u32 = 64 << 20;
-/// Most bytes of an option's data that are looked at.
+/// Maximum length in bytes of an option's data.
 pub const OPTION_MAX: u32 = 64 << 10;
-/// Most bytes of a name.
+/// Maximum length in bytes of a string.
 pub const NAME_MAX: usize = 4096;
+
+/// Encodes an option as a client sends it.
+pub fn option(number: u32, body: &[u8]) -> Vec<u8> {
+    let mut bytes = OPTION_MAGIC.to_be_bytes().to_vec();
+    bytes.extend(number.to_be_bytes());
+    bytes.extend((body.len() as u32).to_be_bytes());
+    bytes.extend(body);
+    bytes
+}
+
+/// Encodes the data of SET_META_CONTEXT and LIST_META_CONTEXT for the export `name`.
+pub fn context_queries(name: &str, queries: &[&str]) -> Vec<u8> {
+    let mut body = (name.len() as u32).to_be_bytes().to_vec();
+    body.extend(name.as_bytes());
+    body.extend((queries.len() as u32).to_be_bytes());
+    for query in queries {
+        body.extend((query.len() as u32).to_be_bytes());
+        body.extend(query.as_bytes());
+    }
+    body
+}
 
 /// One request, without its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,12 +132,12 @@ pub struct Request {
     pub length: u32,
 }
 
-/// Numbers in the order of the network, from the front of a slice.
+/// Reads big-endian numbers from the front of a slice.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// The next `count` bytes, if there are so many.
+    /// Takes the next `count` bytes; `None` if fewer are left.
     pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(count)?;
         self.0 = tail;
@@ -139,7 +160,7 @@ impl<'a> Reader<'a> {
         self.array().map(u64::from_be_bytes)
     }
 
-    /// A string with its length in front, at most [`NAME_MAX`] bytes of UTF-8.
+    /// Takes a string of at most [`NAME_MAX`] bytes of UTF-8, preceded by its length.
     pub fn string(&mut self) -> Option<&'a str> {
         let length = self.u32()? as usize;
         if length > NAME_MAX {
@@ -150,7 +171,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Request {
-    /// Reads a request; nothing if the magic number is wrong.
+    /// Decodes a request; `None` if the magic number is wrong.
     pub fn parse(bytes: &[u8; REQUEST_BYTES]) -> Option<Self> {
         let mut bytes = Reader(bytes);
         if bytes.u32()? != REQUEST_MAGIC {
@@ -165,7 +186,7 @@ impl Request {
         })
     }
 
-    /// The bytes that a client sends.
+    /// Encodes the request as a client sends it.
     pub fn encode(&self) -> [u8; REQUEST_BYTES] {
         let mut bytes = [0; REQUEST_BYTES];
         bytes[..4].copy_from_slice(&REQUEST_MAGIC.to_be_bytes());
@@ -177,7 +198,7 @@ impl Request {
         bytes
     }
 
-    /// Bytes that follow the request.
+    /// Length in bytes of the payload that follows the request.
     pub fn payload(&self) -> u32 {
         if self.command == CMD_WRITE {
             self.length

@@ -18,26 +18,6 @@ fn read<const N: usize>(stream: &mut Stream) -> [u8; N] {
     bytes
 }
 
-/// An option as bytes.
-pub fn option(number: u32, body: &[u8]) -> Vec<u8> {
-    let mut bytes = OPTION_MAGIC.to_be_bytes().to_vec();
-    bytes.extend(number.to_be_bytes());
-    bytes.extend((body.len() as u32).to_be_bytes());
-    bytes.extend(body);
-    bytes
-}
-
-/// The data of SET_META_CONTEXT and LIST_META_CONTEXT.
-pub fn contexts(queries: &[&str]) -> Vec<u8> {
-    let mut body = vec![0; 4];
-    body.extend((queries.len() as u32).to_be_bytes());
-    for query in queries {
-        body.extend((query.len() as u32).to_be_bytes());
-        body.extend(query.as_bytes());
-    }
-    body
-}
-
 /// Sends an option and returns the kinds and bodies of its replies.
 fn haggle(stream: &mut Stream, number: u32, body: &[u8]) -> Vec<(u32, Vec<u8>)> {
     stream.write_all(&option(number, body)).unwrap();
@@ -72,7 +52,11 @@ impl Client {
             assert_eq!(haggle(&mut stream, OPT_STRUCTURED_REPLY, &[])[0].0, REP_ACK);
         }
         if !queries.is_empty() {
-            let found = haggle(&mut stream, OPT_SET_META_CONTEXT, &contexts(queries));
+            let found = haggle(
+                &mut stream,
+                OPT_SET_META_CONTEXT,
+                &context_queries("", queries),
+            );
             assert_eq!(found.len(), queries.len() + 1);
         }
         let found = haggle(&mut stream, OPT_GO, &[0; 6]);

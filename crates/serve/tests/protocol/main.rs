@@ -1,5 +1,4 @@
 //! The NBD server against clients that speak byte by byte, right and wrong.
 
 mod client;
-mod mutations;
 mod nbd;

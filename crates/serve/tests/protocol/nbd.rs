@@ -52,7 +52,7 @@ fn what_is_written_is_read_with_and_without_structure() {
     }
 }
 
-/// A write of so many bytes of its own, as the client sends it.
+/// A write of `length` bytes that are its cookie, as the client sends it.
 fn write_request(cookie: u64, length: u32) -> Vec<u8> {
     let request = Request {
         flags: 0,

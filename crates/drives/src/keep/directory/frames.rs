@@ -113,11 +113,21 @@ impl Frames {
 
 /// Reads whole frames until the end or the first that is none; returns how many bytes they take,
 /// and what was said in them.
-pub fn read(path: &Path, mut each: impl FnMut(Record)) -> Result<(u64, Said), LabError> {
+pub fn read(path: &Path, each: impl FnMut(Record)) -> Result<(u64, Said), LabError> {
     let failed = |error| LabError::file("reading", path, error);
     let file = File::open(path).map_err(failed)?;
     let all = file.metadata().map_err(failed)?.len();
-    let mut input = std::io::BufReader::new(file);
+    read_from(std::io::BufReader::new(file), all, path, each)
+}
+
+/// Reads whole frames of an `input` of `all` bytes, as [`read`] does; `path` names it in messages.
+pub fn read_from(
+    mut input: impl Read,
+    all: u64,
+    path: &Path,
+    mut each: impl FnMut(Record),
+) -> Result<(u64, Said), LabError> {
+    let failed = |error| LabError::file("reading", path, error);
     let mut said = Said::default();
     let mut bytes = 0;
     let mut payload = Vec::new();

@@ -56,6 +56,28 @@ const LOG_BYTES_MIN: u64 = 64 << 20;
 /// How often the lock is asked for, every 10 ms.
 const LOCK_TRIES: u32 = 20;
 
+/// Decodes the frames at the beginning of a log or checkpoint: number of bytes that they take and
+/// the records, encoded again. Reading stops at the first frame that is cut short or damaged.
+///
+/// # Errors
+/// When a frame with a correct checksum does not hold a record.
+pub fn decode_frames(bytes: &[u8], name: &Path) -> Result<(u64, Vec<Vec<u8>>), LabError> {
+    let mut records = Vec::new();
+    let (taken, _) = frames::read_from(bytes, bytes.len() as u64, name, |record| {
+        records.push(record);
+    })?;
+    let mut said = records::Said::default();
+    let mut encoded = Vec::new();
+    for record in &records {
+        let mut payload = Vec::new();
+        let mut out = ssdlab_ssd::image::Writer::new(&mut payload);
+        let saved = record.save(&mut out, &mut said).and_then(|()| out.flush());
+        saved.map_err(|error| LabError::refused(error.to_string(), ""))?;
+        encoded.push(payload);
+    }
+    Ok((taken, encoded))
+}
+
 /// What a drive directory survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Safety {

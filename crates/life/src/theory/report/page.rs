@@ -1,7 +1,7 @@
 //! The page: the answer, the misses, then each group with its plots and its table.
 
+use super::row::{About, Row, Source};
 use super::scatter::{self, Point, Y, legend, scatter};
-use super::{About, Row, Source};
 use maud::{Markup, PreEscaped, html};
 use ssdlab_view::page::plain_page;
 

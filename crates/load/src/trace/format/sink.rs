@@ -67,8 +67,12 @@ impl Sink {
     ///
     /// # Errors
     /// Why it cannot.
-    pub fn take(&mut self, event: Event) -> Result<(), Why> {
+    pub fn take(&mut self, mut event: Event) -> Result<(), Why> {
         checked(&event)?;
+        if event.op == Op::Flush {
+            // Some formats give a flush the place of the next command.
+            (event.offset, event.len) = (0, 0);
+        }
         self.events.push(event);
         Ok(())
     }
@@ -76,6 +80,9 @@ impl Sink {
 
 /// What no command can be.
 pub(in crate::trace) fn checked(event: &Event) -> Result<(), Why> {
+    if event.done_ns.is_some_and(|done| done < event.issued_ns) {
+        return Err("it completes before it was issued".to_owned());
+    }
     if event.op == Op::Flush {
         return Ok(());
     }
@@ -95,9 +102,6 @@ pub(in crate::trace) fn checked(event: &Event) -> Result<(), Why> {
             event.op.name(),
             event.len
         ));
-    }
-    if event.done_ns.is_some_and(|done| done < event.issued_ns) {
-        return Err("it completes before it was issued".to_owned());
     }
     Ok(())
 }

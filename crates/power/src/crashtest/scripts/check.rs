@@ -1,16 +1,22 @@
 //! The check script.
 
-use super::{Attached, Outcome, ScriptCampaign, file_error};
+use super::attach::Attached;
+use super::files::file_error;
+use super::run::Outcome;
+use super::settings::Settings;
 use crate::crashtest::{Recovered, Token};
 use crate::served::ServedDrive;
 use ssdlab_base::LabError;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The check script, and the first reason why it could not be run.
 pub(super) struct ScriptCheck<'a> {
-    campaign: &'a ScriptCampaign,
+    settings: &'a Settings,
+    /// Directory of the campaign.
+    out: &'a Path,
     stop: &'a Arc<AtomicBool>,
     broken: Mutex<Option<LabError>>,
     /// Tokens of the cuts whose check came to no end: they have no verdict.
@@ -19,9 +25,14 @@ pub(super) struct ScriptCheck<'a> {
 
 impl<'a> ScriptCheck<'a> {
     /// Ends its scripts when `stop` is set.
-    pub fn new(campaign: &'a ScriptCampaign, stop: &'a Arc<AtomicBool>) -> ScriptCheck<'a> {
+    pub fn new(
+        settings: &'a Settings,
+        out: &'a Path,
+        stop: &'a Arc<AtomicBool>,
+    ) -> ScriptCheck<'a> {
         ScriptCheck {
-            campaign,
+            settings,
+            out,
             stop,
             broken: Mutex::new(None),
             open: Mutex::new(BTreeSet::new()),
@@ -84,8 +95,7 @@ impl<'a> ScriptCheck<'a> {
     }
 
     fn try_run(&self, recovered: &Recovered) -> Result<Outcome, LabError> {
-        let settings = &self.campaign.settings;
-        let options = settings.options(self.stop);
+        let options = self.settings.options(self.stop);
         let drive = ServedDrive::in_memory(recovered.drive().clone());
         let attached = Attached::new(Arc::new(drive), &options)?;
         let marks = attached.folder().join("marks");
@@ -98,12 +108,12 @@ impl<'a> ScriptCheck<'a> {
         // With many missing pieces a token is longer than a file's name may be.
         let token = recovered.token().to_string();
         let name: String = token.chars().take(120).collect();
-        let output = self.campaign.out.join("checks").join(format!("{name}.txt"));
+        let output = self.out.join("checks").join(format!("{name}.txt"));
         let env = [
             ("SSDLAB_MARKS", marks.display().to_string()),
             ("SSDLAB_CUT", token),
         ];
-        let outcome = attached.run(&settings.check, &env, &output, &options)?;
+        let outcome = attached.run(&self.settings.check, &env, &output, &options)?;
         attached.finish();
         if outcome.is_good || outcome.stopped {
             let _ = std::fs::remove_file(&output);

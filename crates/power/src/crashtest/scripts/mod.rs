@@ -1,4 +1,5 @@
-//! Campaigns of scripts: any program's workload is recorded, any program checks what a cut left.
+//! Campaigns of scripts: any program's workload is recorded, any program checks the drive after a
+//! cut.
 //!
 //! ```text
 //! OUT/campaign.json   what was asked for         OUT/results.jsonl   a line for each cut
@@ -11,6 +12,7 @@
 
 mod attach;
 mod check;
+mod files;
 mod record;
 mod results;
 mod run;
@@ -27,6 +29,7 @@ pub use tidy::clear_dead;
 use super::log_writes::{self, Dialect};
 use super::{CutPoint, CutResult, Minimal, Prepared, Recovered, Stream, Token, Verdict, place};
 use check::ScriptCheck;
+use files::{file_error, write_whole};
 use ssdlab_base::LabError;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -43,26 +46,7 @@ pub struct ScriptCampaign {
     stream: Stream,
 }
 
-fn file_error(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> LabError {
-    let path = path.to_owned();
-    move |error| LabError::file(action, path, error)
-}
-
-/// Writes a file whole or not at all.
-fn write_whole(
-    path: &Path,
-    write: impl FnOnce(&mut std::io::BufWriter<File>) -> std::io::Result<()>,
-) -> Result<(), LabError> {
-    let part = path.with_extension("part");
-    let file = File::create(&part).map_err(file_error("creating", &part))?;
-    let mut out = std::io::BufWriter::new(file);
-    write(&mut out)
-        .and_then(|()| out.flush())
-        .and_then(|()| std::fs::rename(&part, path))
-        .map_err(file_error("writing", path))
-}
-
-/// What a workload that never came to its end leaves in the directory.
+/// Files of a workload that never came to its end.
 const UNFINISHED: [&str; 5] = [
     "checks",
     "workload.txt",
@@ -251,8 +235,8 @@ impl ScriptCampaign {
         })
     }
 
-    /// Checks every cut that has no line yet; `progress` is told how many are done, of how many.
-    /// `stop` ends it early, with what there is.
+    /// Checks every cut that has no line yet; `progress` gets the number done and the number of
+    /// all. `stop` ends it early, with the results so far.
     ///
     /// # Errors
     /// When scripts cannot be run, or files not be written.
@@ -271,7 +255,7 @@ impl ScriptCampaign {
             .copied()
             .filter(|&point| !done.contains_key(&prepared.token(point).to_string()))
             .collect();
-        let check = ScriptCheck::new(self, stop);
+        let check = ScriptCheck::new(&self.settings, &self.out, stop);
         let state = Mutex::new((file, points.len() - left.len()));
         let call = |recovered: &mut Recovered| check.run(recovered);
         let each = |result: &CutResult| {
@@ -391,7 +375,7 @@ impl ScriptCampaign {
     ) -> Result<(CutResult, String), LabError> {
         let campaign = self.settings.campaign(&self.stream, 1)?;
         let prepared = campaign.prepare(&self.stream)?;
-        let check = ScriptCheck::new(self, stop);
+        let check = ScriptCheck::new(&self.settings, &self.out, stop);
         let call = |recovered: &mut Recovered| check.run(recovered);
         let result = prepared.replay(token, &call)?;
         check.broken()?;

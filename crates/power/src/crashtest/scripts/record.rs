@@ -1,4 +1,4 @@
-//! Recording what a script asks of its drive.
+//! Recording the commands of a script.
 
 use super::attach::{Attached, ScriptOptions};
 use super::run::Outcome;
@@ -202,14 +202,14 @@ pub fn mark(socket: &Path, text: &str) -> Result<(), LabError> {
     }
 }
 
-/// What a workload script did.
+/// Recording of a workload script.
 #[derive(Debug)]
 pub struct Recording {
-    /// What it asked of the drive.
+    /// Its commands.
     pub stream: Stream,
     /// How it ended.
     pub outcome: Outcome,
-    /// What its clients promised themselves.
+    /// Notes on the clients' use of flushes.
     pub lint: String,
 }
 

@@ -1,4 +1,4 @@
-//! What a campaign of scripts found.
+//! Results of a campaign of scripts.
 
 use crate::crashtest::{Minimal, Verdict};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What a campaign of scripts was asked for.
+//! Settings of a campaign of scripts.
 
 use super::ScriptOptions;
 use crate::crashtest::{Campaign, Cuts, Stream};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// What a campaign was asked for; `campaign.json`.
+/// Settings of a campaign; `campaign.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {

@@ -1,4 +1,4 @@
-//! Cleaning up behind a script: mounts, loop devices, and what a killed run has left.
+//! Cleaning up behind a script: mounts, loop devices, remains of a killed run.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(5);
 /// How long the kernel gets to let go of a loop device.
 const LET_GO: Duration = Duration::from_secs(5);
-/// What the folders of campaigns begin with, in the system's folder for temporary files.
+/// Prefix of the folders of campaigns in the system's folder for temporary files.
 pub const FOLDER_PREFIX: &str = "ssdlab-";
 /// Where the drive's file is mounted in such a folder.
 pub const FILE_FOLDER: &str = "file";
@@ -34,7 +34,7 @@ fn mounts() -> Vec<Mount> {
     lines.collect()
 }
 
-/// Unmounts and detaches what a script has left in `folder` or on files in it, but for the drive's
+/// Unmounts and detaches the remains of a script in `folder` or on files in it, but for the drive's
 /// own file, and waits until the kernel has let go of the loop devices: it does so some time after
 /// `losetup -d`, and until then the file of the drive is busy.
 pub fn tidy(folder: &Path) {

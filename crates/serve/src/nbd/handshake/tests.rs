@@ -11,25 +11,6 @@ fn export() -> Export {
     }
 }
 
-fn option(number: u32, body: &[u8]) -> Vec<u8> {
-    let mut bytes = OPTION_MAGIC.to_be_bytes().to_vec();
-    bytes.extend(number.to_be_bytes());
-    bytes.extend((body.len() as u32).to_be_bytes());
-    bytes.extend(body);
-    bytes
-}
-
-fn contexts(name: &str, queries: &[&str]) -> Vec<u8> {
-    let mut body = (name.len() as u32).to_be_bytes().to_vec();
-    body.extend(name.as_bytes());
-    body.extend((queries.len() as u32).to_be_bytes());
-    for query in queries {
-        body.extend((query.len() as u32).to_be_bytes());
-        body.extend(query.as_bytes());
-    }
-    body
-}
-
 /// A handshake past the client's flags, its greeting forgotten.
 fn begun() -> Handshake {
     let mut handshake = Handshake::new(export());
@@ -63,7 +44,7 @@ fn one_byte_at_a_time_comes_to_the_same() {
     bytes.extend(option(OPT_STRUCTURED_REPLY, &[]));
     bytes.extend(option(
         OPT_SET_META_CONTEXT,
-        &contexts("", &["base:allocation", "x"]),
+        &context_queries("", &["base:allocation", "x"]),
     ));
     bytes.extend(option(OPT_GO, &[0; 6]));
     let mut whole = Handshake::new(export());
@@ -98,21 +79,26 @@ fn df_is_offered_with_structured_replies_only() {
 #[test]
 fn contexts_need_structure_and_the_same_name() {
     let mut handshake = begun();
-    let body = contexts("", &CONTEXTS);
+    let body = context_queries("", &CONTEXTS);
     let found = ask(&mut handshake, OPT_SET_META_CONTEXT, &body);
     assert_eq!(found[0].0, REP_ERR_INVALID);
     ask(&mut handshake, OPT_STRUCTURED_REPLY, &[]);
     let listed = ask(
         &mut handshake,
         OPT_LIST_META_CONTEXT,
-        &contexts("", &["base:"]),
+        &context_queries("", &["base:"]),
     );
     assert_eq!(
         listed[0],
         (REP_META_CONTEXT, [&[0; 4], CONTEXTS[0].as_bytes()].concat())
     );
     assert_eq!(
-        ask(&mut handshake, OPT_LIST_META_CONTEXT, &contexts("", &[])).len(),
+        ask(
+            &mut handshake,
+            OPT_LIST_META_CONTEXT,
+            &context_queries("", &[])
+        )
+        .len(),
         3
     );
     assert_eq!(ask(&mut handshake, OPT_SET_META_CONTEXT, &body).len(), 3);

@@ -1,0 +1,68 @@
+//! The life that the arguments ask for.
+
+use super::args::Age;
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_size;
+use ssdlab_drives::keep::manner::Manner;
+use ssdlab_drives::settings::Setting;
+use ssdlab_drives::{catalogue, settings};
+use ssdlab_life::age::live::Keep;
+use ssdlab_life::age::{Plan, Until};
+use std::path::Path;
+
+/// Where checkpoints are left, and how often.
+pub fn keep(args: &Age, dir: &Path) -> Result<Keep, LabError> {
+    let named = args.checkpoint.clone().or_else(|| args.resume.clone());
+    let usual = named.as_ref().map(|_| "10TB".to_owned());
+    let every = match args.every.clone().or(usual) {
+        Some(size) => parse_size(&size)?.max(1),
+        None => u64::MAX,
+    };
+    Ok(Keep {
+        at_the_end: named.is_some(),
+        path: named.unwrap_or_else(|| dir.join("life.ckpt")),
+        every,
+    })
+}
+
+/// The life of a new drive.
+pub fn fresh(args: &Age, until: Until) -> Result<Plan, LabError> {
+    let name = args.drive.as_deref().unwrap_or_default();
+    let name = name.strip_prefix("drive:").unwrap_or(name);
+    let settings = args.set.iter().map(|text| Setting::parse(text));
+    let settings = settings.collect::<Result<Vec<_>, _>>()?;
+    let drive = settings::apply(&catalogue::open(name)?, &settings)?;
+    let block = parse_size(&args.block)?;
+    let block = u32::try_from(block).map_err(|_| {
+        LabError::refused(
+            format!("a block of {}: up to 16 MiB is allowed", args.block),
+            "choose a smaller --block",
+        )
+    })?;
+    let manner = Manner {
+        name: String::new(),
+        title: String::new(),
+        settings: settings.iter().map(Setting::to_string).collect(),
+        rests_on: Vec::new(),
+        pattern: args.workload.clone(),
+        block,
+        read_pct: args.read_pct,
+        trim_pct: args.trim_pct,
+        seed: args.seed,
+        per_day: match &args.per_day {
+            Some(size) => parse_size(size)?,
+            None => drive.config.user_bytes,
+        },
+        temperature_c: args.temperature,
+        fast: args.fast,
+    };
+    Plan::new(&drive, manner, until).map_err(|mut error| {
+        // Patterns are called loads elsewhere.
+        if let LabError::BadValue { option, .. } = &mut error
+            && option == "--load"
+        {
+            *option = "--workload".into();
+        }
+        error
+    })
+}

@@ -1,0 +1,56 @@
+//! Arguments of `ssdlab endurance`.
+
+use clap::Args;
+use ssdlab_life::endurance;
+
+/// `ssdlab endurance`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab endurance consumer-sata-1tb intel-dc-s3700-200gb
+  ssdlab endurance tlc-client-nvme-1tb --op 7%,28% --workload uniform
+  ssdlab endurance intel-710-100gb --workload log.csv.gz --money --price 649")]
+pub struct Endurance {
+    /// Drives of the catalogue, or drive files ending in .toml.
+    #[arg(required = true)]
+    pub drives: Vec<String>,
+    /// Work that wears them (repeatable): enterprise (JESD219), client (a stand-in), uniform,
+    /// sequential, hotcold:80/20, zipf:0.99, or the path of a trace.
+    /// [default: enterprise and client]
+    #[arg(long, value_name = "WORK")]
+    pub workload: Vec<String>,
+    /// Bytes of each command of a pattern.
+    #[arg(long, default_value = "4KiB", value_name = "SIZE")]
+    pub block: String,
+    /// Each drive with other over-provisioning, too: 7%,12%,28% (raw stays, user shrinks).
+    #[arg(long, value_name = "PERCENT,...", value_delimiter = ',')]
+    pub op: Vec<String>,
+    /// Play a drive of about this size with the same effective over-provisioning, or the whole one.
+    #[arg(long, default_value = "8GiB", value_name = "SIZE|whole")]
+    pub capacity: String,
+    /// Drive writes before the one that is measured.
+    #[arg(long, default_value_t = endurance::WARM_USUAL)]
+    pub warm: u32,
+    /// Seed of the stream.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Change a parameter of every drive, such as wear.cycles=5000.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Also per dollar: writes per second, durable ones, terabytes over the life.
+    #[arg(long)]
+    pub money: bool,
+    /// US dollars of each drive; without it the catalogue's price, where it has one.
+    #[arg(long, value_name = "USD", requires = "money")]
+    pub price: Option<f64>,
+    /// Drives at once.
+    /// [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Print as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// No notes on standard error.
+    #[arg(long, short)]
+    pub quiet: bool,
+}

@@ -1,0 +1,56 @@
+//! Arguments of `ssdlab serve`.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// `ssdlab serve`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab create my-drive --drive intel-dc-s3700-100gb --size 1GiB
+  ssdlab serve my-drive --nbd unix:nbd.sock --control switch.sock
+  ssdlab serve my-drive --fuse mnt/drive --pace real --fault ignores-flush
+  ssdlab serve drive:consumer-sata-1tb --size 1GiB --nbd unix:nbd.sock
+  ssdlab power cut-when --flush 3 --inside --wait --control switch.sock
+
+It runs until Ctrl-C or SIGTERM, then shuts the drive down and prints what it
+noted of each client. A second Ctrl-C ends it at once, as a power cut would.")]
+pub struct Serve {
+    /// The directory; `ssdlab create` makes one. Or drive:NAME, a new drive of the catalogue in
+    /// memory: nothing of it is kept.
+    #[arg(value_name = "DRIVE_DIR|drive:NAME")]
+    pub directory: PathBuf,
+    /// Bytes that drive:NAME offers. [default: as the drive]
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// Listen for NBD clients: unix:PATH or tcp:HOST:PORT; may be repeated.
+    #[arg(long, value_name = "ADDRESS")]
+    pub nbd: Vec<String>,
+    /// Be a file, for losetup: its name in an empty folder (mnt/drive). Needs /dev/fuse.
+    #[arg(long, value_name = "FOLDER/FILE")]
+    pub fuse: Option<PathBuf>,
+    /// Listen for `ssdlab power` at this unix socket.
+    #[arg(long, value_name = "SOCKET")]
+    pub control: Option<PathBuf>,
+    /// How long commands take.
+    #[arg(long, value_enum, default_value = "fast")]
+    pub pace: PaceName,
+    /// Fault of the drive: NAME[:PERMILLE[:SEED]]; may be repeated.
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<String>,
+    /// Seed of faults that have none, and of where inside a flush a cut falls.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// On FLUSH and FUA also sync the directory's files, so that it survives the machine.
+    #[arg(long)]
+    pub sync: bool,
+}
+
+/// `--pace`.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PaceName {
+    /// As long as the modelled drive takes.
+    Real,
+    /// As long as computing them takes.
+    Fast,
+}

@@ -1,0 +1,117 @@
+//! The plan of a life from its arguments.
+
+use super::args::Simulate;
+use super::files::timing;
+use crate::output::say;
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_size;
+use ssdlab_drives::catalogue::CatalogueDrive;
+use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::settings::Setting;
+use ssdlab_drives::{catalogue, settings};
+use ssdlab_life::age::left;
+use ssdlab_life::simulate::{Fill, Gear, Plan, Until};
+use ssdlab_load::synthetic::{Load, Pattern};
+use ssdlab_ssd::{Bytes, Drive};
+use std::time::Instant;
+
+/// The life asked for, without a drive: it is put in by [`Plan::on`].
+pub fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<Plan, LabError> {
+    let bytes = parse_size(&args.block)?;
+    let block = u32::try_from(bytes).map_err(|_| {
+        LabError::refused(
+            format!("a block of {}: up to 16 MiB is allowed", Bytes(bytes)),
+            "choose a smaller --block",
+        )
+    })?;
+    let until = Until::parse(&args.until)?;
+    let gear = match &args.gear {
+        Some(gear) => Gear::parse(gear)?,
+        None if matches!(until, Until::Time(_)) || args.save.is_some() || args.from.is_some() => {
+            Gear::Timed
+        }
+        None => Gear::Counting,
+    };
+    let usual = if args.from.is_some() {
+        "none"
+    } else {
+        "sequential"
+    };
+    Ok(Plan {
+        name: String::new(),
+        title: String::new(),
+        config: drive.config.clone(),
+        settings: Vec::new(),
+        rests_on: Vec::new(),
+        attributes: None,
+        history: Vec::new(),
+        gear,
+        load: Load {
+            pattern: Pattern::parse(&args.load)?,
+            block,
+            read_pct: args.read_pct,
+            trim_pct: args.trim_pct,
+            seed: args.seed,
+        },
+        depth: args.iodepth,
+        fill: Fill::parse(args.fill.as_deref().unwrap_or(usual))?,
+        until,
+    }
+    .on(drive))
+}
+
+pub type Begun = Option<(Drive, About)>;
+
+pub fn plan(args: &Simulate, settings: &[Setting]) -> Result<(Plan, Begun), LabError> {
+    let Some(path) = &args.from else {
+        let drive = settings::apply(&catalogue::open(drive_name(args)?)?, settings)?;
+        let plan = Plan {
+            settings: settings.iter().map(Setting::to_string).collect(),
+            ..bare(args, &drive)?
+        };
+        return Ok((plan, None));
+    };
+    if !settings.is_empty() || args.drive.is_some() {
+        return Err(LabError::refused(
+            "a saved drive is what it was saved as: neither --drive nor --set goes with --from",
+            "make another with other parameters, and --save that",
+        ));
+    }
+    let began = Instant::now();
+    let (drive, about) = left::open(path)?;
+    let bytes = path.metadata().map_or(0, |m| m.len());
+    say(args.quiet, &timing("loaded", bytes, began));
+    // Any drive of the catalogue: everything of it is replaced.
+    let stand_in = catalogue::drive(&catalogue::names()?[0])?;
+    let plan = Plan {
+        name: about.name.clone(),
+        title: about.title.clone(),
+        config: drive.config().clone(),
+        settings: about.settings.clone(),
+        rests_on: about.rests_on.clone(),
+        attributes: about.attributes,
+        history: about.history.clone(),
+        ..bare(args, &stand_in)?
+    };
+    Ok((plan, Some((drive, about))))
+}
+
+pub fn counting_is_not_saved(args: &Simulate, plan: &Plan) -> Result<(), LabError> {
+    if plan.gear == Gear::Counting && (args.save.is_some() || args.from.is_some()) {
+        return Err(LabError::refused(
+            "only drives in the timed gear are saved and loaded",
+            "leave --gear out, or --gear timed",
+        ));
+    }
+    Ok(())
+}
+
+pub fn drive_name(args: &Simulate) -> Result<&str, LabError> {
+    let name = args.drive.as_deref().ok_or_else(|| {
+        LabError::refused(
+            "no drive was given",
+            "--drive NAME (see `ssdlab drives list`), --drive FILE.toml or --from FILE",
+        )
+    })?;
+    Ok(name.strip_prefix("drive:").unwrap_or(name))
+}

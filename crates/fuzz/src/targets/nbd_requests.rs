@@ -1,0 +1,160 @@
+//! NBD requests on a drive: well-formed replies, and the values of a plain array of bytes.
+
+use super::nbd::{DRIVE_BYTES, SECTOR_BYTES, drive, request_streams};
+use crate::Target;
+use ssdlab_serve::nbd::wire::*;
+use ssdlab_serve::nbd::{Executor, Session};
+use ssdlab_serve::{Coverage, SessionNotes};
+
+/// The first byte selects structured replies and contexts, the rest are requests.
+pub const TARGET: Target = Target {
+    name: "nbd_requests",
+    run,
+    seeds: || {
+        let with_session = |session: u8| {
+            let streams = request_streams().into_iter();
+            streams.map(move |stream| [vec![session], stream].concat())
+        };
+        [0, 1, 7].into_iter().flat_map(with_session).collect()
+    },
+    words: &["\u{25}\u{60}"],
+};
+
+fn run(input: &[u8]) {
+    let Some((&session, mut rest)) = input.split_first() else {
+        return;
+    };
+    let drive = drive();
+    let structured = session & 1 != 0;
+    let mut executor = Executor {
+        drive: &drive,
+        session: Session {
+            structured,
+            contexts: [session & 3 == 3, session & 5 == 5],
+        },
+        notes: SessionNotes::new("fuzz".to_string(), true),
+        coverage: &Coverage::default(),
+    };
+    let mut model = vec![0; DRIVE_BYTES as usize];
+    while let Some((head, tail)) = rest.split_first_chunk::<REQUEST_BYTES>() {
+        let Some(request) = Request::parse(head) else {
+            break;
+        };
+        assert_eq!(request.encode(), *head);
+        let Some((payload, after)) = tail.split_at_checked(request.payload() as usize) else {
+            break;
+        };
+        rest = after;
+        let mut out = Vec::new();
+        executor.run(&request, payload, &mut out);
+        let outcome = reply(&request, structured, &out);
+        if outcome.is_ok() {
+            apply(&request, payload, &mut model);
+        }
+        if let (CMD_READ, Ok(bytes)) = (request.command, outcome) {
+            let start = request.offset as usize;
+            assert_eq!(bytes, model[start..start + bytes.len()], "{request:?}");
+        }
+    }
+    let mut all = vec![0; model.len()];
+    drive.read(0, &mut all).expect("power");
+    assert!(all == model, "a failed command has changed the drive");
+}
+
+/// Does to the model what a successful request does to the drive.
+fn apply(request: &Request, payload: &[u8], model: &mut [u8]) {
+    let (start, end) = (
+        request.offset,
+        request.offset.wrapping_add(request.length.into()),
+    );
+    match request.command {
+        CMD_WRITE => model[start as usize..end as usize].copy_from_slice(payload),
+        CMD_WRITE_ZEROES => model[start as usize..end as usize].fill(0),
+        CMD_TRIM => {
+            let first = start.next_multiple_of(SECTOR_BYTES) as usize;
+            let last = (end - end % SECTOR_BYTES) as usize;
+            if first < last {
+                model[first..last].fill(0);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The bytes that a well-formed reply returns, or its error.
+fn reply(request: &Request, structured: bool, out: &[u8]) -> Result<Vec<u8>, u32> {
+    let wanted = if request.command == CMD_READ {
+        request.length as usize
+    } else {
+        0
+    };
+    let mut bytes = Reader(out);
+    if !structured {
+        assert_eq!(bytes.u32(), Some(SIMPLE_REPLY_MAGIC));
+        let error = bytes.u32().expect("an error number");
+        assert_eq!(bytes.u64(), Some(request.cookie));
+        if error != 0 {
+            assert!(bytes.0.is_empty(), "data behind an error");
+            return Err(error);
+        }
+        assert_eq!(bytes.0.len(), wanted);
+        return Ok(bytes.0.to_vec());
+    }
+    let mut data = Vec::new();
+    loop {
+        assert_eq!(bytes.u32(), Some(STRUCTURED_REPLY_MAGIC));
+        let flags = bytes.u16().expect("flags");
+        let kind = bytes.u16().expect("a kind");
+        assert_eq!(bytes.u64(), Some(request.cookie));
+        let length = bytes.u32().expect("a length") as usize;
+        let body = bytes.take(length).expect("a whole chunk");
+        let error = chunk(kind, body, request, &mut data);
+        if flags & CHUNK_DONE != 0 {
+            assert!(bytes.0.is_empty(), "bytes behind the last chunk");
+            let complete = error.is_some() || data.len() == wanted;
+            assert!(complete, "{} of {wanted} bytes", data.len());
+            return error.map_or(Ok(data), Err);
+        }
+        assert!(error.is_none(), "a chunk behind an error");
+    }
+}
+
+/// Adds the content of a chunk to `data`; returns the error that it reports.
+fn chunk(kind: u16, body: &[u8], request: &Request, data: &mut Vec<u8>) -> Option<u32> {
+    let mut body = Reader(body);
+    match kind {
+        CHUNK_NONE => assert!(body.0.is_empty()),
+        CHUNK_ERROR => {
+            let error = body.u32();
+            let length = body.u16().expect("a length");
+            assert_eq!(body.0.len(), usize::from(length));
+            assert!(std::str::from_utf8(body.0).is_ok());
+            return error;
+        }
+        CHUNK_OFFSET_DATA | CHUNK_OFFSET_HOLE => {
+            let next = request.offset + data.len() as u64;
+            assert_eq!(body.u64(), Some(next), "chunks out of order");
+            if kind == CHUNK_OFFSET_DATA {
+                data.extend_from_slice(body.0);
+            } else {
+                let length = body.u32().expect("a length") as usize;
+                assert!(length <= request.length as usize);
+                data.resize(data.len() + length, 0);
+            }
+        }
+        CHUNK_BLOCK_STATUS => {
+            assert!((1..=2).contains(&body.u32().expect("a context")));
+            let mut covered = 0_u64;
+            while !body.0.is_empty() {
+                covered += u64::from(body.u32().expect("a length"));
+                body.u32().expect("a state");
+            }
+            assert!(
+                (1..=u64::from(request.length)).contains(&covered),
+                "{request:?}: {covered}"
+            );
+        }
+        _ => panic!("a chunk of kind {kind}"),
+    }
+    None
+}

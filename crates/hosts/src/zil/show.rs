@@ -1,0 +1,185 @@
+//! A run of the intent log as text, at most 80 columns, and as JSON.
+
+use super::run::Pattern;
+use super::scenario::{LogDevice, Zil};
+use crate::show::line;
+use serde_json::{Value, json};
+use ssdlab_base::check::lines;
+use ssdlab_load::trace::PatternRow;
+use ssdlab_ssd::Nanos;
+use ssdlab_view::text::wrap;
+use ssdlab_view::units;
+use std::fmt::Write as _;
+
+/// Columns of a bar.
+const BAR: usize = 40;
+/// Intervals shown on the terminal.
+const ROWS: usize = 20;
+
+/// The latency that `per_mille` of the writes were at most.
+fn quantile(sorted: &[Nanos], per_mille: usize) -> u64 {
+    let last = sorted.len().saturating_sub(1);
+    sorted.get(last * per_mille / 1000).map_or(0, |t| t.0)
+}
+
+const QUANTILES: [(&str, usize); 5] = [
+    ("50%", 500),
+    ("90%", 900),
+    ("99%", 990),
+    ("99.9%", 999),
+    ("max", 1000),
+];
+
+/// A run as JSON.
+pub fn json(run: &Zil, device: &LogDevice) -> Value {
+    let (spec, found, counts) = (&run.spec, &run.pattern, &run.counts);
+    let mut sorted = counts.latencies.clone();
+    sorted.sort_unstable();
+    let latency: serde_json::Map<_, _> = QUANTILES
+        .iter()
+        .map(|(name, at)| ((*name).to_owned(), json!(quantile(&sorted, *at))))
+        .collect();
+    let rows: Vec<_> = found.rows.iter().map(row_json).collect();
+    json!({
+        "preset": spec.preset.name(),
+        "writers": spec.writers,
+        "datasets": spec.datasets,
+        "seed": spec.seed,
+        "device": device.name,
+        "device_bytes": device.capacity,
+        "elapsed_ns": found.elapsed.0,
+        "interrupted": found.interrupted,
+        "sync_writes": counts.writes,
+        "sync_bytes": counts.bytes,
+        "sync_latency_ns": latency,
+        "log_blocks": counts.blocks,
+        "flushes": counts.flushes,
+        "groups": counts.groups,
+        "log_full": counts.full,
+        "pattern": rows,
+        "pattern_total": row_json(&found.total),
+        "seeks": found.seeks.buckets(),
+        "checks": run.checks,
+        "rests_on": device.rests_on,
+    })
+}
+
+fn row_json(row: &PatternRow) -> Value {
+    json!({
+        "interval": row.interval,
+        "random_pct": row.random_pct(),
+        "sequential_pct": row.sequential_pct(),
+        "count": row.count,
+        "random": row.random,
+        "min": row.min,
+        "max": row.max,
+        "mean": row.mean(),
+        "kib_read": row.kib_read(),
+        "kib_written": row.kib_written(),
+    })
+}
+
+/// A run for the terminal.
+pub fn text(run: &Zil, device: &LogDevice) -> String {
+    let (spec, found, counts) = (&run.spec, &run.pattern, &run.counts);
+    let seconds = found.elapsed.as_secs_f64().max(1e-9);
+    let mut out = format!(
+        "ZFS intent log, code of {}: {} on {}\nlog device: {}, {}; {}\n\n",
+        spec.preset.name(),
+        counted(spec.writers, "writer"),
+        counted(spec.datasets, "dataset"),
+        device.name,
+        units::bytes(device.capacity),
+        units::time(found.elapsed.0),
+    );
+    pattern_text(&mut out, found);
+    seeks_text(&mut out, found);
+    let mut sorted = counts.latencies.clone();
+    sorted.sort_unstable();
+    let _ = writeln!(
+        out,
+        "\nSynchronous writes: {} ({}/s), {} ({}/s)",
+        units::count(counts.writes),
+        units::rate(counts.writes as f64 / seconds),
+        units::bytes(counts.bytes),
+        units::bytes((counts.bytes as f64 / seconds) as u64),
+    );
+    let _ = write!(out, "Latency:");
+    for (name, at) in QUANTILES {
+        let _ = write!(out, "  {name} {}", units::time(quantile(&sorted, at)));
+    }
+    let _ = writeln!(
+        out,
+        "\nLog: {} blocks, {} written, {} flushes, {} groups synced{}",
+        units::count(counts.blocks),
+        units::bytes(found.total.bytes_written),
+        units::count(counts.flushes),
+        counts.groups,
+        match counts.full {
+            0 => String::new(),
+            times => format!("; full {times} times"),
+        },
+    );
+    for line in lines(&run.checks) {
+        let _ = writeln!(out, "{line}");
+    }
+    for line in &device.rests_on {
+        let text = wrap(line.as_ref(), 68).join("\n          ");
+        let _ = writeln!(out, "rests on: {text}");
+    }
+    out
+}
+
+fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+const WIDTHS: [usize; 9] = [8, 5, 5, 7, 7, 7, 7, 6, 9];
+
+fn pattern_text(out: &mut String, found: &Pattern) {
+    let head = ["%RAN", "%SEQ", "COUNT", "MIN", "MAX", "AVG", "KR", "KW"];
+    *out += &line("interval", &WIDTHS, &head);
+    for row in found.rows.iter().take(ROWS) {
+        *out += &row_text(&row.interval.to_string(), row);
+    }
+    if found.rows.len() > ROWS {
+        let more = found.rows.len() - ROWS;
+        let _ = writeln!(out, "{:>8} {more} more (--json has all)", "...");
+    }
+    *out += &row_text("all", &found.total);
+}
+
+fn row_text(first: &str, row: &PatternRow) -> String {
+    let cells = [
+        row.random_pct(),
+        row.sequential_pct(),
+        row.count,
+        row.min,
+        row.max,
+        row.mean(),
+        row.kib_read(),
+        row.kib_written(),
+    ];
+    line(
+        &format!("{first:>8}"),
+        &WIDTHS,
+        &cells.map(|cell| cell.to_string()),
+    )
+}
+
+fn seeks_text(out: &mut String, found: &Pattern) {
+    let total = found.seeks.count().max(1);
+    let _ = writeln!(
+        out,
+        "\nSeek distance, sectors of 512 B (0: follows the write before)"
+    );
+    for (bucket, count) in found.seeks.buckets() {
+        let bar = (count as usize * BAR).div_ceil(total as usize);
+        let _ = writeln!(
+            out,
+            "{bucket:>9} |{:<BAR$} {count:>9} {:>6.2} %",
+            "@".repeat(bar),
+            100.0 * count as f64 / total as f64
+        );
+    }
+}
