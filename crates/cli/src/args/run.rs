@@ -2,6 +2,10 @@
 
 use super::{OutputArgs, TargetArgs};
 use clap::{Args, ValueEnum};
+use ssdlab_base::LabError;
+use ssdlab_load::trace::ReadOptions;
+use ssdlab_load::trace::files::read_options;
+use ssdlab_load::trace::replay::Fit;
 use std::path::PathBuf;
 
 /// `ssdlab run`.
@@ -77,6 +81,26 @@ pub struct ReplayArgs {
     /// Which device, where a trace holds several; `all` takes them as one.
     #[arg(long, value_name = "NAME", requires = "trace")]
     pub device: Option<String>,
+}
+
+impl ReplayArgs {
+    /// The options of reading the trace.
+    ///
+    /// # Errors
+    /// When the format is unknown or the share is not a percentage.
+    pub fn options(&self) -> Result<ReadOptions, LabError> {
+        let format = self.trace_format.as_deref();
+        read_options(format, &self.bad_share, self.device.as_deref())
+    }
+
+    /// What to do with addresses beyond the target's end.
+    pub fn fit(&self) -> Fit {
+        match (self.wrap, self.scale) {
+            (true, _) => Fit::Wrap,
+            (_, true) => Fit::Scale,
+            _ => Fit::Refuse,
+        }
+    }
 }
 
 /// `--format`.

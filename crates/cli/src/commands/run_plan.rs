@@ -7,8 +7,7 @@ use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
 use ssdlab_load::plan::Plan;
 use ssdlab_load::profiles::Profile;
-use ssdlab_load::trace::files::read_options;
-use ssdlab_load::trace::replay::{Fit, Replay};
+use ssdlab_load::trace::replay::Replay;
 use ssdlab_load::{diskspd, fio};
 use std::path::Path;
 
@@ -72,11 +71,6 @@ fn nothing() -> LabError {
 
 fn replay(args: &Run, path: &Path) -> Result<Replay, LabError> {
     let trace = &args.trace;
-    let read = read_options(
-        trace.trace_format.as_deref(),
-        &trace.bad_share,
-        trace.device.as_deref(),
-    )?;
     let speed = match trace.speed.as_str() {
         "max" => None,
         text => Some(text.parse::<f64>().map_err(|_| {
@@ -86,12 +80,7 @@ fn replay(args: &Run, path: &Path) -> Result<Replay, LabError> {
             )
         })?),
     };
-    let fit = match (trace.wrap, trace.scale) {
-        (true, _) => Fit::Wrap,
-        (_, true) => Fit::Scale,
-        _ => Fit::Refuse,
-    };
-    let (replay, reading) = Replay::survey(path, &read, speed, fit)?;
+    let (replay, reading) = Replay::survey(path, &trace.options()?, speed, trace.fit())?;
     warn(path, &reading);
     Ok(replay)
 }
