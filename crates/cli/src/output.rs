@@ -2,7 +2,7 @@
 
 use crate::args::OutputArgs;
 use crate::clock::Utc;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use ssdlab_base::LabError;
 use ssdlab_bench::run_dir::{Existing, write_text};
 use std::io::Write;
@@ -121,6 +121,17 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
 /// When it cannot be written.
 pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Failure> {
     write_file(path, &(pretty(value)? + "\n"))
+}
+
+/// Says which self-checks failed, and returns the exit code for that.
+pub fn self_checked(failures: &[String]) -> Exit {
+    for failure in failures {
+        tell!("error: self-check failed: {failure}");
+    }
+    match failures {
+        [] => Exit::Good,
+        _ => Exit::Error,
+    }
 }
 
 /// Says something to the person, unless they asked for quiet.
