@@ -2,11 +2,13 @@
 
 use super::*;
 use crate::device::null::NullTarget;
-use crate::device::{Counters, Done, TargetFacts, TargetKind};
+use crate::device::{Counters, Done, Target, TargetFacts, TargetKind};
+use crate::record::{Ending, RunRecord, Second};
+use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
-use ssdlab_load::plan::{Distribution, JobSpec, Language, Mix, Order, Time};
+use ssdlab_load::plan::{Distribution, JobSpec, Language, Mix, Order, Phase, Plan, Time};
 use ssdlab_ssd::{Command, Nanos, Op};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Virtual time: every command takes `latency`, flushes twice as long; may fail or hang.
 struct Clockwork {
