@@ -1,7 +1,7 @@
 //! Where results go: data to standard output, talk to standard error, files to a run directory.
 
 use crate::args::OutputArgs;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use ssdlab_bench::run_dir::{Existing, write_text};
@@ -121,6 +121,17 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
 /// When it cannot be written.
 pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Failure> {
     write_file(path, &(pretty(value)? + "\n"))
+}
+
+/// Says which self-checks failed, and returns the exit code for that.
+pub fn self_checked(failures: &[String]) -> Exit {
+    for failure in failures {
+        tell!("error: self-check failed: {failure}");
+    }
+    match failures {
+        [] => Exit::Good,
+        _ => Exit::Error,
+    }
 }
 
 /// Says something to the person, unless they asked for quiet.

@@ -110,6 +110,9 @@ fn a_timed_workload_counts_from_a_checkpoint() {
     let text = fs::read_to_string(at.join("own.toml")).expect("an example");
     let intel = text.replace("name = \"own\"", "name = \"intel-own\"");
     let intel = intel.replace("interface = \"nvme\"", "interface = \"sata\"");
+    let intel = format!(
+        "{intel}\n[smart]\nset = {{ value = \"intel\", kind = \"assumed\", source = \"test\" }}\n"
+    );
     fs::write(at.join("intel-own.toml"), intel).expect("written");
     let more = "--until 3GB --out half --checkpoint early --every 1GB";
     good(at, &format!("age intel-own.toml {LIFE} {more}"));

@@ -6,7 +6,9 @@ mod plan;
 pub use args::Age;
 
 use crate::failure::{Exit, Failure};
-use crate::output::{Reserved, print, print_json, run_dir, say, write_file, write_json};
+use crate::output::{
+    Reserved, print, print_json, run_dir, say, self_checked, write_file, write_json,
+};
 use crate::progress::stop_on_signal;
 use plan::{fresh, keep};
 use ssdlab_base::check::failures;
@@ -83,11 +85,7 @@ pub fn age(args: &Age) -> Result<Exit, Failure> {
             &format!("stopped; go on with `ssdlab age --resume {path} --until ...`"),
         );
     }
-    let failed = failures(&lived.life.checks);
-    for failure in &failed {
-        tell!("error: self-check failed: {failure}");
-    }
-    if !failed.is_empty() {
+    if self_checked(&failures(&lived.life.checks)) == Exit::Error {
         return Ok(Exit::Error);
     }
     let stopped = lived.life.stopped;

@@ -2,7 +2,9 @@
 
 use crate::args::OutputArgs;
 use crate::failure::{Exit, Failure};
-use crate::output::{Reserved, print, print_json, run_dir, say, write_file, write_json};
+use crate::output::{
+    Reserved, print, print_json, run_dir, say, self_checked, write_file, write_json,
+};
 use crate::progress::stop_on_signal;
 use clap::Args;
 use ssdlab_base::LabError;
@@ -105,16 +107,12 @@ pub fn run_scenario<S: Scenario>(
     if let Some(place) = place {
         say(quiet, &place);
     }
-    let failed = failures(&report.checks);
-    for failure in &failed {
-        tell!("error: self-check failed: {failure}");
-    }
+    let exit = self_checked(&failures(&report.checks));
     if report.stopped {
         say(quiet, "stopped early: these are the results up to then");
     }
-    Ok(match (failed.is_empty(), report.stopped) {
-        (false, _) => Exit::Error,
-        (true, true) => Exit::Unknown,
-        (true, false) => Exit::Good,
+    Ok(match exit {
+        Exit::Good if report.stopped => Exit::Unknown,
+        exit => exit,
     })
 }

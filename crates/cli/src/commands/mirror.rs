@@ -1,7 +1,7 @@
 //! `ssdlab mirror`: do two mirrored drives wear out together?
 
 use crate::failure::{Exit, Failure};
-use crate::output::{print, print_json, say};
+use crate::output::{print, print_json, say, self_checked};
 use crate::progress::stop_on_signal;
 use clap::Args;
 use comfy_table::{Table, presets};
@@ -46,14 +46,7 @@ pub fn mirror(args: &MirrorArgs) -> Result<Exit, Failure> {
     };
     let stop = stop_on_signal()?;
     let found = live(&settings, &stop)?;
-    let exit = if found.faults.is_empty() {
-        Exit::Good
-    } else {
-        Exit::Error
-    };
-    for fault in &found.faults {
-        tell!("error: self-check failed: {fault}");
-    }
+    let exit = self_checked(&found.faults);
     if args.json {
         print_json(&found)?;
         return Ok(exit);

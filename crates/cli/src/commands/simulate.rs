@@ -9,10 +9,10 @@ mod plan;
 pub use args::Simulate;
 
 use crate::failure::{Exit, Failure};
-use crate::output::{Reserved, print, print_json, run_dir, say};
+use crate::output::{Reserved, print, print_json, run_dir, say, self_checked};
 use crate::progress::stop_on_signal;
 use bars::LifeBar;
-use files::{exit, keep, over, write};
+use files::{keep, over, write};
 use grid::grid;
 use plan::{counting_is_not_saved, plan};
 use ssdlab_base::clock::Utc;
@@ -77,5 +77,5 @@ pub fn simulate(args: &Simulate) -> Result<Exit, Failure> {
         quiet,
         &format!("results: {0}/  page: {0}/report.html", dir.display()),
     );
-    Ok(exit(&lived.simulation.failures()))
+    Ok(self_checked(&lived.simulation.failures()))
 }

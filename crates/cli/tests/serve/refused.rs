@@ -103,9 +103,9 @@ fn a_file_is_not_taken_for_a_dead_socket() {
         "64MiB",
         "--nbd",
     ];
-    refused(&[&serve[..], &[&nbd]].concat(), "is no socket");
+    refused(&[&serve[..], &[&nbd]].concat(), "is not a socket");
     let control = [&serve[..], &[&free, "--control", mine]].concat();
-    refused(&control, "is no socket");
+    refused(&control, "is not a socket");
     assert_eq!(std::fs::read(&path).expect("there"), b"precious");
     // What a killed server has left is no obstacle.
     create(&folder.path().join("drive"), "consumer-sata-1tb");

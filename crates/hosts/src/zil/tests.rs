@@ -5,6 +5,9 @@ use super::published::{SEEKS_FIVE, SEEKS_ONE, total_variation};
 use super::replay::{Replayed, replay};
 use super::space::Policy;
 use super::*;
+use crate::scenario::run_all;
+use ssdlab_base::check::failures;
+use ssdlab_bench::device::{Counters, Done, Target, TargetFacts};
 use ssdlab_load::trace::{Event, IoPattern, PatternRow, ReadOptions, Reader};
 use ssdlab_ssd::{Command, Nanos, Op};
 use std::collections::{BTreeMap, BTreeSet};
@@ -301,4 +304,59 @@ fn impossible_hosts_are_refused() {
         }
     }
     assert!(Preset::named("2.2").is_err());
+}
+
+/// A fixed device whose self-check fails.
+struct Broken(FixedTarget);
+
+impl Target for Broken {
+    fn facts(&self) -> &TargetFacts {
+        self.0.facts()
+    }
+    fn depth_max(&self) -> u32 {
+        self.0.depth_max()
+    }
+    fn now(&mut self) -> Nanos {
+        self.0.now()
+    }
+    fn submit(&mut self, tag: u32, command: &Command) -> Result<(), LabError> {
+        self.0.submit(tag, command)
+    }
+    fn reap(&mut self, until: Option<Nanos>, done: &mut Vec<Done>) -> Result<(), LabError> {
+        self.0.reap(until, done)
+    }
+    fn counters(&mut self) -> Counters {
+        self.0.counters()
+    }
+    fn self_check(&mut self) -> Result<(), LabError> {
+        Err(LabError::SelfCheck("a page is missing".into()))
+    }
+}
+
+/// `zil` used to end without looking at itself or at its target.
+#[test]
+fn a_run_reports_its_self_checks_and_those_of_its_device() {
+    let spec = ZilSpec {
+        writers: 3,
+        datasets: 3,
+        duration: Nanos::from_secs(1),
+        ..ZilSpec::default()
+    };
+    let stop = AtomicBool::new(false);
+    let mut sound = LogDevice::fixed(LogDevice::USUAL);
+    let report = run_all(std::slice::from_ref(&spec), &mut sound, &stop).unwrap();
+    assert_eq!(report.checks.len(), 4);
+    assert_eq!(failures(&report.checks), Vec::<String>::new());
+    let mut broken = LogDevice::of(Box::new(Broken(fixed())), Vec::new(), None).unwrap();
+    let report = run_all(&[spec], &mut broken, &stop).unwrap();
+    let failed = failures(&report.checks);
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert!(failed[0].contains("a page is missing"), "{failed:?}");
+}
+
+#[test]
+fn nothing_is_run_once_the_user_has_stopped() {
+    let mut device = LogDevice::fixed(LogDevice::USUAL);
+    let report = run_all(&[ZilSpec::default()], &mut device, &AtomicBool::new(true)).unwrap();
+    assert!(report.stopped && report.checks.is_empty());
 }

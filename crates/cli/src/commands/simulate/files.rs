@@ -1,7 +1,7 @@
-//! Files of a life, and its exit code.
+//! Files of a life.
 
 use super::args::Simulate;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::output::{say, write_file, write_json};
 use ssdlab_drives::keep::saved;
 use ssdlab_drives::keep::saved::{About, Over};
@@ -12,17 +12,6 @@ use ssdlab_ssd::Drive;
 use ssdlab_view::units;
 use std::path::Path;
 use std::time::Instant;
-
-pub fn exit(failures: &[String]) -> Exit {
-    for failure in failures {
-        tell!("error: self-check failed: {failure}");
-    }
-    if failures.is_empty() {
-        Exit::Good
-    } else {
-        Exit::Error
-    }
-}
 
 pub fn over(args: &Simulate) -> Over {
     if args.replace {

@@ -2,10 +2,11 @@
 
 use super::args::Simulate;
 use super::bars::sweep_bar;
-use super::files::exit;
 use super::plan::{bare, drive_name};
 use crate::failure::{Exit, Failure};
-use crate::output::{Reserved, print, print_json, run_dir, say, write_file, write_json};
+use crate::output::{
+    Reserved, print, print_json, run_dir, say, self_checked, write_file, write_json,
+};
 use crate::progress::stop_on_signal;
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
@@ -63,6 +64,6 @@ pub fn grid(args: &Simulate, settings: &[Setting]) -> Result<Exit, Failure> {
     Ok(if stop.load(Ordering::Relaxed) && failures.is_empty() {
         Exit::Unknown
     } else {
-        exit(&failures)
+        self_checked(&failures)
     })
 }
