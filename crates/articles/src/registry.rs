@@ -45,7 +45,7 @@ pub(crate) static ARTICLES: [Article; 5] = [
         title: "A consumer drive as a cache device",
         source: "D. Lovinger (Microsoft), consumer SSDs in Storage Spaces Direct, 2016.",
         intro: "A 1 TB consumer drive is tried as a cache device. Its data sheet promises 90,000 \
-                random writes a second and 185 TB over five years. What is left when every write \
+                random writes a second and 185 TB over five years. How fast is it when every write \
                 must be durable before it is acknowledged?",
         sections: &[
             &s2d::BUFFERED,
@@ -76,9 +76,9 @@ pub(crate) static ARTICLES: [Article; 5] = [
         title: "Spare area, compression and dirt",
         source: "A. Lal Shimpi (AnandTech), The Impact of Spare Area on Performance, 2010.",
         intro: "The same flash is sold with 28 % and with 13 % spare area. Who notices, when the \
-                drive is full, and when it is full and dirty? The article's traces are not to be \
-                had: ours are made to their description, and how the model reads them is in \
-                docs/experiments.md.",
+                drive is full, and when it is full and dirty? The article's traces were never \
+                published: ours are made to their description; docs/experiments.md has the \
+                details.",
         sections: &[
             &spare::run::FULL,
             &spare::run::DIRTY,

@@ -91,7 +91,7 @@ impl Settings<'_> {
         self.todo(figures).len()
     }
 
-    /// The figure as it is judged: pending where it needs what is left out.
+    /// The figure as it is judged: pending where it needs an experiment that is left out.
     fn judged(&self, figure: &Figure) -> Figure {
         let left_out =
             |name: &&str| registry::named(name).is_some_and(|run| self.leaves_out(run.about()));

@@ -24,6 +24,7 @@ fn no_published_figure_is_forgotten_and_none_is_made_up() {
     let mut ours = figures::ids();
     listed.sort_unstable();
     ours.sort_unstable();
+    ours.dedup();
     assert_eq!(ours, listed);
 }
 

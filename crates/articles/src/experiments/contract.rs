@@ -25,7 +25,7 @@ use std::sync::atomic::Ordering;
 const CUTS: u64 = 60;
 /// Bytes of each drive: small, so that it is written over and over.
 const SIZE: u64 = 64 << 20;
-/// A host lives for this long at most.
+/// Longest run of a host between two cuts.
 const LIFE_MAX_NS: u64 = 400_000_000;
 /// Between a cut and power's return.
 const OFF: Nanos = Nanos::from_secs(1);
@@ -78,7 +78,7 @@ impl Who {
     }
 }
 
-/// What the cuts of some drives did.
+/// Losses in the cuts of some drives.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     cuts: u64,
@@ -155,7 +155,7 @@ impl Device {
         })
     }
 
-    /// Lets a host live on the device for `life`.
+    /// Runs a host on the device for `life`.
     fn live(&mut self, host: &mut LogHost, life: Nanos) {
         let start = self.drive.now().max(self.drive.ready());
         let mut now = Nanos::ZERO;
@@ -193,7 +193,7 @@ impl Device {
         })
     }
 
-    /// Cuts the power, brings it back, and looks at what is left.
+    /// Cuts the power, brings it back, and checks every log and sector.
     fn cut(&mut self, host: &LogHost) -> Result<Tally, String> {
         let cut = self.drive.cut(self.drive.now());
         let recovery = self.drive.power_on(cut.at + cut.held_up + OFF);

@@ -2,7 +2,7 @@
 //!
 //! Both sides of a mirror see the same writes over the capacity of the smaller one. Drives of a
 //! kind differ only in their blocks: which fail when, how many errors they make. That is drawn
-//! from a seed for each drive. Every drive is lived until its reserve is used up, on the counting
+//! from a seed for each drive. Every drive is written until its reserve is used up, on the counting
 //! gear, every page write played; gaps are between the two deaths of a pair.
 //!
 //! Drives are made smaller, in size and in rated cycles, and lives are given in the full drive's
@@ -61,9 +61,9 @@ pub struct Mirror {
     pub sides: [String; 2],
     /// Deaths of each pair.
     pub pairs: Vec<[Death; 2]>,
-    /// By how much smaller the drives lived are than those named: bytes, and rated cycles.
+    /// Full drive over the smaller one that was played: bytes, and rated cycles.
     pub smaller: [[f64; 2]; 2],
-    /// What drives found wrong with themselves after their lives; empty when all is well.
+    /// Failed self-checks of the drives after their lives.
     pub faults: Vec<String>,
 }
 
@@ -101,7 +101,7 @@ impl Mirror {
     }
 }
 
-/// So many per cent of `sorted` values are not above the result; NaN of none.
+/// The value that `percent` per cent of `sorted` do not exceed; NaN of none.
 pub fn percentile(sorted: &[f64], percent: usize) -> f64 {
     let last = sorted.len().saturating_sub(1);
     sorted
@@ -198,7 +198,7 @@ impl Writes {
     }
 }
 
-/// Lives one drive under writes to its first `bytes`; its death, and what it found wrong.
+/// Plays one drive under writes to its first `bytes`; its death, and what it found wrong.
 fn live(
     small: &Small,
     bytes: u64,
@@ -225,32 +225,32 @@ fn live(
     Ok((death, drive.check().err()))
 }
 
-/// Drives that have been lived, by name, bytes written to, and seeds: one of a kind under the same
-/// writes would live the same life in another mirror.
-type Lived = BTreeMap<(String, u64, (u64, u64)), (Death, Option<String>)>;
+/// Lives that have been played, by drive, bytes written to, and seeds: a drive of the same kind
+/// under the same writes has the same life in another mirror.
+type Lives = BTreeMap<(String, u64, (u64, u64)), (Death, Option<String>)>;
 
-/// Lives all pairs of a mirror.
+/// Plays all pairs of a mirror.
 ///
 /// # Errors
 /// When a drive is unknown or cannot wear, or `stop` is set.
 pub fn mirror(settings: &MirrorSettings, stop: &AtomicBool) -> Result<Mirror, LabError> {
-    pairs_of(settings, &mut Lived::new(), stop)
+    pairs_of(settings, &mut Lives::new(), stop)
 }
 
-/// Lives all pairs of several mirrors; a drive that would live the same life in two of them once.
+/// Plays all pairs of several mirrors; a life that is the same in two of them is played once.
 ///
 /// # Errors
 /// As [`mirror`].
 pub(super) fn mirrors(all: &[MirrorSettings], stop: &AtomicBool) -> Result<Vec<Mirror>, LabError> {
-    let mut lived = Lived::new();
+    let mut lives = Lives::new();
     let each = all.iter();
-    each.map(|settings| pairs_of(settings, &mut lived, stop))
+    each.map(|settings| pairs_of(settings, &mut lives, stop))
         .collect()
 }
 
 fn pairs_of(
     settings: &MirrorSettings,
-    lived: &mut Lived,
+    lives: &mut Lives,
     stop: &AtomicBool,
 ) -> Result<Mirror, LabError> {
     let sides = settings
@@ -270,11 +270,11 @@ fn pairs_of(
             let seeds = (drive, settings.seed ^ pair);
             let bytes = (common / small.smaller[0]) as u64;
             let life = (settings.sides[side].clone(), bytes, seeds);
-            if !lived.contains_key(&life) {
+            if !lives.contains_key(&life) {
                 let found = live(small, bytes, seeds, stop)?;
-                lived.insert(life.clone(), found);
+                lives.insert(life.clone(), found);
             }
-            let (death, fault) = &lived[&life];
+            let (death, fault) = &lives[&life];
             faults.extend(fault.clone());
             Ok(*death)
         };
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lived_for_another_mirror_is_what_would_be_lived() {
+    fn a_life_played_for_another_mirror_is_the_same_life() {
         let of = |sides: [&str; 2]| MirrorSettings {
             sides: sides.map(str::to_owned),
             pairs: 1,

@@ -195,7 +195,7 @@ pub(crate) static BUFFERED: Section = Section {
     text: &[
         "Eight threads, one command each, 4 KiB random, 70 % reads, on a 100 GiB file that was \
          written a little over twice. The drive answers from its buffer and programs its pSLC \
-         cache; after some two minutes that is full, and all goes on a level lower.",
+         cache; after some two minutes that is full, and the rate drops to a lower level.",
     ],
     ids: &["s2d.buffered"],
     plots: buffered,
@@ -216,8 +216,8 @@ pub(crate) static ENDURANCE: Section = Section {
     anchor: "endurance",
     title: "What it costs in life",
     text: &[
-        "The rating is worth what the drive makes of each write. Pages that are programmed for 4 \
-         KiB each use it up many times faster.",
+        "How long the rating lasts depends on how much the drive programs for each write. Pages \
+         that are programmed for 4 KiB each use it up many times faster.",
     ],
     ids: &["s2d.endurance"],
     plots: cost,
@@ -228,7 +228,7 @@ pub(crate) static PROTECTED: Section = Section {
     title: "The same drive with a protected buffer",
     text: &[
         "A write is durable as soon as it is in a buffer that survives a power cut, so a forced \
-         write costs no more than another. Nothing else of the drive is changed.",
+         write costs no more than another. Nothing else about the drive is changed.",
     ],
     ids: &["s2d.plp"],
     plots: twin,

@@ -209,8 +209,8 @@ pub(crate) static IN_PLACE: Section = Section {
     title: "In place, and in a log",
     text: &[
         "A page can only be programmed after its whole block was erased. Rewriting the block for \
-         every update costs as many times the update as it fits into the block; writing elsewhere \
-         costs copies of what is still valid, the more the fuller the flash.",
+         every update multiplies each write by the number of updates that fit into the block; \
+         writing elsewhere costs copies of what is still valid, the more the fuller the flash.",
     ],
     ids: &["myth.inplace", "myth.log"],
     plots: plot::none,
@@ -218,11 +218,11 @@ pub(crate) static IN_PLACE: Section = Section {
 
 pub(crate) static PRODUCTION: Section = Section {
     anchor: "production",
-    title: "Months in production, and what would have helped",
+    title: "Months in production, and the remedies",
     text: &[
         "A server's file system, 70 % used, creates and deletes files on drives that differ in one \
-         thing each. Without TRIM the drive takes deleted data for valid and fills up, whatever \
-         the file system thinks.",
+         thing each. Without TRIM the drive takes deleted data for valid and fills up, however \
+         much the file system has deleted.",
     ],
     ids: &["myth.degrade", "myth.full70", "myth.trim", "myth.op"],
     plots: months,
@@ -285,7 +285,7 @@ fn upkeep(found: &Outcomes, charts: &mut Charts) -> Markup {
 fn disk(found: &Outcomes, charts: &mut Charts) -> Markup {
     let wanted = [
         (Line::Disk(Pass::Write), "random writes, first pass"),
-        (Line::Disk(Pass::Steady), "random writes, for good"),
+        (Line::Disk(Pass::Steady), "random writes, steady state"),
         (Line::Disk(Pass::Read), "random reads of the full drive"),
         (Line::Disk(Pass::MixedRead), "reads beside writes"),
         (Line::Disk(Pass::MixedWrite), "writes beside reads"),

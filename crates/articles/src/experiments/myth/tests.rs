@@ -25,18 +25,18 @@ fn small() -> Settings {
     }
 }
 
-fn lived(remedy: Remedy, health: &mut Health) -> Aged {
+fn played(remedy: Remedy, health: &mut Health) -> Aged {
     production::age(remedy, &small(), health, &GO_ON).unwrap()
 }
 
 #[test]
 fn the_earlier_drive_decays_and_each_remedy_helps() {
     let mut health = Health::default();
-    let earlier = lived(Remedy::Earlier, &mut health);
+    let earlier = played(Remedy::Earlier, &mut health);
     let lost = earlier.old_read_mb_s() / earlier.new_read_mb_s();
     assert!(lost < 0.3, "{earlier:?}");
     for remedy in [Remedy::Trim, Remedy::Op, Remedy::Flat] {
-        let helped = lived(remedy, &mut health);
+        let helped = played(remedy, &mut health);
         assert!(
             helped.old_read_mb_s() > 1.2 * earlier.old_read_mb_s(),
             "{helped:?}"
@@ -48,7 +48,7 @@ fn the_earlier_drive_decays_and_each_remedy_helps() {
         );
     }
     for remedy in [Remedy::All, Remedy::Bought] {
-        let cured = lived(remedy, &mut health);
+        let cured = played(remedy, &mut health);
         assert!(
             cured.old_read_mb_s() > 0.9 * cured.new_read_mb_s(),
             "{cured:?}"
@@ -57,7 +57,7 @@ fn the_earlier_drive_decays_and_each_remedy_helps() {
     assert!(health.passed(), "{health:?}");
 }
 
-/// Every drive of the article looks at the flag itself: told to stop, none is given a command.
+/// Every drive of the article checks the flag itself: once it is set, no command is given.
 #[test]
 fn a_stopped_drive_is_given_nothing() {
     let stop = AtomicBool::new(true);
@@ -78,11 +78,11 @@ fn a_stopped_drive_is_given_nothing() {
     assert!(run::run(&settings, &setup).is_err());
 }
 
-/// A share in use that the aged drive had itself is not lived again, and is the same as if it were.
+/// A share in use that the aged drive had itself is not played again, with the same result.
 #[test]
-fn a_drive_that_was_lived_is_not_lived_again() {
+fn a_life_that_was_played_is_not_played_again() {
     let mut health = Health::default();
-    let aged = lived(Remedy::Earlier, &mut health);
+    let aged = played(Remedy::Earlier, &mut health);
     let at = |settings: &Settings, health: &mut Health| {
         production::by_used(&aged, [70, 70], settings, health, &GO_ON).unwrap()
     };
@@ -100,8 +100,8 @@ fn a_drive_that_was_lived_is_not_lived_again() {
 #[test]
 fn a_tree_map_needs_upkeep_that_grows_and_a_flat_one_none() {
     let mut health = Health::default();
-    let tree = lived(Remedy::Tree, &mut health).map_upkeep();
-    let flat = lived(Remedy::All, &mut health).map_upkeep();
+    let tree = played(Remedy::Tree, &mut health).map_upkeep();
+    let flat = played(Remedy::All, &mut health).map_upkeep();
     assert!(flat.iter().all(|(_, share)| *share == 0.0), "{flat:?}");
     let first = tree.iter().find(|(_, share)| *share > 0.0).unwrap();
     assert!(level(&tree, 1).unwrap() > 1.5 * first.1, "{tree:?}");
@@ -111,8 +111,8 @@ fn a_tree_map_needs_upkeep_that_grows_and_a_flat_one_none() {
 fn a_drive_that_is_not_told_of_deletes_fills_up() {
     let mut health = Health::default();
     let held = |aged: Aged| aged.ages.last().unwrap().held_pct;
-    assert!(held(lived(Remedy::Earlier, &mut health)) > 90.0);
-    assert!(held(lived(Remedy::Trim, &mut health)) < 75.0);
+    assert!(held(played(Remedy::Earlier, &mut health)) > 90.0);
+    assert!(held(played(Remedy::Trim, &mut health)) < 75.0);
 }
 
 #[test]

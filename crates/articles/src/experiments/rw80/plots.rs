@@ -25,11 +25,12 @@ pub(crate) static RATES: Section = Section {
 
 pub(crate) static DEGRADE: Section = Section {
     anchor: "degrade",
-    title: "Lost early, and not won back by idling",
+    title: "Lost early, and not regained by idling",
     text: &[
-        "The flash drives are asked two things: is the eleventh minute less than half of the \
-         first, in every drive; and after ten idle minutes, is the rate no more than a quarter \
-         above what it was? The DRAM drive is written in four patterns, and nothing may change.",
+        "Two conditions are put to the flash drives: in every drive, the eleventh minute is less \
+         than half of the first; and after ten idle minutes, the rate is no more than a quarter \
+         above the rate before. The DRAM drive is written in four patterns, and its rate must not \
+         change.",
     ],
     ids: &["zil.degrade", "zil.x1.flat"],
     plots: plot::none,

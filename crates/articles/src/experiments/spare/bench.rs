@@ -28,12 +28,12 @@ pub struct Weight {
     pub depth_x100: u32,
     /// How long the recorded use took, s.
     pub recorded_s: u32,
-    /// Of 100 commands, so many go on where the last of their kind ended.
+    /// Percentage of commands that go on where the last of their kind ended.
     pub sequential_pct: u32,
     /// Sizes of commands in KiB, with their shares in per cent.
     pub sizes: [(u32, u32); 6],
-    /// Of 100 sequential runs written, so many are downloads, archives and media: data that does
-    /// not compress. Assumed.
+    /// Percentage of the sequential runs written that are downloads, archives and media: data
+    /// that does not compress. Assumed.
     pub incompressible_pct: u32,
 }
 
@@ -69,7 +69,7 @@ pub const DESKTOP_COMPRESS_PCT: u8 = 56;
 /// size: assumed, Windows 7 with its programs and files.
 pub const SYSTEM_BYTES: u64 = 40_000_000_000;
 
-/// Of 100 jumps, so many go to a fifth of the system: browser cache, mail, logs. Assumed.
+/// Percentage of jumps that go to a fifth of the system: browser cache, mail, logs. Assumed.
 const HOT_PCT: u32 = 80;
 
 const KIB: u64 = 1024;

@@ -234,9 +234,8 @@ pub(crate) static DIRTY: Section = Section {
     title: "Full and dirty",
     text: &[
         "A second pass over every LBA with some random writes thrown in, then the trace. Each \
-         random write leaves a hole in a block that is valid else. While there are blocks that \
-         hold nothing valid at all, reclaim is free; a trace that writes more than these has to \
-         wait.",
+         random write leaves a hole in an otherwise valid block. While there are blocks that hold \
+         nothing valid at all, reclaim is free; a trace that writes more than these has to wait.",
     ],
     ids: &["spare.dirty"],
     plots: dirty,
@@ -247,7 +246,7 @@ pub(crate) static INTEL: Section = Section {
     title: "A drive that improves",
     text: &[
         "The X25-M came out faster in the second, dirty run. Here a rest with background reclaim, \
-         which is assumed of it, wins back what the second pass cost, and no more.",
+         which is assumed of it, regains the loss of the second pass, and no more.",
     ],
     ids: &["spare.intel"],
     plots: plot::none,
@@ -304,7 +303,7 @@ fn dirty(found: &Outcomes, charts: &mut Charts) -> Markup {
     }
 }
 
-/// What is left by the random share of the second pass, or by how much was written at random alone.
+/// Per cent of new by the random share of the second pass, or by the amount of random writes alone.
 fn by(found: &Outcomes, trace: Trace, by: By) -> Chart {
     let lines = TITLES.iter().enumerate().map(|(i, (drive, title))| {
         let points = found.curve(&SPARE, Line::Kept((*drive, trace, by)));

@@ -196,7 +196,7 @@ fn crystal_disk_mark(bench: &mut Bench<'_>, size: Size) -> Result<(), LabError> 
 
 /// A client trace.
 fn play(bench: &mut Bench<'_>, trace: &Trace, size: Size) -> Result<(), LabError> {
-    // What is read must have been written.
+    // Addresses must be written before they are read.
     bench.compress_pct = trace.compress_pct;
     let chunk = 1 << 20;
     let system = trace.system_bytes / size.smaller;

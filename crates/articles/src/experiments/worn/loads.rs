@@ -42,7 +42,7 @@ pub(super) struct Candidate {
 /// JESD219.
 type Written = Option<(&'static str, u32, u64)>;
 
-/// What is written, and where.
+/// The loads.
 const LOADS: [(&str, Written); 6] = [
     ("in order, 1 MiB", Some(("sequential", 1 << 20, 1))),
     ("random, 128 KiB", Some(("uniform", 128 << 10, 1))),

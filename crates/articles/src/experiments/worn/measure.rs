@@ -99,7 +99,7 @@ pub(super) struct Bench<'a> {
     found: &'a mut Benchmark,
     /// Name of the data, or of the benchmark, in results.
     data: String,
-    /// Per cent that a compressor takes off what is written.
+    /// Percentage that a compressor takes off the data written.
     pub compress_pct: u8,
     seed: u64,
     /// Measurements at random so far: each has addresses of its own.

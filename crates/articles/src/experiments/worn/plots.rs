@@ -15,9 +15,9 @@ pub(crate) static LIFE: Section = Section {
     anchor: "life",
     title: "What 270 TB cost",
     text: &[
-        "Every page write is played. The article says that the data was incompressible and that it \
-         took the better part of a month, and not how it was written. Written in order it costs \
-         its parity; other loads cost more of the life, and more days.",
+        "Every page write is played. The article says that the data was incompressible and that \
+         writing it took the better part of a month, but not how it was written. Written in order \
+         it costs its parity; other loads cost more of the life, and more days.",
     ],
     ids: &["worn.life", "worn.day"],
     plots: life,
