@@ -110,9 +110,9 @@ pub(crate) fn within(
     let (least, most) = allowed.into_inner();
     Err(LabError::bad_option(
         option,
-        &given.to_string(),
-        &format!("{least} to {most} is allowed"),
-        &format!("see `ssdlab {command} --help`"),
+        given.to_string(),
+        format!("{least} to {most} is allowed"),
+        format!("see `ssdlab {command} --help`"),
     ))
 }
 

@@ -69,7 +69,7 @@ keys! {
 
     pub(crate) enum Lasts {
         Waf = "waf",
-        LastsTb = "lasts_tb",
+        Terabytes = "lasts_tb",
         OverRating = "over_rating",
         GbDay = "gb_day",
     }
@@ -179,7 +179,7 @@ fn endurance(setup: &Setup<'_>) -> Result<Outcome<Endurance>, LabError> {
         let days = 5.0 * 365.0;
         for (lasts, value) in [
             (Lasts::Waf, Some(found.waf)),
-            (Lasts::LastsTb, Some(found.bytes / 1e12)),
+            (Lasts::Terabytes, Some(found.bytes / 1e12)),
             (Lasts::OverRating, over_rating),
             (Lasts::GbDay, Some(found.bytes / days / 1e9)),
         ] {
@@ -202,7 +202,7 @@ pub(crate) static WEAR: Section = Section {
          writes, and more spare area.",
     ],
     ids: &["zil.mwi", "zil.mirror"],
-    plots: plots,
+    plots,
 };
 
 /// The gaps between the deaths of mirrored drives, and E9 over a life.

@@ -120,7 +120,7 @@ impl MonthsSpec {
         if self.update_pct > 99 {
             return Err(LabError::bad_option(
                 "--updates",
-                &self.update_pct.to_string(),
+                self.update_pct.to_string(),
                 "0 to 99 is allowed",
                 "with nothing but updates no file would ever be deleted",
             ));

@@ -124,7 +124,7 @@ impl OltpSpec {
         if self.window == Nanos::ZERO || self.window > Nanos::from_secs(3600) {
             return Err(LabError::bad_option(
                 "--window",
-                &self.window.to_string(),
+                self.window.to_string(),
                 "up to an hour is allowed, not zero",
                 "try --window 5s",
             ));

@@ -156,7 +156,7 @@ impl TierSpec {
         if !allowed.contains(&block) {
             return Err(LabError::bad_option(
                 "--block",
-                &Bytes(block).to_string(),
+                Bytes(block).to_string(),
                 "4, 8, 16, 32 or 64 KiB is allowed",
                 "the cache keeps whole blocks of this size",
             ));

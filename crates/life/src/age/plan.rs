@@ -173,7 +173,7 @@ impl Plan {
     /// The first value that is impossible.
     pub fn validate(&self) -> Result<(), LabError> {
         let manner = &self.manner;
-        Commands::new(&load_of(&manner)?, self.config.user_bytes)?;
+        Commands::new(&load_of(manner)?, self.config.user_bytes)?;
         if manner.read_pct + manner.trim_pct >= 100 {
             return Err(LabError::refused(
                 "a load that never writes never ages a drive",

@@ -66,7 +66,7 @@ pub(crate) static TPS: Section = Section {
          capacity is written each month.",
     ],
     ids: &["myth.tps"],
-    plots: plots,
+    plots,
 };
 
 fn plots(found: &Outcomes, charts: &mut Charts) -> Markup {
