@@ -1,4 +1,5 @@
-//! Runs one hot path by name: `benches/instructions.sh` counts the instructions inside [`measured`].
+//! Runs one hot path by name: `benches/instructions.sh` counts the instructions inside
+//! [`measured`].
 //!
 //! Every path does the same work each time: fixed seeds, no data that depends on a clock.
 

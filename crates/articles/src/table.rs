@@ -1,12 +1,22 @@
 //! Rows as text for a terminal, and as CSV.
 
-use crate::figures::{Row, Verdict};
+use crate::figures::{Figure, Row, Verdict};
 use crate::run::Reproduction;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 use ssdlab_view::text::wrap;
 
 /// Widths of the columns, the space behind each included: 80 in all.
 const WIDTHS: [u16; 6] = [25, 17, 13, 7, 11, 7];
+
+/// A figure in a line: its id and what was published.
+pub fn listed(figure: &Figure) -> String {
+    let published = figure.published_text();
+    let what = match figure.what.is_empty() {
+        true => published,
+        false => format!("{}: {published}", figure.what),
+    };
+    format!("{:<24} {what}", figure.id)
+}
 
 /// The rows as a table of at most 80 columns, reasons of misses, and how many of each verdict.
 pub fn text(found: &Reproduction) -> String {

@@ -203,3 +203,21 @@ impl qualify::Progress for Steps {
         self.reference = Some(format!("{number}/{count} {drive}"));
     }
 }
+
+/// Bar of the experiments of `reproduce`.
+pub fn experiments_bar(experiments: usize, quiet: bool) -> ProgressBar {
+    let target = if quiet {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr_with_hz(8)
+    };
+    let bar = ProgressBar::with_draw_target(Some(experiments as u64), target);
+    let template = "{pos:>3} of {len} experiments {bar:20} last: {msg:16!} {elapsed}";
+    bar.set_style(
+        ProgressStyle::with_template(template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .progress_chars("=> "),
+    );
+    bar.tick();
+    bar
+}

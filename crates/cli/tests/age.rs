@@ -255,7 +255,7 @@ fn an_aged_drive_is_measured_like_any_other() {
     let run = fs::read_to_string(at.join("bench/run.json")).expect("a run");
     assert!(
         run.contains("aged by uniform"),
-        "its history is told: {run}"
+        "its history is there: {run}"
     );
     let dead = "--until dead --set wear.cycles=4 --set wear.failure_median=1.5";
     good(at, &format!("age own.toml {LIFE} {dead} --out dead"));

@@ -174,7 +174,7 @@ fn a_workload_that_failed_may_be_run_again() {
         "{err}"
     );
     assert_eq!(with("true").0, 0);
-    // A campaign is never begun anew by mistake, nor is anything else taken for one.
+    // A campaign is never started over by mistake, nor is anything else taken for one.
     let (code, _, err) = with("true");
     assert!(code == 2 && err.contains("already has something"), "{err}");
     std::fs::remove_file(place.at("out/campaign.json")).expect("removed");

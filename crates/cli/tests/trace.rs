@@ -284,7 +284,7 @@ fn bad_traces_and_words_are_refused() {
     assert!(!Path::new("out").exists());
 }
 
-/// What a damaged trace says of itself, and whether what is left can be used.
+/// Does a damaged trace say where it is damaged, and can the rest be used?
 #[test]
 fn damaged_traces_are_named_by_line_and_nothing_is_lost() {
     let dir = tempfile::tempdir().expect("a directory");

@@ -56,9 +56,6 @@ pub const PLACES: &[Place] = &[
     },
 ];
 
-/// Crates whose modules form circles today. To be emptied, then deleted.
-pub const CIRCLES_FOR_NOW: &[&str] = &[];
-
 /// Crates that any other may use in its tests.
 const FOR_TESTS: &[&str] = &["tidy"];
 
@@ -76,11 +73,6 @@ pub struct Crate {
 /// The place of a crate.
 pub fn place(name: &str) -> Option<&'static Place> {
     PLACES.iter().find(|place| place.name == name)
-}
-
-/// Whether the modules of a crate may form circles.
-pub fn may_have_circles(name: &str) -> bool {
-    CIRCLES_FOR_NOW.contains(&name)
 }
 
 /// The crates below `crates/`, highest floor first.

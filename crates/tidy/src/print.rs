@@ -38,14 +38,12 @@ pub fn graph(repository: &Repository, options: &Options) -> Result<(String, Vec<
     for one in &crates {
         let modules = modules(repository, one)?;
         text += &summary(one, &modules);
-        if !crates::may_have_circles(&one.name) {
-            let circles = modules.circles();
-            let files = |circle: &Vec<usize>| {
-                let files: Vec<&str> = circle.iter().map(|&f| modules.files[f].as_str()).collect();
-                format!("{}: a circle of {}", one.name, files.join(", "))
-            };
-            wrong.extend(circles.iter().map(files));
-        }
+        let circles = modules.circles();
+        let files = |circle: &Vec<usize>| {
+            let files: Vec<&str> = circle.iter().map(|&f| modules.files[f].as_str()).collect();
+            format!("{}: a circle of {}", one.name, files.join(", "))
+        };
+        wrong.extend(circles.iter().map(files));
         wrong.extend(walls::offences(&one.name, &modules));
         let all = options
             .modules
@@ -54,9 +52,7 @@ pub fn graph(repository: &Repository, options: &Options) -> Result<(String, Vec<
         if all {
             details += &floors(one, &modules);
         }
-        if all || !crates::may_have_circles(&one.name) {
-            details += &circles(one, &modules);
-        }
+        details += &self::circles(one, &modules);
         if options.unresolved {
             let count = modules.unresolved.len();
             details += &format!("\nPaths of {} that were not found: {count}\n", one.name);
@@ -92,14 +88,9 @@ fn summary(one: &Crate, modules: &Modules) -> String {
         1 => format!("1 circle of {tied} modules"),
         count => format!("{count} circles of {tied} modules"),
     };
-    let allowed = match (crates::may_have_circles(&one.name), circles.is_empty()) {
-        (true, false) => ", allowed for now",
-        (true, true) => ": forbid them in crates.rs",
-        (false, _) => "",
-    };
     let floors = modules.floors().into_iter().max().unwrap_or(0);
     format!(
-        "  {:<9} {:>7} {:>7} {:>7}  {said}{allowed}\n",
+        "  {:<9} {:>7} {:>7} {:>7}  {said}\n",
         one.name,
         modules.files.len(),
         floors,

@@ -113,8 +113,9 @@ impl Devices {
     }
 
     /// Keeps `depth` commands of `source` outstanding on the first drive until `source` ends or the
-    /// time is `until`. The next command is submitted at the moment one completes. Commands that are
-    /// outstanding then stay so: [`Devices::keep`] goes on with them, [`Devices::settle`] waits.
+    /// time is `until`. The next command is submitted at the moment one completes. Commands that
+    /// are outstanding then stay so: [`Devices::keep`] goes on with them, [`Devices::settle`]
+    /// waits.
     #[inline]
     pub fn keep<S: Source>(&mut self, depth: u32, until: Nanos, source: &mut S) {
         while source.has_next() {
@@ -298,8 +299,8 @@ impl Port {
             return Ok(());
         }
         Err(format!(
-            "{outstanding} outstanding in the end; the integral of the number outstanding is {} ns, \
-             the sum of latencies {} ns",
+            "{outstanding} outstanding in the end; the integral of the number outstanding is {} \
+             ns, the sum of latencies {} ns",
             self.area, self.latency_sum
         ))
     }

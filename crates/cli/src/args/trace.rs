@@ -66,8 +66,8 @@ Examples:
 /// How to read a trace.
 #[derive(Args, Debug, Clone)]
 pub struct ReadArgs {
-    /// The trace's format, unless it is recognised from its content: csv, blkparse, blktrace, fio-iolog-2,
-    /// fio-iolog-3, msr, spc, disksim, mqsim or biosnoop.
+    /// The trace's format, unless it is recognised from its content: csv, blkparse, blktrace,
+    /// fio-iolog-2, fio-iolog-3, msr, spc, disksim, mqsim or biosnoop.
     #[arg(long = "format", visible_alias = "trace-format", value_name = "FORMAT")]
     pub trace_format: Option<String>,
     /// Percentage of lines that may be bad.

@@ -11,6 +11,7 @@ use crate::output::{
 };
 use crate::progress::stop_on_signal;
 use plan::{fresh, keep};
+use ssdlab_base::LabError;
 use ssdlab_base::check::failures;
 use ssdlab_base::clock::Utc;
 use ssdlab_drives::keep::saved::{Over, Place};
@@ -19,6 +20,7 @@ use ssdlab_life::age::result::summary;
 use ssdlab_life::age::row::{Row, Series, csv};
 use ssdlab_life::age::{Plan, Until, checkpoint, left};
 use ssdlab_view::units;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Lives a drive's life.
@@ -38,12 +40,7 @@ pub fn age(args: &Age) -> Result<Exit, Failure> {
     let (dir, existing) = run_dir(&args.output, &plan.manner.name, Utc::now());
     let _reserved = Reserved::new(&dir, existing)?;
     let keep = keep(args, &dir)?;
-    let over = match args.output.replace {
-        true => Over::Replace,
-        false => Over::Refuse,
-    };
-    let usual = dir.join(left::DRIVE_FILE);
-    let place = Place::reserve(args.save.as_ref().unwrap_or(&usual), over)?;
+    let place = place(args, &dir)?;
     let stop = stop_on_signal()?;
     let start = Instant::now();
     let ageing = match begun {
@@ -89,10 +86,23 @@ pub fn age(args: &Age) -> Result<Exit, Failure> {
         return Ok(Exit::Error);
     }
     let stopped = lived.life.stopped;
-    let bytes = units::decimal_bytes(lived.save(place, &plan)? as f64);
-    say(quiet, &format!("saved the drive: {bytes}"));
+    let bytes = lived.save(place, &plan)?;
+    say(
+        quiet,
+        &format!("saved the drive: {}", units::decimal_bytes(bytes as f64)),
+    );
     if let Some(path) = &args.save {
         left::note_place(&dir, path)?;
     }
     Ok(if stopped { Exit::Unknown } else { Exit::Good })
+}
+
+/// Where the drive goes that the life leaves behind.
+fn place(args: &Age, dir: &Path) -> Result<Place, LabError> {
+    let over = match args.output.replace {
+        true => Over::Replace,
+        false => Over::Refuse,
+    };
+    let usual = dir.join(left::DRIVE_FILE);
+    Place::reserve(args.save.as_ref().unwrap_or(&usual), over)
 }

@@ -57,7 +57,10 @@ pub fn inspect(args: &Inspect) -> Result<Exit, Failure> {
     }
     let found = inspect::drives(&args.what, args.device_type.as_deref())?;
     if args.json {
-        let value = |drive: &inspect::Inspected| serde_json::json!({ "inspection": drive.inspection, "forecasts": drive.forecasts });
+        let value = |drive: &inspect::Inspected| {
+            let (inspection, forecasts) = (&drive.inspection, &drive.forecasts);
+            serde_json::json!({ "inspection": inspection, "forecasts": forecasts })
+        };
         print_json(&found.iter().map(value).collect::<Vec<_>>())?;
     } else {
         let text =

@@ -3,9 +3,8 @@
 use crate::args::OutputArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
-use crate::progress::stop_on_signal;
+use crate::progress::{experiments_bar, stop_on_signal};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdlab_articles::run::{Reproduction, Settings};
 use ssdlab_articles::{About, figures, page, run, table};
 use ssdlab_base::LabError;
@@ -47,7 +46,7 @@ pub struct Reproduce {
     pub output: OutputArgs,
 }
 
-/// Runs what was asked for and writes table and pages.
+/// Runs the experiments of the chosen figures and writes table and pages.
 ///
 /// # Errors
 /// When there is no such figure, an experiment cannot be run, or results cannot be written.
@@ -66,7 +65,7 @@ pub fn reproduce(args: &Reproduce) -> Result<Exit, Failure> {
         full: args.full || !args.ids.is_empty(),
         aged: args.aged.as_deref(),
     };
-    let bar = bar(settings.experiments(&chosen), args.output.quiet);
+    let bar = experiments_bar(settings.experiments(&chosen), args.output.quiet);
     let done = |experiment: &About| {
         bar.set_message(experiment.name);
         bar.inc(1);
@@ -113,30 +112,7 @@ fn list(chosen: &[&figures::Figure], json: bool) -> Result<Exit, Failure> {
         return Ok(Exit::Good);
     }
     for figure in chosen {
-        let published = figure.published_text();
-        let what = if figure.what.is_empty() {
-            published
-        } else {
-            format!("{}: {published}", figure.what)
-        };
-        print(&format!("{:<24} {what}", figure.id))?;
+        print(&table::listed(figure))?;
     }
     Ok(Exit::Good)
-}
-
-fn bar(experiments: usize, quiet: bool) -> ProgressBar {
-    let target = if quiet {
-        ProgressDrawTarget::hidden()
-    } else {
-        ProgressDrawTarget::stderr_with_hz(8)
-    };
-    let bar = ProgressBar::with_draw_target(Some(experiments as u64), target);
-    let template = "{pos:>3} of {len} experiments {bar:20} last: {msg:16!} {elapsed}";
-    bar.set_style(
-        ProgressStyle::with_template(template)
-            .unwrap_or_else(|_| ProgressStyle::default_bar())
-            .progress_chars("=> "),
-    );
-    bar.tick();
-    bar
 }

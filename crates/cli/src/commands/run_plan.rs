@@ -1,5 +1,5 @@
-//! From the arguments of `ssdlab run` to a plan: a job file, a command line, a profile, a trace, or a
-//! profile and then a trace.
+//! From the arguments of `ssdlab run` to a plan: a job file, a command line, a profile, a trace, or
+//! a profile and then a trace.
 
 use super::trace::warn;
 use crate::args::run::Run;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Declares a table of a drive file: needed values, then those that may be left out.
 macro_rules! table {
-    ($(#[$about:meta])* $table:ident:
+    ($(#[$about:meta])* struct $table:ident:
         needed { $($(#[$needed_about:meta])* $needed:ident: $needed_kind:ty,)* }
         optional { $($(#[$about_optional:meta])* $optional:ident: $optional_kind:ty,)* }) => {
         $(#[$about])*
@@ -23,7 +23,7 @@ macro_rules! table {
 
 table! {
     /// `[documented]`. Only the first is needed: the rest was not found for every drive.
-    Documented: needed {
+    struct Documented: needed {
         /// Whether acknowledged writes survive a power cut.
         power_loss_protection: bool,
     } optional {
@@ -60,7 +60,7 @@ table! {
 
 table! {
     /// `[capacity]`.
-    Capacity: needed {
+    struct Capacity: needed {
         /// Bytes the host may address.
         user: String,
     } optional {}
@@ -70,7 +70,7 @@ table! {
     /// `[nand]`: shape and times of the array.
     // The names are those of `Shape` and `NandTiming`, where they are explained.
     #[allow(missing_docs)]
-    NandTable: needed {
+    struct NandTable: needed {
         channels: u32,
         dies_per_channel: u32,
         planes_per_die: u32,
@@ -97,7 +97,7 @@ table! {
 table! {
     /// `[ftl]`: see [`ssdlab_ssd::config::FtlConfig`].
     #[allow(missing_docs)]
-    FtlTable: needed {
+    struct FtlTable: needed {
         mapping_unit: String,
         free_superblocks_low: u32,
         slc_superblocks: u32,
@@ -144,7 +144,7 @@ pub struct BufferTable {
 table! {
     /// `[host]`: see [`ssdlab_ssd::config::HostConfig`].
     #[allow(missing_docs)]
-    HostTable: needed {
+    struct HostTable: needed {
         queue_depth: u32,
         link_rate: String,
         full_duplex: bool,
@@ -156,7 +156,7 @@ table! {
 table! {
     /// `[energy]`: see [`ssdlab_ssd::config::EnergyConfig`]. Lists are by page kind, SLC mode last.
     #[allow(missing_docs)]
-    EnergyTable: needed {
+    struct EnergyTable: needed {
         read: Vec<String>,
         program: Vec<String>,
         erase: String,
@@ -169,7 +169,7 @@ table! {
 
 table! {
     /// `[smart]`: how the drive shows its health.
-    SmartTable: needed {
+    struct SmartTable: needed {
         /// The vendor's attributes.
         set: AttributeSet,
     } optional {}
@@ -179,13 +179,13 @@ table! {
     /// `[wear]`: how the media wears. Everything may be left out; see
     /// [`crate::media::Media`] for the defaults and `docs/wear-and-life.md` for units.
     #[derive(Default)]
-    WearTable: needed {} optional {
+    struct WearTable: needed {} optional {
         /// Rated program and erase cycles; without it `documented.program_erase_cycles`.
         cycles: u32,
         /// Class of JESD218: `client` or `enterprise`.
         class: String,
-        /// RBER = eps + alpha c^k + beta c^m t^n + gamma c^p r^q (c cycles, t hours at 40 C, r reads of
-        /// the block / its pages): eps.
+        /// RBER = eps + alpha c^k + beta c^m t^n + gamma c^p r^q (c cycles, t hours at 40 C, r
+        /// reads of the block / its pages): eps.
         rber_eps: f64,
         /// alpha of it.
         rber_alpha: f64,
@@ -244,7 +244,8 @@ table! {
         retire_above_pct: f64,
         /// Whether the least worn free superblock is taken for the host's data.
         level_dynamic: bool,
-        /// Erases by which the least worn full superblock is behind when its data is moved; 0: never.
+        /// Erases by which the least worn full superblock is behind when its data is moved; 0:
+        /// never.
         level_gap: u32,
         /// Superblocks freed between two looks for one.
         level_every: u32,

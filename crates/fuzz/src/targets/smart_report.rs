@@ -54,9 +54,11 @@ fn run(input: &[u8]) {
 
 fn check(found: &Inspection) {
     let life = &found.life;
-    let bounded = |told: &Option<Reported>, most: f64| {
-        let good = |told: &Reported| (0.0..=most).contains(&told.value) && !told.source.is_empty();
-        assert!(told.as_ref().is_none_or(good), "{told:?}");
+    let bounded = |reported: &Option<Reported>, most: f64| {
+        let good = |reported: &Reported| {
+            (0.0..=most).contains(&reported.value) && !reported.source.is_empty()
+        };
+        assert!(reported.as_ref().is_none_or(good), "{reported:?}");
     };
     bounded(&life.used_percent, 255.0);
     bounded(&life.spare_percent, 100.0);

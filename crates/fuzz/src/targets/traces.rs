@@ -21,7 +21,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<(Vec<Event>, Reading)
     Ok((events, reader.reading()))
 }
 
-/// Checks what was read: order, bounds, the description, and that it survives being written as
+/// Checks the events: order, bounds, the description, and that it survives being written as
 /// CSV and in `format`.
 pub fn check(outcome: Result<(Vec<Event>, Reading), LabError>, format: Format) {
     let (events, reading) = match outcome {
@@ -80,7 +80,7 @@ fn written(events: &[Event], format: Format) -> Option<Vec<Event>> {
     let back = read(&bytes, &options);
     let (back, reading) = back.unwrap_or_else(|error| {
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(400)]);
-        panic!("what was written as {}: {error}\n{text}", format.name())
+        panic!("a trace written as {}: {error}\n{text}", format.name())
     });
     assert_eq!(reading.bad, 0);
     Some(back)

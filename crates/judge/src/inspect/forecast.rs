@@ -1,7 +1,7 @@
 //! When the rated endurance will be used up, with what the counters' resolution leaves open.
 //!
-//! A forecast divides the remaining life by the rate at which it is used. Both lie between bounds: a
-//! percentage is known to one per cent, a count of 32 MiB to 32 MiB, Intel's timed workload to
+//! A forecast divides the remaining life by the rate at which it is used. Both lie between bounds:
+//! a percentage is known to one per cent, a count of 32 MiB to 32 MiB, Intel's timed workload to
 //! 1/1,024 per cent. The earliest date takes the least that can be left at the fastest rate, the
 //! latest the most at the slowest; a slowest rate of nothing gives no latest date. That the load
 //! goes on as it was is assumed, and is not part of the bounds.

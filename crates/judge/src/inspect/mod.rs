@@ -1,4 +1,5 @@
-//! Inspection of a real drive by its own report: identity, cache, protection, wear, and how long it will last.
+//! Inspection of a real drive by its own report: identity, cache, protection, wear, and how long it
+//! will last.
 //!
 //! The drive is asked by `smartctl --json=c -x`, and by `nvme` for what smartctl leaves out; their
 //! answers are read here, from the drive or from files saved elsewhere. Two rules hold throughout.

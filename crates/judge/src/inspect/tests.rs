@@ -89,8 +89,8 @@ fn nonsense_is_not_believed() {
     assert_eq!(found.notes.len(), 2, "{:?}", found.notes);
 }
 
-/// A real drive reported 362,060,752 minutes. Its age being unknown, 688 years were believed, and shown
-/// with 100 % of the rated cycles.
+/// A real drive reported 362,060,752 minutes. Its age being unknown, 688 years were believed, and
+/// shown with 100 % of the rated cycles.
 #[test]
 fn a_timed_workload_of_centuries_is_not_believed() {
     let report = include_str!("../../tests/samples/smart/dell-intel-s3520-240g.json");

@@ -31,8 +31,8 @@ impl Profile {
 /// What precedes the first measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Precondition {
-    /// Write this number of bytes once, front to back, from the region's start; at least the region and
-    /// at most the target.
+    /// Write this number of bytes once, front to back, from the region's start; at least the region
+    /// and at most the target.
     Fill(u64),
     /// Nothing: the caller did it; the text says what, for the report.
     Done(String),

@@ -52,8 +52,8 @@ pub(super) fn canonical(name: &str) -> String {
     find(name).map_or(name, |option| option.name).to_owned()
 }
 
-/// Makes the table: `value` and `flag` (which may stand alone) name a setter of [`draft`], their own
-/// or the one after `by`; `output` has no effect on the measured numbers; `only` is accepted at
+/// Makes the table: `value` and `flag` (which may stand alone) name a setter of [`draft`], their
+/// own or the one after `by`; `output` has no effect on the measured numbers; `only` is accepted at
 /// these values.
 macro_rules! options {
     ($($kind:ident $name:ident $(or $alias:ident)* $(by $set:ident)?: $($text:literal),+;)*) => {
@@ -101,7 +101,8 @@ const fn row(
 
 static OPTIONS: &[OptionHelp] = options! {
     // What and where.
-    value rw or readwrite: "read write trim rw readwrite randread randwrite randtrim randrw", "read",
+    value rw or readwrite:
+        "read write trim rw readwrite randread randwrite randtrim randrw", "read",
         "kind and order of commands; the reads and writes of a sequential mix keep a position each";
     value rwmixread: "%", "50", "share of reads in a mix";
     value rwmixwrite: "%", "50", "share of writes in a mix";
