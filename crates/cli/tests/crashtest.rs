@@ -17,7 +17,7 @@ fn has_fuse() -> bool {
     });
     let has = root && Path::new("/dev/fuse").exists();
     if !has {
-        println!("skipped: needs root and /dev/fuse");
+        ssdlab_skips::skip("needs root and /dev/fuse");
     }
     has
 }
@@ -124,7 +124,7 @@ fn an_exported_log_replays_to_the_drives_content_at_each_mark() {
         command.arg("--version").output().is_ok()
     };
     if !["qemu-io", "qemu-img", "python3"].into_iter().all(has) {
-        return println!("skipped: needs qemu-io, qemu-img and python3");
+        return ssdlab_skips::skip("needs qemu-io, qemu-img and python3");
     }
     let snapshots = dir.path().join("snapshots");
     std::fs::create_dir(&snapshots).expect("made");
@@ -182,7 +182,9 @@ fn a_log_of_qemu_is_played() {
     }
     match qemu.output() {
         Ok(output) if output.status.success() => {}
-        other => return println!("skipped: needs qemu-io with blklogwrites: {other:?}"),
+        other => {
+            return ssdlab_skips::skip(format_args!("needs qemu-io with blklogwrites: {other:?}"));
+        }
     }
     let check = [
         "--stream",

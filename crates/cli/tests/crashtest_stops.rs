@@ -139,7 +139,7 @@ fn a_campaign_that_is_stopped_leaves_nothing_behind_and_goes_on() {
 #[test]
 fn the_drive_of_a_killed_campaign_is_found_and_removed() {
     if !has_fuse() {
-        return println!("skipped: needs root and /dev/fuse");
+        return ssdlab_skips::skip("needs root and /dev/fuse");
     }
     let place = Place::new();
     let mut campaign = place.hanging();

@@ -69,7 +69,7 @@ impl Loop {
             .filter(|o| o.status.success())
             .map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned());
         if path.is_none() {
-            println!("skipped: no loop devices here (needs root)");
+            ssdlab_skips::skip("no loop device can be made (needs root)");
         }
         path.map(|path| Loop { path })
     }
@@ -182,8 +182,7 @@ fn a_full_disk_in_mid_run_keeps_the_results_so_far() {
         "mount -t tmpfs -o size=32k none {}",
         small.display()
     )) {
-        println!("skipped: cannot mount a small tmpfs here (needs root)");
-        return;
+        return ssdlab_skips::skip("cannot mount a small tmpfs (needs root)");
     }
     job(dir.path(), 60);
     let (code, stderr) = run(
@@ -210,8 +209,7 @@ fn a_full_disk_in_mid_run_keeps_the_results_so_far() {
 fn without_direct_io_the_page_cache_is_used_only_when_asked() {
     let shm = Path::new("/dev/shm");
     if !shm.is_dir() {
-        println!("skipped: no /dev/shm here");
-        return;
+        return ssdlab_skips::skip("there is no /dev/shm");
     }
     let dir = tempfile::tempdir_in(shm).expect("a directory");
     job(dir.path(), 1);

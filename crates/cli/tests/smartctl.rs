@@ -21,7 +21,7 @@ const NVME: &str = "/usr/sbin/nvme";
 fn missing(tools: &[&str]) -> bool {
     let absent: Vec<&&str> = tools.iter().filter(|t| !Path::new(t).exists()).collect();
     if !absent.is_empty() {
-        eprintln!("skipped: {absent:?} not installed");
+        ssdlab_skips::skip(format_args!("{absent:?} not installed"));
     }
     !absent.is_empty()
 }

@@ -86,8 +86,7 @@ fn the_recorded_traces_are_described_as_python_describes_them() {
         .arg("--version")
         .output();
     if python.is_err() {
-        eprintln!("SKIPPED: python3 is not installed, so there is nothing to compare with");
-        return;
+        return ssdlab_skips::skip("python3 is not installed, so there is nothing to compare with");
     }
     for name in ["zfs-2.1.11-log-1-dataset", "zfs-2.1.11-log-5-datasets"] {
         let path = examples().join(format!("{name}.csv.gz"));
@@ -184,8 +183,7 @@ fn fio_replays_a_converted_trace_to_the_last_byte() {
             .args(["--output-format=json", &format!("--read_iolog={log}")])
             .output();
         let Ok(output) = fio else {
-            eprintln!("SKIPPED: fio is not installed");
-            return;
+            return ssdlab_skips::skip("fio is not installed");
         };
         let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let job = &result["jobs"][0];

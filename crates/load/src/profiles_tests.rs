@@ -284,8 +284,7 @@ fn fio_takes_every_profile() {
             .arg(&path)
             .output();
         let Ok(output) = fio else {
-            eprintln!("SKIPPED: fio is not installed");
-            return;
+            return ssdlab_skips::skip("fio is not installed");
         };
         assert!(output.status.success(), "{}: {output:?}", profile.name);
     }

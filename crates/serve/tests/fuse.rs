@@ -76,7 +76,7 @@ fn with_file(drive: Arc<dyn Store>, work: impl FnOnce(&File)) {
     let lint = Arc::new(Lint::default());
     let mounted = match FuseFile::mount(shared, lint, folder.path(), "drive") {
         Ok(mounted) => mounted,
-        Err(error) => return eprintln!("skipped: no FUSE here: {error}"),
+        Err(error) => return ssdlab_skips::skip(format_args!("no FUSE: {error}")),
     };
     let open = OpenOptions::new()
         .read(true)

@@ -54,10 +54,15 @@ pub const PLACES: &[Place] = &[
         only_uses: Some(&[]),
         ..on(1, "tidy")
     },
+    Place {
+        only_for: &["none: it is for tests"],
+        only_uses: Some(&[]),
+        ..on(1, "skips")
+    },
 ];
 
 /// Crates that any other may use in its tests.
-const FOR_TESTS: &[&str] = &["tidy"];
+const FOR_TESTS: &[&str] = &["skips", "tidy"];
 
 /// A crate and the crates of this repository that it uses.
 #[derive(Debug, PartialEq, Eq)]

@@ -27,7 +27,7 @@ fn opened(path: &Path, options: &OpenOptions) -> Option<UringTarget> {
     match open(path, &needs(), options, &mut |_, _| {}, &running()) {
         Ok(target) => Some(target),
         Err(error) if error.to_string().contains("no direct I/O") => {
-            println!("skipped: {error}");
+            ssdlab_skips::skip(error);
             None
         }
         Err(error) => panic!("{error}"),
@@ -54,8 +54,7 @@ fn a_new_file_is_filled_with_data() {
         .as_ref()
         .is_err_and(|e| e.to_string().contains("no direct I/O"))
     {
-        println!("skipped: no direct I/O in the temporary directory");
-        return;
+        return ssdlab_skips::skip("no direct I/O in the temporary directory");
     }
     let mut target = result.unwrap();
     assert_eq!(last, (6 * MIB, 6 * MIB));
@@ -151,8 +150,7 @@ fn stopping_while_filling_removes_the_file() {
 #[test]
 fn a_file_in_memory_is_refused_unless_buffered() {
     let Ok(dir) = tempfile::tempdir_in("/dev/shm") else {
-        println!("skipped: no /dev/shm");
-        return;
+        return ssdlab_skips::skip("there is no /dev/shm");
     };
     let path = dir.path().join("file");
     assert!(refusal(&path, &needs(), &sized(MIB)).contains("no direct I/O"));

@@ -219,7 +219,7 @@ impl Loop {
                 })
             }
             _ => {
-                println!("skipped: no loop device can be made here (needs root)");
+                ssdlab_skips::skip("no loop device can be made (needs root)");
                 None
             }
         }
@@ -237,7 +237,7 @@ impl Loop {
         let status = Command::new(program).args(args).arg(&self.device).output();
         let done = status.is_ok_and(|output| output.status.success());
         if !done {
-            println!("skipped: {program} does not work here");
+            ssdlab_skips::skip(format_args!("{program} does not work"));
         }
         done
     }
@@ -273,8 +273,7 @@ fn a_loop_device_with_a_file_system_is_refused_and_mounted_all_the_more() {
         .arg(point.path())
         .status();
     if !mounted.is_ok_and(|status| status.success()) {
-        println!("skipped: cannot mount here");
-        return;
+        return ssdlab_skips::skip("cannot mount");
     }
     let why = refusal(check_write_allowed(&device.device, &word));
     let claimed = exclusive_owner(&device.device);

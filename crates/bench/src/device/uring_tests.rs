@@ -23,7 +23,7 @@ fn file(dir: &Path, depth: u32) -> Option<UringTarget> {
     ) {
         Ok(target) => Some(target),
         Err(error) if error.to_string().contains("no direct I/O") => {
-            println!("skipped: {error}");
+            ssdlab_skips::skip(error);
             None
         }
         Err(error) => panic!("{error}"),
@@ -163,8 +163,7 @@ fn a_block_device_is_opened_exclusively_written_and_trimmed() {
             false => Err(()),
         })
     else {
-        println!("skipped: no loop device can be made here (needs root)");
-        return;
+        return ssdlab_skips::skip("no loop device can be made (needs root)");
     };
     let path = Path::new(made.trim());
     let result = std::panic::catch_unwind(|| exercise_device(path));

@@ -149,7 +149,9 @@ fn what_a_user_may_not_do() {
         }
         let output = match command.output() {
             Ok(output) => output,
-            Err(error) => return println!("skipped: nobody may not run it: {error}"),
+            Err(error) => {
+                return ssdlab_skips::skip(format_args!("nobody may not run it: {error}"));
+            }
         };
         let errors = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{case}: {errors}");
