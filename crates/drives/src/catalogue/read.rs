@@ -239,9 +239,9 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_lists_the_known_ones() {
-        let error = drive("nonesuch").unwrap_err().to_string();
-        assert!(error.contains("consumer-sata-1tb-plp"), "{error}");
+    fn an_unknown_name_leads_to_the_list_of_known_ones() {
+        let error = drive("nonesuch").unwrap_err();
+        assert!(error.advice().contains("ssdlab drives list"), "{error}");
     }
 
     /// A misspelt drive was answered with the whole catalogue.
