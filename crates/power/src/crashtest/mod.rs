@@ -11,7 +11,7 @@
 //! `wal` tests a write-ahead log in some sixty lines.
 //!
 //! ```
-//! use crate::crashtest::{BlockDevice, Campaign, Cuts, Disk};
+//! use ssdlab_power::crashtest::{BlockDevice, Campaign, Cuts, Disk};
 //!
 //! let campaign = Campaign::new(ssdlab_ssd::DriveConfig::tiny()).cuts(Cuts::Exhaustive);
 //! let mut disk = campaign.disk();

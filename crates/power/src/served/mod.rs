@@ -1,7 +1,7 @@
 //! A modelled drive behind front ends: [`Store`] and [`Power`] over a drive that holds data.
 //!
 //! ```
-//! use crate::served::ServedDrive;
+//! use ssdlab_power::served::ServedDrive;
 //! use ssdlab_serve::{CutAt, FlushSide, Power, Store};
 //! use ssdlab_ssd::DriveConfig;
 //! use ssdlab_ssd::drive::power::{DataDrive, Power as Supply};
