@@ -290,11 +290,7 @@ fn a_drive_that_is_shown_as_toml_is_a_good_drive_file() {
 fn an_argument_that_is_not_utf8_is_no_panic() {
     use std::os::unix::ffi::OsStrExt;
     let dir = tempfile::tempdir().expect("a directory");
-    fs::write(
-        dir.path().join("job.fio"),
-        "[j]\nrw=read\nsize=64k\n",
-    )
-    .expect("written");
+    fs::write(dir.path().join("job.fio"), "[j]\nrw=read\nsize=64k\n").expect("written");
     let out = std::ffi::OsStr::from_bytes(b"out-\xff");
     let output = Command::cargo_bin("ssdlab")
         .expect("built")
