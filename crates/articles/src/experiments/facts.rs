@@ -7,7 +7,7 @@ use crate::story::Section;
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::CatalogueDrive;
-use ssdlab_judge::inspect::models::known;
+use ssdlab_drives::known::known;
 
 keys! {
     pub(crate) enum Fact {

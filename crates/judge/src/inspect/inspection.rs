@@ -1,9 +1,9 @@
 //! One look at a drive, understood: identity, cache, protection, life and events.
 
 use super::json::Doc;
-use super::models::KnownModel;
 use serde::{Deserialize, Serialize};
 use ssdlab_bench::device::health::{Grade, Reported};
+use ssdlab_drives::known::KnownModel;
 
 /// Format of [`Inspection`] as JSON.
 pub const FORMAT_VERSION: u32 = 1;

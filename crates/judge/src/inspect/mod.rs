@@ -13,7 +13,6 @@ mod drives;
 pub mod forecast;
 pub mod inspection;
 mod json;
-pub mod models;
 mod nvme;
 mod protection;
 mod read;
@@ -32,7 +31,6 @@ pub use forecast::{Forecast, forecasts};
 pub use inspection::{
     Cache, DriveIdentity, Events, FORMAT_VERSION, Inspection, Life, Protection, TimedWorkload,
 };
-pub use models::{KnownModel, known};
 pub use read::inspect;
 pub use report::{DriveReport, drive_reports};
 pub use show::lines;

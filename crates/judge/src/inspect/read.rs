@@ -3,9 +3,10 @@
 use super::inspection::{DriveIdentity, FORMAT_VERSION, HOURS_MAX, Inspection, percent};
 use super::json::Doc;
 use super::report::DriveReport;
-use super::{ata, models, nvme, protection, scsi};
+use super::{ata, nvme, protection, scsi};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::health::Reported;
+use ssdlab_drives::known::known;
 
 /// The year 4147, in seconds since 1970.
 const TIME_MAX: u64 = 1 << 36;
@@ -33,7 +34,7 @@ pub fn inspect(report: &DriveReport) -> Result<Inspection, LabError> {
         .identity
         .model
         .as_deref()
-        .and_then(|model| models::known(model, found.identity.capacity));
+        .and_then(|model| known(model, found.identity.capacity));
     common(&doc, &mut found);
     match found.identity.protocol.as_deref() {
         Some("ATA") => ata::read(&doc, &mut found),

@@ -62,11 +62,12 @@ pub fn drive_of(path: &Path) -> Result<Option<Inspection>, LabError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Protection;
     use super::super::Reported;
-    use super::super::{Protection, models};
     use super::*;
     use crate::qualify::{Evidence, Outcome, judge, role};
     use ssdlab_bench::device::health::Grade;
+    use ssdlab_drives::known::known;
 
     fn found(holds: Option<bool>, grade: Grade, used: f64) -> Inspection {
         Inspection {
@@ -84,7 +85,7 @@ mod tests {
                 }),
                 ..Default::default()
             },
-            known: models::known("INTEL SSDSC2BA400G3", Some(400_000_000_000)),
+            known: known("INTEL SSDSC2BA400G3", Some(400_000_000_000)),
             ..Inspection::default()
         }
     }

@@ -1,4 +1,4 @@
-//! Models of which published sources tell protection or endurance (`models.toml`).
+//! Models whose protection or endurance published sources state (`known.toml`).
 
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -51,7 +51,7 @@ struct ModelsFile {
 }
 
 static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
-    let file: Result<ModelsFile, _> = toml::from_str(include_str!("models.toml"));
+    let file: Result<ModelsFile, _> = toml::from_str(include_str!("known.toml"));
     // The tests read the embedded file; should it break, no model is known.
     file.map(|file| file.family).unwrap_or_default()
 });
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn every_entry_has_its_sources() {
-        assert!(FAMILIES.len() > 10, "models.toml is read");
+        assert!(FAMILIES.len() > 10, "known.toml is read");
         for family in FAMILIES.iter() {
             assert_eq!(
                 family.plp.is_some(),
