@@ -75,15 +75,19 @@ step "lint" cargo clippy --workspace --all-targets --quiet -- -D warnings
 finish "tools"
 step "licenses, bans and sources of dependencies" dependencies
 step "graph of crates and modules" cargo run -q -p ssdlab-tidy -- graph
+step "tests, built" cargo test --workspace --quiet --no-run
+# Tests leave a core idle now and then; the release build has a folder of its own.
+start "release build" release
 step "unit, model, law, theory, golden and end-to-end tests" cargo test --workspace --quiet
 step "fuzz targets, bounded" bash tests/fuzz.sh
-step "release build" release
+finish "release build"
+start "the commands of README and guides" bash tests/docs.sh "$target/release/ssdlab"
 step "instruction counts of hot paths" bash benches/instructions.sh
 step "other people's tools read what we write" bash tests/outside.sh "$target/release/ssdlab"
 step "other people's clients use what we serve" \
   bash tests/serve.sh "$target/release/examples/serve_memory" "$target/release/ssdlab"
 step "databases on a drive whose power is cut" bash tests/databases.sh "$target/release/ssdlab"
-step "the commands of README and guides" bash tests/docs.sh "$target/release/ssdlab"
+finish "the commands of README and guides"
 table
 step "skipped checks" skips
 echo

@@ -2,6 +2,5 @@
 
 pub mod age;
 pub mod endurance;
-mod parallel;
 pub mod simulate;
 pub mod theory;

@@ -22,6 +22,17 @@ pub fn names() -> Result<Vec<String>, LabError> {
         .collect()
 }
 
+/// Names of the drives that stand for their families: one each, the base of the others.
+///
+/// # Errors
+/// As [`names`].
+pub fn bases() -> Result<Vec<String>, LabError> {
+    let drives = names()?.into_iter().map(|name| drive(&name));
+    let drives: Vec<CatalogueDrive> = drives.collect::<Result<_, _>>()?;
+    let bases = drives.into_iter().filter(|drive| drive.file.base.is_none());
+    Ok(bases.map(|drive| drive.file.name).collect())
+}
+
 /// The drive files that come with ssdlab: file name and text.
 pub fn files() -> &'static [(&'static str, &'static str)] {
     BUILT_IN
