@@ -4,3 +4,4 @@ pub mod age;
 pub mod endurance;
 pub mod simulate;
 pub mod theory;
+pub mod validate;

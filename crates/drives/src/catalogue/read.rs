@@ -11,6 +11,15 @@ use std::path::Path;
 /// The drives that come with ssdlab, every file of `drives/`: file name and text.
 const BUILT_IN: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
+/// Keys of `[documented]` that members of a family do not take from its base.
+const RATES: [&str; 5] = [
+    "random_read_iops",
+    "random_write_iops",
+    "sequential_read",
+    "sequential_write",
+    "rw80_iops",
+];
+
 /// Names of the drives that come with ssdlab, in order.
 ///
 /// # Errors
@@ -143,6 +152,10 @@ fn merged(text: &str, source: &str, depth: u32) -> Result<toml::Table, LabError>
         });
     };
     let mut table = merged(base_text, base_source, depth + 1)?;
+    if let Some(toml::Value::Table(documented)) = table.get_mut("documented") {
+        // A rate belongs to a capacity.
+        RATES.iter().for_each(|rate| drop(documented.remove(*rate)));
+    }
     for (key, value) in own {
         match (table.get_mut(&key), value) {
             (Some(toml::Value::Table(below)), toml::Value::Table(above)) => below.extend(above),
