@@ -18,9 +18,19 @@ use std::time::Duration;
 /// How often the lock is asked for, every 10 ms.
 const LOCK_TRIES: u32 = 20;
 
-/// Refuses a drive whose tables do not fit into memory.
-pub(super) fn refuse_if_too_big(config: &DriveConfig) -> Result<(), LabError> {
-    ssdlab_base::memory::refuse_if_too_big(&config.name, config.memory_bytes(), 1)
+/// Memory of a program that serves a drive, beside the drive: its own, and threads.
+const PROGRAM_BYTES: u64 = 64 << 20;
+/// Bytes of a drive for one byte that says which of its sectors are in the buffer only.
+const BYTES_PER_MARK: u64 = 4096;
+
+/// Refuses a drive that holds data and whose tables do not fit into memory. The data comes on top
+/// as it is written.
+///
+/// # Errors
+/// With what it needs and what there is.
+pub fn refuse_if_too_big(config: &DriveConfig) -> Result<(), LabError> {
+    let needed = config.memory_bytes() + config.user_bytes / BYTES_PER_MARK + PROGRAM_BYTES;
+    ssdlab_base::memory::refuse_if_too_big(&config.name, needed, 1)
 }
 
 /// Puts a drive that is on, and does nothing, into a new directory.

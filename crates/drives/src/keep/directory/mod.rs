@@ -48,13 +48,14 @@ mod survey;
 
 pub use check::{Checked, Repaired, check, repair};
 pub use fuzzed::{decode_frames, encode_frames};
+pub use make::refuse_if_too_big;
 pub use survey::{Damage, Lost, Seen};
 
 use background::Background;
 use end::EndFile;
 use file::{Kind, Place, VERSION};
 use frames::Frames;
-use make::{create_with, lock, refuse_if_too_big, upgrade};
+use make::{create_with, lock, upgrade};
 use ssdlab_base::LabError;
 use ssdlab_ssd::drive::power::{DataDrive, DataError, Power, PowerDrive, Recovery, Smart};
 use ssdlab_ssd::nand::media::Content;
