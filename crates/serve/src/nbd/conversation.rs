@@ -120,6 +120,7 @@ fn run_requests<S: Read + Write>(
             if input.fill(stream)? == 0 {
                 return Ok(());
             }
+            continue;
         } else {
             input.take(REQUEST_BYTES);
             replies.send(executor, stream)?;

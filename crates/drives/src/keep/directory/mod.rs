@@ -269,3 +269,6 @@ fn whole(path: &Path, boot: u64) -> Result<(Survey, Base), LabError> {
 fn refused(error: DataError) -> LabError {
     LabError::refused(error.to_string(), "")
 }
+
+#[cfg(test)]
+mod tests;
