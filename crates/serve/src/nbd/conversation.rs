@@ -65,7 +65,7 @@ impl<'a> Conversation<'a> {
     /// notes of the session are kept under `name`.
     ///
     /// # Errors
-    /// When the stream fails, or the drive cannot settle what was done.
+    /// When the stream fails.
     pub fn transmit<S: Read + Write>(
         mut self,
         session: Session,
@@ -90,65 +90,80 @@ fn run_requests<S: Read + Write>(
     stream: &mut S,
     input: &mut Input,
 ) -> io::Result<()> {
-    let mut out = Vec::with_capacity(BATCH_BYTES);
+    let mut replies = Replies {
+        out: Vec::with_capacity(BATCH_BYTES),
+        cookies: Vec::with_capacity(BATCH_REQUESTS),
+    };
     let mut payload = Vec::new();
-    let mut batched = 0;
     loop {
         let Some(head) = input.ready().first_chunk::<REQUEST_BYTES>() else {
-            send(executor, stream, &mut out)?;
+            replies.send(executor, stream)?;
             if input.fill(stream)? == 0 {
                 return Ok(());
             }
             continue;
         };
         let Some(request) = Request::parse(head) else {
-            return send(executor, stream, &mut out);
+            return replies.send(executor, stream);
         };
         if request.command == CMD_DISC {
             executor.notes.said_goodbye = true;
-            return send(executor, stream, &mut out);
+            return replies.send(executor, stream);
         }
         let bytes = request.payload() as usize;
         let whole = REQUEST_BYTES + bytes;
         if let Some(from) = input.ready().get(REQUEST_BYTES..whole) {
-            executor.run(&request, from, &mut out);
+            executor.run(&request, from, &mut replies.out);
             input.take(whole);
         } else if whole <= READ_BYTES {
-            send(executor, stream, &mut out)?;
+            replies.send(executor, stream)?;
             if input.fill(stream)? == 0 {
                 return Ok(());
             }
+            continue;
         } else {
             input.take(REQUEST_BYTES);
-            send(executor, stream, &mut out)?;
+            replies.send(executor, stream)?;
             if request.length > PAYLOAD_MAX {
                 input.skip(stream, bytes)?;
                 let text = format!("more than {PAYLOAD_MAX} bytes in one write");
                 executor.notes.errors += 1;
-                executor.refuse(request.cookie, EINVAL, &text, &mut out);
+                executor.refuse(request.cookie, EINVAL, &text, &mut replies.out);
             } else {
                 input.collect(stream, bytes, &mut payload)?;
-                executor.run(&request, &payload, &mut out);
+                executor.run(&request, &payload, &mut replies.out);
                 clear(&mut payload);
             }
         }
-        batched += 1;
-        if out.len() >= BATCH_BYTES || batched >= BATCH_REQUESTS {
-            send(executor, stream, &mut out)?;
-            batched = 0;
+        replies.cookies.push(request.cookie);
+        if replies.out.len() >= BATCH_BYTES || replies.cookies.len() >= BATCH_REQUESTS {
+            replies.send(executor, stream)?;
         }
     }
 }
 
-/// Sends the pending replies once the drive has settled what they acknowledge.
-fn send<S: Write>(executor: &Executor<'_>, stream: &mut S, out: &mut Vec<u8>) -> io::Result<()> {
-    if out.is_empty() {
-        return Ok(());
+/// Replies that were not sent yet.
+struct Replies {
+    out: Vec<u8>,
+    /// Of the requests that they answer.
+    cookies: Vec<u64>,
+}
+
+impl Replies {
+    /// Sends them once the drive has settled what they acknowledge. Where it cannot, all of them
+    /// are its error: what one reads may be what another wrote.
+    fn send<S: Write>(&mut self, executor: &mut Executor<'_>, stream: &mut S) -> io::Result<()> {
+        if self.out.is_empty() {
+            return Ok(());
+        }
+        if let Err(error) = executor.drive.settle() {
+            executor.refuse_all(&self.cookies, error, &mut self.out);
+        }
+        stream.write_all(&self.out)?;
+        self.cookies.clear();
+        clear(&mut self.out);
+        Ok(())
     }
-    executor.drive.settle().map_err(io::Error::other)?;
-    stream.write_all(out)?;
-    clear(out);
-    Ok(())
 }
 
 fn clear(buffer: &mut Vec<u8>) {
