@@ -4,10 +4,11 @@ use super::ServedDrive;
 use ssdlab_base::LabError;
 use ssdlab_serve::control::ControlServer;
 use ssdlab_serve::fuse::FuseFile;
-use ssdlab_serve::nbd::{NbdOptions, NbdServer};
-use ssdlab_serve::{Address, Lint, Power, PowerStatus, Sectors};
+use ssdlab_serve::nbd::{NbdOptions, NbdServer, Tls};
+use ssdlab_serve::{Address, Lint, Log, Power, PowerStatus, Sectors, raise_descriptor_limit};
 use std::io;
 use std::net::IpAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,6 +24,71 @@ pub struct Places {
     pub fuse: Option<PathBuf>,
     /// The socket of the power switch.
     pub control: Option<PathBuf>,
+    /// Whether NBD clients and the file can only read.
+    pub read_only: bool,
+    /// Encryption of NBD connections.
+    pub tls: Option<TlsPlan>,
+}
+
+/// How NBD connections are encrypted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsPlan {
+    /// The folder of certificates; see [`Tls::from_folder`].
+    pub certificates: PathBuf,
+    /// Whether clients without TLS are refused.
+    pub required: bool,
+    /// Whether clients need a certificate.
+    pub verify_peer: bool,
+}
+
+impl TlsPlan {
+    fn read(&self) -> Result<Tls, LabError> {
+        Tls::from_folder(&self.certificates, self.required, self.verify_peer).map_err(|error| {
+            LabError::refused(
+                format!("--tls-certificates: {error}"),
+                "a folder with server-cert.pem and server-key.pem, and ca-cert.pem to verify \
+                 clients, as for nbdkit and qemu",
+            )
+        })
+    }
+}
+
+impl Places {
+    /// Whether NBD clients that nobody has chosen can write.
+    fn trusts_everybody(&self) -> bool {
+        let knows_clients = |tls: &TlsPlan| tls.required && tls.verify_peer;
+        !self.read_only && !self.tls.as_ref().is_some_and(knows_clients)
+    }
+
+    /// What to warn of: NBD addresses at which other machines can write, a text each.
+    fn warnings(&self) -> Vec<String> {
+        if !self.trusts_everybody() {
+            return Vec::new();
+        }
+        let open = self.nbd.iter().filter(|address| is_open_to_others(address));
+        let warning = |address| {
+            format!(
+                "warning: {address} is open to other machines: NBD has no password, and whoever \
+                 reaches it can read and overwrite the drive\n\
+                 hint: --tls require --tls-verify-peer admits clients with a certificate, \
+                 --read-only keeps the data; tcp:127.0.0.1:PORT or unix:PATH is open to this \
+                 machine alone"
+            )
+        };
+        open.map(warning).collect()
+    }
+}
+
+/// A warning when the socket file at `path` lets every user of this machine connect.
+fn warn_of_mode(path: &Path) -> Option<String> {
+    let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    let path = path.display();
+    (mode & 0o002 != 0).then(|| {
+        format!(
+            "warning: {path} has mode {mode:04o}: every user of this machine who reaches it can \
+             use it\nhint: `umask 077` before, or `chmod 600 {path}` now"
+        )
+    })
 }
 
 /// `unix:PATH` or `tcp:HOST:PORT`.
@@ -50,7 +116,7 @@ pub fn parse_address(text: &str) -> Result<Address, LabError> {
 }
 
 /// Whether clients on other machines may reach an address.
-pub fn is_open_to_others(address: &Address) -> bool {
+fn is_open_to_others(address: &Address) -> bool {
     let Address::Tcp(place) = address else {
         return false;
     };
@@ -71,11 +137,12 @@ pub struct Serving {
     nbd: Vec<NbdServer>,
     fuse: Option<FuseFile>,
     control: Option<ControlServer>,
-    control_path: Option<PathBuf>,
+    places: Places,
 }
 
 impl Serving {
-    /// Begins to serve. `description` is shown to NBD clients.
+    /// Begins to serve. `description` is shown to NBD clients; `log` receives warnings, and lines
+    /// on clients that are turned away, for as long as it serves.
     ///
     /// # Errors
     /// When a socket cannot be listened to, or the file not be mounted; nothing is left then.
@@ -83,9 +150,16 @@ impl Serving {
         drive: ServedDrive,
         places: &Places,
         description: &str,
+        log: fn(&str),
     ) -> Result<Serving, LabError> {
+        raise_descriptor_limit();
+        places.warnings().iter().for_each(|text| log(text));
         let drive = Arc::new(drive);
-        let shared = Arc::new(Sectors::new(drive.clone()));
+        let shared = Sectors::new(drive.clone());
+        let shared = Arc::new(match places.read_only {
+            true => shared.read_only(),
+            false => shared,
+        });
         let lint = Arc::new(Lint::default());
         let options = NbdOptions {
             name: EXPORT.to_owned(),
@@ -98,10 +172,16 @@ impl Serving {
             nbd: Vec::new(),
             fuse: None,
             control: None,
-            control_path: places.control.clone(),
+            places: places.clone(),
         };
+        let tls = places.tls.as_ref().map(TlsPlan::read).transpose()?;
         for address in &places.nbd {
-            let server = NbdServer::start(shared.clone(), lint.clone(), address, options.clone());
+            let options = NbdOptions {
+                tls: tls.clone(),
+                log: Log::new(&address.to_string(), log),
+                ..options.clone()
+            };
+            let server = NbdServer::start(shared.clone(), lint.clone(), address, options);
             let server = server.map_err(|error| cannot_listen(&address.to_string(), error))?;
             serving.nbd.push(server);
         }
@@ -117,6 +197,14 @@ impl Serving {
             let server = server.map_err(|error| cannot_listen(&at, error))?;
             serving.control = Some(server);
         }
+        let sockets = places.nbd.iter().filter_map(|address| match address {
+            Address::Unix(path) if places.trusts_everybody() => Some(path),
+            _ => None,
+        });
+        sockets
+            .chain(&places.control)
+            .filter_map(|path| warn_of_mode(path))
+            .for_each(|text| log(&text));
         Ok(serving)
     }
 
@@ -129,14 +217,14 @@ impl Serving {
     pub fn how_to_attach(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for server in &self.nbd {
-            attach_nbd(server.address(), &mut lines);
+            attach_nbd(server.address(), self.places.tls.as_ref(), &mut lines);
         }
         if let Some(file) = &self.fuse {
             let path = file.path().display();
             lines.push(format!("file  {path}"));
             lines.push(format!("  losetup -f --show --direct-io=on {path}"));
         }
-        if let Some(path) = &self.control_path {
+        if let Some(path) = &self.places.control {
             let path = path.display();
             lines.push(format!("power {path}"));
             lines.push(format!("  ssdlab power off --control {path}"));
@@ -186,21 +274,43 @@ fn verdict(status: &PowerStatus) -> String {
     }
 }
 
-fn attach_nbd(address: &Address, lines: &mut Vec<String>) {
+fn attach_nbd(address: &Address, tls: Option<&TlsPlan>, lines: &mut Vec<String>) {
+    let tls = tls.filter(|tls| tls.required);
+    let with_tls = |joint: char| match tls {
+        Some(_) => format!("{joint}tls-certificates=DIR"),
+        None => String::new(),
+    };
+    let scheme = if tls.is_some() { "nbds" } else { "nbd" };
     lines.push(format!("nbd   {address}"));
-    let (uri, client) = match address {
+    let (uri, client, qemu) = match address {
         Address::Unix(path) => {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
             let path = path.display();
-            let uri = format!("nbd+unix:///{EXPORT}?socket={path}");
-            (uri, format!("-unix {path}"))
+            let and = with_tls('&');
+            (
+                format!("{scheme}+unix:///{EXPORT}?socket={path}{and}"),
+                format!("-unix {path}"),
+                format!("server.type=unix,server.path={path}"),
+            )
         }
         Address::Tcp(at) => {
             let (host, port) = at.rsplit_once(':').unwrap_or((at, ""));
-            (format!("nbd://{at}/{EXPORT}"), format!("{host} {port}"))
+            let and = with_tls('?');
+            (
+                format!("{scheme}://{at}/{EXPORT}{and}"),
+                format!("{host} {port}"),
+                format!("server.type=inet,server.host={host},server.port={port}"),
+            )
         }
     };
     lines.push(format!("  nbdinfo '{uri}'"));
+    if tls.is_some() {
+        lines.push(format!(
+            "  qemu-system-x86_64 -object tls-creds-x509,id=tls,endpoint=client,dir=DIR \
+             -blockdev driver=nbd,node-name=d,{qemu},export={EXPORT},tls-creds=tls ..."
+        ));
+        return;
+    }
     lines.push(format!("  nbd-client {client} -N {EXPORT} /dev/nbd0"));
     lines.push(format!(
         "  qemu-system-x86_64 -drive 'file={uri},format=raw,if=virtio' ..."
@@ -299,6 +409,47 @@ mod tests {
                 assert_eq!(is_open_to_others(&address), is_open, "{text}");
             }
         }
+    }
+
+    /// Whoever may write is either the owner or somebody with a certificate.
+    #[test]
+    fn open_places_get_a_warning_that_says_what_to_do() {
+        let tls = |required, verify_peer| {
+            Some(TlsPlan {
+                certificates: PathBuf::from("certificates"),
+                required,
+                verify_peer,
+            })
+        };
+        let at = |texts: &[&str], read_only, tls| {
+            let places = Places {
+                nbd: texts
+                    .iter()
+                    .map(|text| parse_address(text).expect("good"))
+                    .collect(),
+                read_only,
+                tls,
+                ..Places::default()
+            };
+            places.warnings()
+        };
+        let open = ["tcp:0.0.0.0:1", "unix:x", "tcp:127.0.0.1:2", "tcp:[::]:3"];
+        let warnings = at(&open, false, None);
+        assert_eq!(warnings.len(), 2);
+        assert!(warnings[1].contains("tcp:[::]:3") && warnings[1].contains("--read-only"));
+        assert_eq!(
+            at(&open, false, tls(true, false)).len(),
+            2,
+            "anybody encrypts"
+        );
+        assert_eq!(
+            at(&open, false, tls(false, true)).len(),
+            2,
+            "plain is fine too"
+        );
+        assert!(at(&open, false, tls(true, true)).is_empty());
+        assert!(at(&open, true, None).is_empty());
+        assert!(at(&open[1..3], false, None).is_empty());
     }
 
     #[test]

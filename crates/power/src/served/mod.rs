@@ -37,7 +37,7 @@ mod state;
 pub mod switch;
 
 pub use fault::parse_fault;
-pub use front::{Places, Serving, is_open_to_others, parse_address};
+pub use front::{Places, Serving, TlsPlan, parse_address};
 pub use said::describe;
 pub use source::{Opened, in_directory, in_memory};
 
