@@ -267,10 +267,14 @@ mod tests {
         };
         let wait = Ask::CutWhen { at, wait: true };
         let line = serde_json::to_string(&wait).unwrap() + "\n";
-        for _ in 0..LIMITS.clients {
+        let wait_for_cut = || {
             let mut stream = connect();
             stream.write_all(line.as_bytes()).unwrap();
             assert!(stream.read(&mut [0; 1000]).unwrap() > 0, "armed");
+            stream
+        };
+        for _ in 0..LIMITS.clients {
+            drop(wait_for_cut());
         }
         while server.listening.client_count() > LIMITS.waiting {
             std::thread::sleep(Duration::from_millis(5));
@@ -278,11 +282,7 @@ mod tests {
         ask(&path, &Ask::Status {}, |answer| assert!(answer.ok)).unwrap();
         drop(silent);
         // Those that asked keep their places, and whoever comes then is answered.
-        let mut patient: Vec<Stream> = (0..LIMITS.clients).map(|_| connect()).collect();
-        for stream in &mut patient {
-            stream.write_all(line.as_bytes()).unwrap();
-            assert!(stream.read(&mut [0; 1000]).unwrap() > 0, "armed");
-        }
+        let _patient: Vec<Stream> = (0..LIMITS.clients).map(|_| wait_for_cut()).collect();
         ask(&path, &Ask::Status {}, |answer| {
             assert_eq!(answer.error.unwrap(), "all 256 connections are in use");
         })

@@ -127,7 +127,10 @@ fn what_is_written_inside_tls_is_read_inside_and_outside() {
     let mut stream = encrypt(greet(bench.server.address()), &ours, None).unwrap();
     works(&mut stream).unwrap();
     let mut plain = Client::go(bench.server.address(), true);
-    assert_eq!(plain.read(0, 1 << 20, 9), Ok(vec![0, 0, 0, 0, 0, 0, 0, 1, 1]));
+    assert_eq!(
+        plain.read(0, 1 << 20, 9),
+        Ok(vec![0, 0, 0, 0, 0, 0, 0, 1, 1])
+    );
     // A client that does not trust the server ends it.
     let theirs = folder.path().join("theirs");
     assert!(encrypt(greet(bench.server.address()), &theirs, None).is_err());
@@ -191,7 +194,9 @@ fn a_folder_that_cannot_be_used_is_refused_by_name() {
     };
     let ours = folder.path().join("ours");
     let refused = |part: &str, verify| {
-        let error = Tls::from_folder(&ours, true, verify).unwrap_err().to_string();
+        let error = Tls::from_folder(&ours, true, verify)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(part), "{error}");
     };
     let key = std::fs::read(ours.join("server-key.pem")).unwrap();
