@@ -16,22 +16,12 @@ use std::time::Duration;
 
 /// Makes in `folder` an authority of that name, and certificates of a server and a client by it.
 fn make_certificates(folder: &Path, name: &str) -> io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    let script = r#"
-        set -e
-        new="openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
-        $new -x509 -days 9999 -subj "/CN=$1" -keyout ca-key.pem -out ca-cert.pem
-        sign() {
-          $new -subj "/CN=$1" -keyout $1-key.pem -out $1.csr
-          printf "$2" >$1.ext
-          openssl x509 -req -in $1.csr -CA ca-cert.pem -CAkey ca-key.pem -CAcreateserial \
-            -days 9999 -extfile $1.ext -out $1-cert.pem
-        }
-        sign server "subjectAltName=DNS:localhost\nextendedKeyUsage=serverAuth\n"
-        sign client "extendedKeyUsage=clientAuth\n""#;
     let made = Command::new("bash")
-        .args(["-c", script, "-", name])
-        .current_dir(folder)
+        .arg(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/make_certificates.sh"
+        ))
+        .args([folder.as_os_str(), name.as_ref()])
         .output()?;
     match made.status.success() {
         true => Ok(()),
