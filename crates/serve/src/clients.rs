@@ -77,7 +77,7 @@ impl Clients {
     /// Disconnects clients whose time to begin is over; returns the time until the next is due.
     fn hang_up_late(&self) -> Option<Duration> {
         let within = self.limits.begin_within?;
-        let mut next = None;
+        let (mut next, mut late) = (None, 0);
         for client in self.connected().values_mut() {
             if !matches!(client.stage, Stage::Waiting | Stage::Admitted) {
                 continue;
@@ -89,23 +89,31 @@ impl Clients {
             }
             client.stage = Stage::Leaving;
             client.stream.hang_up();
-            self.log.note(Event::Late(within));
+            late += 1;
         }
+        (0..late).for_each(|_| self.log.note(Event::Late(within)));
         next
     }
 
     /// Disconnects the oldest client that waits, when more than `keep` do.
     fn hang_up_oldest(&self, keep: usize) {
+        if self.hung_up_oldest(keep) {
+            self.log.note(Event::Displaced(self.limits.waiting));
+        }
+    }
+
+    fn hung_up_oldest(&self, keep: usize) -> bool {
         let mut connected = self.connected();
         let is_waiting = |client: &&mut Client| client.stage == Stage::Waiting;
         if connected.values_mut().filter(is_waiting).count() <= keep {
-            return;
+            return false;
         }
-        if let Some(oldest) = connected.values_mut().find(is_waiting) {
-            oldest.stage = Stage::Leaving;
-            oldest.stream.hang_up();
-            self.log.note(Event::Displaced(self.limits.waiting));
-        }
+        let Some(oldest) = connected.values_mut().find(is_waiting) else {
+            return false;
+        };
+        oldest.stage = Stage::Leaving;
+        oldest.stream.hang_up();
+        true
     }
 
     /// Gives a waiting client a place.
@@ -125,21 +133,17 @@ impl Clients {
         let Limits {
             clients, reserve, ..
         } = self.limits;
-        let refused = if all >= clients {
-            Some(format!("all {clients} connections are in use"))
-        } else if own >= FEW && all >= clients - reserve {
-            Some(format!(
+        if all >= clients {
+            return Err(format!("all {clients} connections are in use"));
+        }
+        if own >= FEW && all >= clients - reserve {
+            return Err(format!(
                 "{own} connections are {peer}'s, and the last {reserve} of {clients} are for others"
-            ))
-        } else if descriptor as u64 >= self.descriptors.saturating_sub(DESCRIPTORS_LEFT) {
+            ));
+        }
+        if descriptor as u64 >= self.descriptors.saturating_sub(DESCRIPTORS_LEFT) {
             let all = self.descriptors;
-            Some(format!("all {all} file descriptors are in use"))
-        } else {
-            None
-        };
-        if let Some(why) = refused {
-            self.log.note(Event::Refused(&why));
-            return Err(why);
+            return Err(format!("all {all} file descriptors are in use"));
         }
         if let Some(me) = connected.get_mut(&number) {
             me.stage = Stage::Admitted;
@@ -172,7 +176,8 @@ impl Guest {
     /// # Errors
     /// When there is none, with the reason in words.
     pub fn admit(&self) -> Result<(), String> {
-        self.clients.admit(self.number)
+        let admitted = self.clients.admit(self.number);
+        admitted.inspect_err(|why| self.note(Event::Refused(why)))
     }
 
     /// The client has begun: it may stay.

@@ -190,6 +190,8 @@ fn a_client_that_stops_half_way_holds_up_nobody() {
         stuck.push(client);
     }
     let mut client = Client::go(address, true);
+    let patience = Some(Duration::from_secs(20));
+    client.stream.set_read_timeout(patience).unwrap();
     for round in 0..100 {
         assert_eq!(client.write(FLAG_FUA, 1000, &[round; 5000]), 0);
         assert_eq!(client.read(0, 1000, 5000), Ok(vec![round; 5000]));
