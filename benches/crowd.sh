@@ -80,15 +80,21 @@ PY
   >"$work/out" 2>"$work/log" &
 server=$!
 for _ in $(seq 200); do grep -q ^ready "$work/out" && break; sleep 0.05; done
+ticks() { awk '{print $14 + $15}' "/proc/$server/stat"; }
 one() { # depth, name of the state
+  local before after
+  before=$(ticks)
   fio --name=x --ioengine=nbd --uri="nbd+unix:///drive?socket=$work/nbd" --rw=randwrite --bs=4k \
     --iodepth="$1" --size=1G --time_based --runtime="$seconds" --randseed=1 \
     --output-format=json --output="$work/fio.json" >/dev/null
-  python3 - "$work/fio.json" "$1" "$2" <<'PY' >>"$work/all"
-import json, sys
-path, depth, state = sys.argv[1:]
+  after=$(ticks)
+  python3 - "$work/fio.json" "$1" "$2" "$((after - before))" <<'PY' >>"$work/all"
+import json, os, sys
+path, depth, state, ticks = sys.argv[1:]
 text = open(path).read()
-print(depth, state, json.loads(text[text.index("{\n"):])["jobs"][0]["write"]["iops"])
+done = json.loads(text[text.index("{\n"):])["jobs"][0]["write"]
+cpu = int(ticks) / os.sysconf("SC_CLK_TCK") * 1e6 / done["total_ios"]
+print(depth, state, done["iops"], cpu)
 PY
 }
 fio --name=fill --ioengine=nbd --uri="nbd+unix:///drive?socket=$work/nbd" --rw=write --bs=128k \
@@ -105,26 +111,37 @@ for round in $(seq "$rounds"); do
       [ -e "$work/there" ] || { echo "the crowd did not get in" >&2; exit 2; }
     fi
     for depth in 1 32; do one "$depth" "$state"; done
+    sed -n "s/^VmRSS:[^0-9]*/$state /p" "/proc/$server/status" >>"$work/size"
     if [ "$state" = crowd ]; then
-      grep -E '^(VmRSS|Threads)' "/proc/$server/status" | tr '\n' ' ' >"$work/size"
       kill "$crowd" && wait "$crowd" 2>/dev/null || true
       crowd=""
     fi
   done
 done
-echo "server with the crowd: $(cat "$work/size")"
 cat "$work/log"
-python3 - "$work/all" <<'PY'
+python3 - "$work/all" "$work/size" <<'PY'
 import statistics, sys
 from collections import defaultdict
+sizes = defaultdict(list)
+for line in open(sys.argv[2]):
+    state, size, _ = line.split()
+    sizes[state].append(int(size))
+alone, crowd = (statistics.median(sizes[state]) for state in ("alone", "crowd"))
+print(f"memory of the server: alone {alone / 1024:.0f} MiB, with 1,000 others {crowd / 1024:.0f} MiB")
 found = defaultdict(list)
 for line in open(sys.argv[1]):
-    depth, state, iops = line.split()
-    found[depth, state].append(float(iops))
+    depth, state, iops, cpu = line.split()
+    found[depth, state].append((float(iops), float(cpu)))
 worst = 1
 for depth in ("1", "32"):
-    alone, crowd = (statistics.median(found[depth, state]) for state in ("alone", "crowd"))
+    (alone, cpu_alone), (crowd, cpu_crowd) = (
+        [statistics.median(column) for column in zip(*found[depth, state])]
+        for state in ("alone", "crowd")
+    )
     worst = min(worst, crowd / alone)
-    print(f"QD{depth:3} alone {alone:8.0f} IOPS, with 1,000 others {crowd:8.0f}: {crowd / alone:.2f}")
+    print(
+        f"QD{depth:3} alone {alone:7.0f} IOPS, {cpu_alone:5.1f} us of CPU each; "
+        f"with 1,000 others {crowd:7.0f}, {cpu_crowd:5.1f} us: {crowd / alone:.2f}"
+    )
 sys.exit(worst < 0.8)
 PY

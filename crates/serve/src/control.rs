@@ -276,7 +276,9 @@ mod tests {
         for _ in 0..LIMITS.clients {
             drop(wait_for_cut());
         }
+        let until = std::time::Instant::now() + Duration::from_secs(20);
         while server.listening.client_count() > LIMITS.waiting {
+            assert!(std::time::Instant::now() < until, "absent, and counted");
             std::thread::sleep(Duration::from_millis(5));
         }
         ask(&path, &Ask::Status {}, |answer| assert!(answer.ok)).unwrap();
