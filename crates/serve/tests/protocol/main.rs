@@ -1,4 +1,7 @@
 //! The NBD server against clients that speak byte by byte, right and wrong.
 
 mod client;
+mod crowd;
 mod nbd;
+#[cfg(feature = "tls")]
+mod tls;
