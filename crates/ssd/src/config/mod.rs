@@ -153,7 +153,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// Pages of the map journal, which is written as a ring.
+/// Minimum number of pages of the map journal.
 pub(crate) const JOURNAL_PAGES: u32 = 16;
 /// Bytes of an entry of the map's directory, and of the root.
 const DIRECTORY_ENTRY_BYTES: u64 = 4;
@@ -186,10 +186,25 @@ impl DriveConfig {
             // Its map has superblocks of its own.
             0
         } else if journal.entry_bytes > 0 || journal.commit_map_programs > 0 {
-            u64::from(JOURNAL_PAGES) * u64::from(self.shape.page_bytes / self.shape.slot_bytes)
+            let page_slots = self.shape.page_bytes / self.shape.slot_bytes;
+            u64::from(self.journal_pages()) * u64::from(page_slots)
         } else {
             0
         }
+    }
+
+    /// Pages of the map journal, which is written as a ring. Recovery by the journal needs all
+    /// changes that a leaf lacks to be in it: two cycles of checkpoints, or without checkpoints as
+    /// many pages as make eight leaves due with each page at most.
+    pub(crate) fn journal_pages(&self) -> u32 {
+        if !self.recovers_by_journal() {
+            return JOURNAL_PAGES;
+        }
+        let wanted = match self.ftl.journal.checkpoint_pages {
+            0 => self.leaf_slots().div_ceil(8),
+            cycle => 2 * u64::from(cycle),
+        };
+        wanted.clamp(JOURNAL_PAGES.into(), 1 << 20) as u32
     }
 
     /// Mapping units of map kept on media (checkpoints, a map that is not all in DRAM, or one that
@@ -212,22 +227,22 @@ impl DriveConfig {
         bytes.div_ceil(u64::from(self.shape.slot_bytes))
     }
 
-    /// Mapping units of the map's directory, the place of each leaf: only drives that recover by
-    /// their journal need it on media.
+    /// Mapping units of the map's directory, the place of each leaf and journal page: only drives
+    /// that recover by their journal need it on media.
     pub(crate) fn directory_slots(&self) -> u64 {
         if self.recovers_by_journal() {
-            let bytes = self.leaf_slots() * DIRECTORY_ENTRY_BYTES;
+            let slots = self.leaf_slots() + self.journal_slots();
+            let bytes = slots * DIRECTORY_ENTRY_BYTES;
             bytes.div_ceil(u64::from(self.shape.slot_bytes))
         } else {
             0
         }
     }
 
-    /// Bytes of the root in each journal page: the places of the journal's and the directory's
-    /// pages.
+    /// Bytes of the root in each journal page: the places of the directory's pages.
     pub(crate) fn root_bytes(&self) -> u64 {
         if self.recovers_by_journal() {
-            DIRECTORY_ENTRY_BYTES * (self.journal_slots() + self.directory_slots())
+            DIRECTORY_ENTRY_BYTES * self.directory_slots()
         } else {
             0
         }

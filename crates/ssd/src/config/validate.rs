@@ -2,8 +2,7 @@
 
 use super::policy::VictimChoice;
 use super::{
-    BUFFER_SLOTS_MAX, ConfigError, DriveConfig, JOURNAL_PAGES, MEDIA_SLOTS_MAX, MappingKind,
-    ReclaimConfig,
+    BUFFER_SLOTS_MAX, ConfigError, DriveConfig, MEDIA_SLOTS_MAX, MappingKind, ReclaimConfig,
 };
 
 use crate::units::{Bytes, Nanos};
@@ -254,7 +253,7 @@ impl DriveConfig {
         require(
             2 * self.root_bytes() <= u64::from(self.shape.page_bytes)
                 && entries >= u64::from(journal.entry_bytes),
-            "it is allowed if the root (4 B for each page of journal and directory) takes at most \
+            "it is allowed if the root (4 B for each mapping unit of the directory) takes at most \
              half of a journal page; a larger mapping_unit or page makes it smaller",
         )
     }
@@ -419,7 +418,7 @@ impl DriveConfig {
         let mut per_page = u128::from(unit + checkpoint.unwrap_or(0));
         if self.recovers_by_journal() {
             // A page of the ring is written again only when no leaf needs it any more.
-            per_page += u128::from(unit + slots.div_ceil(u64::from(JOURNAL_PAGES - 1)));
+            per_page += u128::from(unit + slots.div_ceil(u64::from(self.journal_pages() - 1)));
         }
         let moved = 2 * per_page * u128::from(needed);
         require(

@@ -22,8 +22,8 @@ import tomllib
 HERE = pathlib.Path(__file__).resolve().parent
 CRATE = HERE.parent.parent
 ROOT = CRATE.parent.parent
-TARGETS = ["--lib", "--test=cuts", "--test=recovery", "--test=model", "--test=durability",
-           "--test=timing", "--test=mapping", "--test=golden", "--test=wear", "--test=gears",
+TARGETS = ["--test=recovery", "--test=cuts", "--lib", "--test=durability", "--test=timing",
+           "--test=wear", "--test=mapping", "--test=model", "--test=golden", "--test=gears",
            "--test=swarm"]
 SECONDS_MAX = 900
 

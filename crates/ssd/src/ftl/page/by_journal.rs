@@ -134,7 +134,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         steps.read(&mut self.nand, "read back to the journal", &tail.read);
         let (at, newest) = tail.journal.clone().unwrap_or_default();
         log.resume(newest.number, newest.covers);
-        for (address, value) in log.layout.root().zip(&newest.root) {
+        for (address, value) in log.layout.directory.clone().zip(&newest.root) {
             log.set(address, (*value, self.rules.pack));
         }
         let changes = self.replay(&log, &tail, (at, newest), steps);
@@ -192,33 +192,50 @@ impl<L: Layout> PageFtl<Recorder, L> {
         steps.read(&mut self.nand, name, &units);
     }
 
-    /// Reads the journal pages that parts lack changes of; returns their changes, in order, each
-    /// with the number of its page.
+    /// Reads the journal pages that parts lack changes of, the newest first: the place of each is
+    /// in those after it, or among the pages read back. Returns their changes, in order, each with
+    /// the number of its page.
     fn replay(
         &mut self,
         log: &ChangeLog,
         tail: &Tail,
-        newest: (u32, JournalPage),
+        (mut at, newest): (u32, JournalPage),
         steps: &mut Steps,
     ) -> Vec<(u64, Mapped)> {
-        let (at, newest) = newest;
         let ring = &log.layout.journal;
+        let mut places: BTreeMap<u32, Mapped> = tail.newest.clone();
         let mut slots = Vec::new();
-        let mut changes = Vec::new();
+        let mut pages: Vec<JournalPage> = Vec::new();
         // The first page has the number 1.
-        for number in newest.head.max(1)..=newest.number {
-            let back = (newest.number - number) as u32 * log.layout.page_slots;
-            let address =
-                ring.start + (at - ring.start + ring.len() as u32 - back) % ring.len() as u32;
-            let slot = self.place_of(log, tail, address);
-            let page = slot.and_then(|slot| self.content_of::<JournalPage>(slot));
+        for number in (newest.head.max(1)..=newest.number).rev() {
+            let place = places
+                .get(&at)
+                .and_then(|mapped| mapped.value.checked_sub(1));
+            let page = place.and_then(|slot| self.content_of::<JournalPage>(slot));
             let page = page.filter(|page| page.number == number);
             let page = page.unwrap_or_else(|| panic!("journal page {number} is not in its place"));
-            slots.extend(slot);
-            changes.extend(page.changes.into_iter().map(|mapped| (number, mapped)));
+            slots.extend(place);
+            for mapped in page
+                .changes
+                .iter()
+                .filter(|mapped| ring.contains(&mapped.address))
+            {
+                let known = places.entry(mapped.address).or_insert(*mapped);
+                if known.seq < mapped.seq {
+                    *known = *mapped;
+                }
+            }
+            pages.push(page);
+            let back = if at == ring.start { ring.end } else { at };
+            at = back - log.layout.page_slots;
         }
         self.read_slots("replay the journal", slots.into_iter(), steps);
-        changes
+        let pages = pages.into_iter().rev();
+        let each = |page: JournalPage| {
+            let number = page.number;
+            page.changes.into_iter().map(move |mapped| (number, mapped))
+        };
+        pages.flat_map(each).collect()
     }
 
     /// Takes the addresses of some parts from their content and from the changes since.

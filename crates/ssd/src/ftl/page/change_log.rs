@@ -3,19 +3,19 @@
 //!
 //! ```text
 //!  changes, in order --(program ended)--> journal page --> map on media --> leaves, directory
-//!     \__ pending __/                     ring of 16       a leaf is written before the ring
+//!     \__ pending __/                     a ring           a leaf is written before the ring
 //!                                                          reaches the oldest change it lacks
 //! ```
 //! A journal page holds all changes up to its `covers` that no page before it holds. Their programs
 //! have ended before it begins, so that it never leads to a page that a cut has torn. Leaves (runs
-//! of the map) and the directory (the place of each leaf) are parts, written as they are on media
-//! at that time. Each journal page has the root: the places of the journal's and the directory's
+//! of the map) and the directory (the place of each leaf and journal page) are parts, written as
+//! they are on media at that time. Each journal page has the root: the places of the directory's
 //! pages.
 //!
 //! The bytes of a journal page lie with its first slot. Sequence numbers in them stand for order,
 //! which costs nothing on a real drive; sizes and times are those of the configuration.
 
-use crate::config::{DriveConfig, JOURNAL_PAGES};
+use crate::config::DriveConfig;
 use crate::image::{Image, Reader, Writer, image_of};
 use crate::nand::Ticket;
 use crate::nand::media::{Content, Numbers, SECTOR_BYTES, SlotContent};
@@ -62,7 +62,7 @@ pub(super) struct JournalPage {
     /// Number of the oldest page with a change that a part lacks.
     pub head: u64,
     pub changes: Vec<Mapped>,
-    /// Values of the addresses of [`Layout::root`].
+    /// Values of the addresses of the directory.
     pub root: Vec<u32>,
 }
 
@@ -111,6 +111,8 @@ pub(super) struct Layout {
     /// Addresses of the journal, and of each of its pages.
     pub journal: Range<u32>,
     pub page_slots: u32,
+    /// Pages of the journal.
+    pages: u32,
     pub leaves: Range<u32>,
     pub directory: Range<u32>,
     /// Addresses mapped by a leaf, and by a directory slot.
@@ -127,6 +129,7 @@ impl Layout {
         Layout {
             user_slots,
             page_slots: config.shape.page_bytes / config.shape.slot_bytes,
+            pages: config.journal_pages(),
             leaves: journal.end..directory,
             directory: directory..directory + config.directory_slots() as u32,
             per_leaf: user_slots.div_ceil(leaves),
@@ -135,29 +138,24 @@ impl Layout {
         }
     }
 
-    /// Addresses whose places are in the root.
-    pub fn root(&self) -> impl Iterator<Item = u32> + use<> {
-        self.journal.clone().chain(self.directory.clone())
-    }
-
     /// Addresses mapped by the part at this address.
     pub fn mapped_by(&self, part: u32) -> Range<u32> {
         let (all, per, index) = if self.leaves.contains(&part) {
             (0..self.user_slots, self.per_leaf, part - self.leaves.start)
         } else {
-            let index = part - self.directory.start;
-            (self.leaves.clone(), self.per_directory, index)
+            let all = self.journal.start..self.leaves.end;
+            (all, self.per_directory, part - self.directory.start)
         };
         let first = all.start + index * per;
         first.min(all.end)..first.saturating_add(per).min(all.end)
     }
 
-    /// The part that maps an address, unless it is in the root.
+    /// The part that maps an address; `None`: the root has it.
     pub fn part_of(&self, address: u32) -> Option<u32> {
         if address < self.user_slots {
             Some(self.leaves.start + address / self.per_leaf)
-        } else if self.leaves.contains(&address) {
-            let index = (address - self.leaves.start) / self.per_directory;
+        } else if address < self.leaves.end {
+            let index = (address - self.journal.start) / self.per_directory;
             Some(self.directory.start + index)
         } else {
             None
@@ -236,7 +234,7 @@ impl ChangeLog {
         count == 0 || count + self.host_slots_of(self.oldest()) <= self.page_entries
     }
 
-    /// Host slots of a change: hidden ones take no entries, as the root has them.
+    /// Host slots of a change: hidden ones, one or two for each page, take no entries.
     pub fn host_slots_of(&self, change: Option<&Change>) -> usize {
         let hidden = |mapped: &&Mapped| mapped.address < self.layout.user_slots;
         change.map_or(0, |change| change.mapped.iter().filter(hidden).count())
@@ -300,7 +298,7 @@ impl ChangeLog {
         page.number = self.number;
         page.covers = self.covers;
         page.head = self.dirty.first().map_or(self.number, |oldest| oldest.0);
-        let root = self.layout.root();
+        let root = self.layout.directory.clone();
         page.root = root.map(|address| self.map[address as usize].0).collect();
         let rest = SlotContent {
             numbers: Numbers::same(self.number, self.sectors),
@@ -314,7 +312,7 @@ impl ChangeLog {
     /// Parts that the next journal page makes due: it takes the place of a page with a change that
     /// they lack.
     pub fn overdue(&self) -> Vec<u32> {
-        let replaced = (self.number + 1).saturating_sub(JOURNAL_PAGES.into());
+        let replaced = (self.number + 1).saturating_sub(self.layout.pages.into());
         let oldest = self.dirty.iter();
         let due = oldest.take_while(|(since, _)| *since <= replaced);
         due.map(|&(_, part)| part).collect()

@@ -237,12 +237,12 @@ impl Media {
         blocks.iter().any(|block| block.unstable)
     }
 
-    /// The readable pages of a block, with their rows; none when its superblock has begun another
-    /// generation.
+    /// The readable pages of a block, with their rows. A block may not have been erased yet since
+    /// its superblock has begun another generation: of all that it holds there are newer copies, or
+    /// recorded trims, since the first erase of that generation waited for them.
     pub fn readable(&self, block: u32) -> impl Iterator<Item = (u32, &Arc<Page>)> {
-        let life = self.generation[(block / self.dies) as usize];
         let pages = (0..).zip(&self.blocks[block as usize].pages);
-        pages.filter(move |(_, page)| !page.torn && page.generation == life)
+        pages.filter(|(_, page)| !page.torn)
     }
 
     /// The sequence numbers of the newest readable copies of some addresses.
