@@ -207,10 +207,15 @@ pub fn all() -> Vec<DriveConfig> {
 }
 
 /// Changes of each kind to [`little`].
-const SMALL: [Change; 9] = [
+const SMALL: [Change; 11] = [
     ("small", |_| {}),
     ("small, journal", |c| c.ftl.recovery = RecoverBy::Journal),
-    ("small, journal of few entries", |c| {
+    ("small, journal of few entries", few_entries),
+    ("small, journal of few entries, protected", |c| {
+        few_entries(c);
+        c.buffer.protected = true;
+    }),
+    ("small, journal, checkpoints", |c| {
         c.ftl.recovery = RecoverBy::Journal;
         c.ftl.journal.entry_bytes = 64;
         c.ftl.journal.checkpoint_pages = 3;
@@ -249,6 +254,14 @@ const SMALL: [Change; 9] = [
         c.ftl.journal.commit_closes_word_lines = false;
     }),
 ];
+
+/// A journal page with every fifteen changes, beside other work on four dies.
+fn few_entries(c: &mut DriveConfig) {
+    c.ftl.recovery = RecoverBy::Journal;
+    c.ftl.journal.entry_bytes = 256;
+    c.shape.dies_per_channel = 2;
+    c.user_bytes = 90 * SLOT;
+}
 
 /// So small that a campaign of some dozens of cuts reuses every block several times.
 fn little() -> DriveConfig {

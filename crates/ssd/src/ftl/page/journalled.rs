@@ -53,7 +53,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     #[inline(always)]
     pub(super) fn after_meta(&self, from: u64, batch: &[Entry]) -> u64 {
         match &self.log {
-            Some(log) if batch.iter().any(|entry| entry.lpn >= self.user_slots) => {
+            Some(log) if G::KEEPS && batch.iter().any(|entry| entry.lpn >= self.user_slots) => {
                 from.max(log.end)
             }
             _ => from,
