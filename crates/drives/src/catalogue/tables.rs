@@ -127,6 +127,7 @@ table! {
         slc_dynamic_above_free: u32,
         slc_full: String,
         checkpoint_pages: u32,
+        recovery: String,
         compression_pack: u32,
         parity: bool,
         refresh_reads: u32,
