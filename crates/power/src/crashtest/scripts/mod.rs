@@ -13,6 +13,8 @@
 mod attach;
 mod check;
 mod files;
+mod loops;
+mod mounts;
 mod record;
 mod results;
 mod run;
