@@ -25,6 +25,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parent.parent / "examples" / "crashtest"
 LIE = "ignores-flush"
+# A drive that lies breaks its word at nearly every cut.
+CI_LYING_CUTS = 12
 RIG_FAILED = 2
 
 
@@ -51,17 +53,19 @@ def as_published(row, lies, found):
     """Returns whether counts of cuts are as the authors say. A drive that lies excuses nobody who
     would lose on an honest one."""
     lost, damaged, drive = found["lost"], found["damaged"], found["drive"]
-    keeps = lost + damaged == 0 or (row.get("may") == "damage" and lost == 0)
+    is_sound = damaged == 0 or row.get("may") == "damage"
+    keeps = lost == 0 and is_sound
     if lies:
         return drive > 0 and (keeps or row["published"] != "keeps")
     if drive > 0:
         return False
-    return {"keeps": keeps, "loses": lost > 0 and damaged == 0,
+    return {"keeps": keeps, "loses": lost > 0 and is_sound,
             "damages": lost + damaged > 0}[row["published"]]
 
 
 def campaign(args, row, lies):
     """Runs one setting on one drive; returns the counts."""
+    cuts = CI_LYING_CUTS if args.ci and lies else args.cuts
     out = args.work / "campaign"
     shutil.rmtree(out, ignore_errors=True)
     words = {"python": f"{sys.executable} -B", "stores": HERE / "stores.py", "examples": EXAMPLES,
@@ -69,7 +73,7 @@ def campaign(args, row, lies):
     command = [args.ssdlab, "crashtest", "--json", "--quiet", "--after-mark", "begin",
                "--workload", row["workload"].format(**words),
                "--check", row["check"].format(**words), "--size", row.get("size", "64MiB"),
-               "--cuts", args.cuts, "--seed", args.seed, "--jobs", args.jobs, "--minimise", "0",
+               "--cuts", cuts, "--seed", args.seed, "--jobs", args.jobs, "--minimise", "0",
                "--out", out]
     command += ["--fault", LIE] if lies else []
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
@@ -77,9 +81,10 @@ def campaign(args, row, lies):
     if done.returncode not in (0, 1):
         raise RigFailed(done.stderr.strip()[-500:])
     results = json.loads(done.stdout)["results"]
-    if len(results) != args.cuts:
-        raise RigFailed(f"{len(results)} cuts, not {args.cuts}")
-    return {"lost": 0, "damaged": 0, "drive": 0, "passed": 0, **Counter(map(kind, results))}
+    if len(results) != cuts:
+        raise RigFailed(f"{len(results)} cuts, not {cuts}")
+    found = {"cuts": cuts, "lost": 0, "damaged": 0, "drive": 0, "passed": 0}
+    return {**found, **Counter(map(kind, results))}
 
 
 def kind(result):
@@ -113,13 +118,13 @@ def run(args):
             is_right = as_published(row, lies, found)
             code = code or int(not is_right)
             line = {"database": row["name"], "setting": row["setting"], "seed": args.seed,
-                    "on": LIE if lies else "honest", "cuts": args.cuts,
+                    "on": LIE if lies else "honest",
                     "published": row["published"], "is_right": is_right, **found,
                     "seconds": round(time.monotonic() - begun, 1)}
             with open(args.work / "results.jsonl", "a", encoding="utf-8") as results:
                 results.write(json.dumps(line) + "\n")
             print(f"{'ok' if is_right else 'FAILED':<8}{name}, {line['on']} drive, published:"
-                  f" {row['published']}: {args.cuts} cuts, {found['lost']} lost,"
+                  f" {row['published']}: {found['cuts']} cuts, {found['lost']} lost,"
                   f" {found['damaged']} damaged, {found['drive']} the drive's fault;"
                   f" {line['seconds']} s", flush=True)
     if ran == 0:

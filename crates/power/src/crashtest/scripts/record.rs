@@ -288,3 +288,39 @@ pub fn record(
         lint,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A front end settles before it answers: until then its commands are in flight, whatever
+    /// other threads do.
+    #[test]
+    fn commands_are_in_flight_until_their_thread_settles() {
+        let store = RecordingStore::new(&DriveConfig::tiny());
+        let write = |at: u64| store.write(at * 4096, &[1; 4096], false).unwrap();
+        write(0);
+        write(1);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                write(2);
+                store.settle().unwrap();
+            });
+        });
+        store.mark("two are open");
+        store.settle().unwrap();
+        store.mark("none is");
+        store.trim(0, 4096, true).unwrap();
+        store.settle().unwrap();
+        let stream = store.stream();
+        assert_eq!(stream.depth(), 3);
+        let open: Vec<&[u32]> = stream
+            .marks
+            .iter()
+            .map(|mark| mark.open.as_slice())
+            .collect();
+        assert_eq!(open, [&[0, 1][..], &[]]);
+        // The flush that makes a trim durable covers it.
+        assert_eq!(stream.done_before(3), 4);
+    }
+}
