@@ -59,7 +59,8 @@ def as_published(row, lies, found):
         return drive > 0 and (keeps or row["published"] != "keeps")
     if drive > 0:
         return False
-    return {"keeps": keeps, "loses": lost > 0 and is_sound,
+    least = max(1, row.get("share", 0) * found["cuts"])
+    return {"keeps": keeps, "loses": lost >= least and is_sound,
             "damages": lost + damaged > 0}[row["published"]]
 
 

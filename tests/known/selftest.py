@@ -19,7 +19,7 @@ class Answers(unittest.TestCase):
     def test_a_false_answer_is_noticed(self):
         """Losses where none may be, none where they must be, and the wrong one blamed."""
         def found(lost=0, damaged=0, drive=0):
-            return {"lost": lost, "damaged": damaged, "drive": drive}
+            return {"cuts": 60, "lost": lost, "damaged": damaged, "drive": drive}
         right = known.as_published
         keeps, loses, damages = ({"published": name} for name in ("keeps", "loses", "damages"))
         for row, good, bad in [
@@ -28,6 +28,8 @@ class Answers(unittest.TestCase):
                 (damages, [found(3), found(0, 1)], [found(), found(1, 1, 1)])]:
             self.assertTrue(all(right(row, False, one) for one in good), row)
             self.assertFalse(any(right(row, False, one) for one in bad), row)
+        often = {**loses, "share": 0.1}
+        self.assertTrue(right(often, False, found(6)) and not right(often, False, found(5)))
         self.assertTrue(right(keeps, True, found(0, 0, 5)))
         self.assertFalse(right(keeps, True, found()))
         self.assertFalse(right(keeps, True, found(1, 0, 5)))

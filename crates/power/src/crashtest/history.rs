@@ -46,13 +46,6 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// So many commands were submitted and completed, one after another.
-    pub fn one_by_one(count: usize) -> Reached {
-        Reached {
-            done: (1..=count as u32).map(Some).collect(),
-        }
-    }
-
     /// Number of commands submitted.
     pub fn submitted(&self) -> usize {
         self.done.len()

@@ -23,9 +23,9 @@ pub struct CutPoint {
 /// When the power is cut a second time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Again {
-    /// Inside the recovery from the first cut, after so many thousandths of its time.
+    /// Inside the recovery from the first cut, after this share of it in thousandths.
     InRecovery(u16),
-    /// So long after it, in ns, before any command.
+    /// After the recovery, by this time in ns, before any command.
     After(u64),
 }
 

@@ -49,7 +49,7 @@ pub struct Settings {
 
 /// Bytes that a drive of the catalogue offers unless the user says otherwise.
 const SIZE: u64 = 256 << 20;
-/// One in so many cuts of a mixed campaign is on a full drive.
+/// Of a mixed campaign, one cut in this number is on a full drive.
 const FULL_SHARE: usize = 4;
 /// Marks that a message names.
 const MARKS_NAMED: usize = 8;

@@ -168,7 +168,13 @@ mod tests {
         held.detach();
         assert_ne!(next, device);
         let left = run("losetup", &["-j", &theirs]).unwrap();
+        // In another container, a file of the same path is another file.
+        run("mount", &["--bind", &path, &theirs]).unwrap();
+        let name = Path::new(&next).file_name().unwrap();
+        let held = HeldLoop::open(name, other.path());
+        run("umount", &[&theirs]).unwrap();
         run("losetup", &["-d", &next]).unwrap();
+        assert!(held.is_none(), "{held:?}");
         assert!(left.starts_with(&next), "{left}");
     }
 }
