@@ -278,6 +278,16 @@ impl Media {
         self.pending.iter().flatten().map(|op| op.end)
     }
 
+    /// The same by die, in the order in which they run, with the purpose of a program.
+    pub fn booked(&self) -> impl Iterator<Item = impl Iterator<Item = (u64, Option<Purpose>)>> {
+        let purpose = |op: &Pending| op.page.as_ref().map(|page| page.purpose);
+        let of_die = move |ops: &VecDeque<Pending>| {
+            let ops: Vec<_> = ops.iter().map(|op| (op.end, purpose(op))).collect();
+            ops.into_iter()
+        };
+        self.pending.iter().map(of_die)
+    }
+
     /// Sequence number up to which the map is on media.
     pub fn covered(&self) -> u64 {
         self.map.covers
