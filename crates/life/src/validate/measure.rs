@@ -102,9 +102,9 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Commands per second of `count` commands, `make` giving each by its number.
+    /// Commands completed per second while `count` are given, `make` giving each by its number.
     fn rate(&self, host: &mut Devices, count: u64, mut make: impl FnMut(u64) -> Command) -> f64 {
-        let began = host.now();
+        let (began, before) = (host.now(), host.outstanding(0));
         let mut given = 0;
         let mut next = || {
             let stopped = given % 1024 == 0 && self.stop.load(Ordering::Relaxed);
@@ -118,7 +118,8 @@ impl Bench<'_> {
             })
         };
         host.keep(DEPTH, Nanos::MAX, &mut next);
-        given as f64 * 1e9 / (host.now() - began).0.max(1) as f64
+        let completed = before + given - host.outstanding(0);
+        completed as f64 * 1e9 / (host.now() - began).0.max(1) as f64
     }
 
     /// Bytes per second of a pass over the drive.

@@ -40,7 +40,7 @@ fn a_rate_is_the_models_and_twice_the_sheet_does_not_hold() {
     };
     let read = ours(&found);
     assert!(
-        read.ours <= drive.config.host.link_bytes_per_s as f64,
+        read.ours <= drive.config.host.link_bytes_per_second as f64,
         "{read:?}"
     );
     for (share, holds) in [(1.0, true), (2.0, false), (0.5, false)] {
