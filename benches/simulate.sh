@@ -7,8 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 built=$(cargo metadata --format-version 1 --no-deps |
   python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
-cargo build --release --quiet --example counting --example speed --example fork \
-  --example crash_fork
+cargo build --release --quiet -p ssdlab-drives -p ssdlab-power --example counting --example speed \
+  --example fork --example crash_fork
 large=75000000 large_size=300GB curve="16 64 256" writes=40000000
 if [ "${1:-}" = quick ]; then
   large=1000000 large_size=4GB curve="1 2 4" writes=2000000
