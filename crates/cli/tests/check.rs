@@ -1,5 +1,5 @@
-//! Does `ssdlab check` say what is in a drive directory or a saved drive, with the exit codes of the
-//! house, and does `--repair` write what can be had back and nothing else?
+//! Does `ssdlab check` say what is in a drive directory or a saved drive, with the exit codes of
+//! the house, and does `--repair` write what can be had back and nothing else?
 
 use ssdlab_drives::keep::directory::{DriveDir, Safety};
 use ssdlab_ssd::drive::power::Power;

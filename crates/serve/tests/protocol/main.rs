@@ -1,4 +1,5 @@
 //! The NBD server against clients that speak byte by byte, right and wrong.
 
 mod client;
+mod full;
 mod nbd;
