@@ -222,6 +222,49 @@ check "drive: orderly shutdown" end_drive
 cat "$work/out" "$work/err" >"$work/log"
 if [ -n "$pid" ]; then kill -9 "$pid" || true; fi
 pid=""
+# A server that wants certificates, over a unix socket and TCP; then one that takes no writes.
+if ! have openssl || ! have nbdsh || ! nbdsh_ -c 'pass' 2>/dev/null; then
+  skip "drive: TLS" "openssl or python3-libnbd is not installed"
+else
+  for name in ours theirs; do
+    bash crates/serve/tests/make_certificates.sh "$work/pki/$name" "$name" >"$work/log" 2>&1
+  done
+  mkdir "$work/pki/none" && cp "$work/pki/ours/ca-cert.pem" "$work/pki/none"
+  serve_drive --nbd tcp:127.0.0.1:0 --tls require --tls-verify-peer \
+    --tls-certificates "$work/pki/ours"
+  port=$(sed -n 's/^nbd .*tcp:.*:\([0-9]*\)$/\1/p' "$work/out")
+  for address in "$sock" "$port"; do
+    check "drive: nbdsh with TLS at $(basename "$address")" nbdsh_ \
+      -c "address, certificates = '$address', '$work/pki'" -c - <tests/serve_tls_nbdsh.py
+  done
+  # As the server itself says.
+  line=$(sed -n "s/^  nbdinfo '\(nbds:.*\)'$/\1/p" "$work/out" | head -1)
+  if have nbdinfo; then
+    check "drive: nbdinfo with TLS" nbdinfo "${line/=DIR/=$work/pki/ours}"
+  fi
+  check "drive: the log names clients without a certificate" grep -q "TLS failed" "$work/err"
+  check "drive: orderly shutdown with TLS" end_drive
+fi
+serve_drive --read-only
+read_only_() {
+  nbdsh_ -u "$uri" -c 'assert h.is_read_only() and not h.can_trim() and not h.can_zero()' \
+    -c 'h.set_strict_mode(0)' -c 'import errno' -c '
+for call in (lambda: h.pwrite(b"x" * 512, 0), lambda: h.trim(4096, 0), lambda: h.zero(4096, 0)):
+    try:
+        call()
+    except nbd.Error as error:
+        assert error.errnum == errno.EPERM, error
+    else:
+        raise AssertionError("written")
+h.flush()
+h.pread(4096, 0)'
+}
+if have nbdsh && nbdsh_ -c 'pass' 2>/dev/null; then
+  check "drive: read-only" read_only_
+else
+  skip "drive: read-only" "python3-libnbd is not installed"
+fi
+check "drive: orderly shutdown read-only" end_drive
 serve_drive --pace real --fault ignores-flush:500:3
 check "drive: reopened at real pace with a fault" power_ status
 check "drive: orderly shutdown again" end_drive

@@ -15,10 +15,7 @@ fn a_running_server_survives_mutated_streams() {
     let folder = tempfile::tempdir().expect("a folder");
     let address = Address::Unix(folder.path().join("nbd"));
     let drive = Sectors::new(Arc::new(MemoryStore::new(1 << 20, 4096)));
-    let options = NbdOptions {
-        clients_max: 1000,
-        ..NbdOptions::default()
-    };
+    let options = NbdOptions::default();
     let lint = Arc::new(Lint::default());
     let _server = NbdServer::start(Arc::new(drive), lint, &address, options).expect("a server");
     let target = named("nbd_conversation").expect("known");

@@ -1,37 +1,209 @@
 //! The part that all servers here share: accept clients up to a limit, run a thread for each,
 //! disconnect them at the end and join all threads.
+//!
+//! A client waits until it *begins*: with NBD when its handshake is complete, at the power switch
+//! with its first request. One that does not begin in time is disconnected, and where too many
+//! wait, the oldest goes for the newest, so that whoever comes next is heard. A client that has
+//! begun keeps its place for as long as it likes. See `docs/decisions/032`.
 
-use crate::socket::{Address, Listener, Stream};
+use crate::log::{Event, Log};
+use crate::socket::{Address, Listener, Peer, Stream, descriptor_limit, wait_readable};
 use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Pause after a failed accept, which most likely means that descriptors have run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+/// Clients that one peer may have in the places reserved for peers with few.
+const FEW: usize = 8;
+/// Descriptors that clients leave to the drive's files.
+const DESCRIPTORS_LEFT: u64 = 64;
+/// Stack of a client's thread in bytes: less than a huge page, of which it would get a whole one.
+const STACK_BYTES: usize = 1 << 20;
 
-/// The connected clients, by number.
-#[derive(Default)]
+/// How many clients a listening socket takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Maximum number of clients that have begun.
+    pub clients: usize,
+    /// Places among these that are kept from a peer with [`FEW`] clients and more.
+    pub reserve: usize,
+    /// Maximum number of clients that have not begun.
+    pub waiting: usize,
+    /// Time that a client has to begin.
+    pub begin_within: Option<Duration>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It has not begun.
+    Waiting,
+    /// It has a place, and has yet to receive the answer that says so.
+    Admitted,
+    /// It has begun.
+    Begun,
+    /// It was disconnected; its thread is about to end.
+    Leaving,
+}
+
+struct Client {
+    stream: Arc<Stream>,
+    peer: Peer,
+    since: Instant,
+    stage: Stage,
+}
+
+/// The connected clients, by number: the lowest is the oldest.
 pub(crate) struct Clients {
     is_stopping: AtomicBool,
-    streams: Mutex<BTreeMap<u64, Stream>>,
+    connected: Mutex<BTreeMap<u64, Client>>,
+    limits: Limits,
+    descriptors: u64,
+    log: Log,
 }
 
 impl Clients {
-    fn streams(&self) -> MutexGuard<'_, BTreeMap<u64, Stream>> {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    fn connected(&self) -> MutexGuard<'_, BTreeMap<u64, Client>> {
+        self.connected
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Number of connected clients.
-    pub fn count(&self) -> usize {
-        self.streams().len()
+    /// Disconnects clients whose time to begin is over; returns the time until the next is due.
+    fn hang_up_late(&self) -> Option<Duration> {
+        let within = self.limits.begin_within?;
+        let (mut next, mut late) = (None, 0);
+        for client in self.connected().values_mut() {
+            if !matches!(client.stage, Stage::Waiting | Stage::Admitted) {
+                continue;
+            }
+            let left = within.saturating_sub(client.since.elapsed());
+            if !left.is_zero() {
+                next = Some(next.map_or(left, |next: Duration| next.min(left)));
+                continue;
+            }
+            client.stage = Stage::Leaving;
+            client.stream.hang_up();
+            late += 1;
+        }
+        (0..late).for_each(|_| self.log.note(Event::Late(within)));
+        next
+    }
+
+    /// Disconnects the oldest client that waits, when more than `keep` do.
+    fn hang_up_oldest(&self, keep: usize) {
+        if self.hung_up_oldest(keep) {
+            self.log.note(Event::Displaced(self.limits.waiting));
+        }
+    }
+
+    fn hung_up_oldest(&self, keep: usize) -> bool {
+        let mut connected = self.connected();
+        let is_waiting = |client: &&mut Client| client.stage == Stage::Waiting;
+        if connected.values_mut().filter(is_waiting).count() <= keep {
+            return false;
+        }
+        let Some(oldest) = connected.values_mut().find(is_waiting) else {
+            return false;
+        };
+        oldest.stage = Stage::Leaving;
+        oldest.stream.hang_up();
+        true
+    }
+
+    /// Gives a waiting client a place.
+    fn admit(&self, number: u64) -> Result<(), String> {
+        let mut connected = self.connected();
+        let has_place = |client: &&Client| matches!(client.stage, Stage::Admitted | Stage::Begun);
+        let Some(me) = connected.get(&number) else {
+            return Err("the connection has ended".to_string());
+        };
+        if me.stage != Stage::Waiting {
+            return Ok(());
+        }
+        let (peer, descriptor) = (me.peer, me.stream.as_raw_fd());
+        let placed = connected.values().filter(has_place);
+        let all = placed.clone().count();
+        let own = placed.filter(|client| client.peer == peer).count();
+        let Limits {
+            clients, reserve, ..
+        } = self.limits;
+        if all >= clients {
+            return Err(format!("all {clients} connections are in use"));
+        }
+        if own >= FEW && all >= clients - reserve {
+            return Err(format!(
+                "{own} connections are {peer}'s, and the last {reserve} of {clients} are for others"
+            ));
+        }
+        if descriptor as u64 >= self.descriptors.saturating_sub(DESCRIPTORS_LEFT) {
+            let all = self.descriptors;
+            return Err(format!("all {all} file descriptors are in use"));
+        }
+        if let Some(me) = connected.get_mut(&number) {
+            me.stage = Stage::Admitted;
+        }
+        Ok(())
+    }
+}
+
+/// One connected client, as its thread sees it. Dropping it disconnects the client and gives back
+/// its place.
+pub(crate) struct Guest {
+    clients: Arc<Clients>,
+    stream: Arc<Stream>,
+    number: u64,
+}
+
+impl Guest {
+    /// Its connection.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// Its number, from 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Takes a place for a client that is about to begin.
+    ///
+    /// # Errors
+    /// When there is none, with the reason in words.
+    pub fn admit(&self) -> Result<(), String> {
+        let admitted = self.clients.admit(self.number);
+        admitted.inspect_err(|why| self.note(Event::Refused(why)))
+    }
+
+    /// The client has begun: it may stay.
+    pub fn begin(&self) {
+        if let Some(me) = self.clients.connected().get_mut(&self.number)
+            && me.stage == Stage::Admitted
+        {
+            me.stage = Stage::Begun;
+        }
     }
 
     /// Whether the server is stopping.
     pub fn is_stopping(&self) -> bool {
-        self.is_stopping.load(Ordering::SeqCst)
+        self.clients.is_stopping.load(Ordering::SeqCst)
+    }
+
+    /// Writes to the server's log.
+    pub fn note(&self, event: Event<'_>) {
+        self.clients.log.note(event);
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.clients.connected().remove(&self.number);
+        self.stream.hang_up();
     }
 }
 
@@ -39,38 +211,45 @@ impl Clients {
 pub(crate) struct Listening {
     clients: Arc<Clients>,
     address: Address,
-    accepting: Option<JoinHandle<()>>,
+    /// The accepting thread, and the end of a socket pair that wakes it.
+    accepting: Option<(JoinHandle<()>, UnixStream)>,
 }
 
 impl Listening {
-    /// Listens at `address` and runs `serve` for each client, with its number, in a thread named
-    /// after `name`. Disconnects clients beyond `clients_max` at once.
+    /// Listens at `address` and runs `serve` for each client in a thread named after `name`.
     ///
     /// # Errors
     /// When the address cannot be bound, or no thread can be started.
     pub fn start<F>(
         address: &Address,
         name: &'static str,
-        clients_max: usize,
+        limits: Limits,
+        log: Log,
         serve: F,
     ) -> io::Result<Listening>
     where
-        F: Fn(&Clients, Stream, u64) + Send + Sync + 'static,
+        F: Fn(Guest) + Send + Sync + 'static,
     {
         let listener = Listener::bind(address)?;
         let address = listener.address()?;
-        let clients = Arc::new(Clients::default());
+        let clients = Arc::new(Clients {
+            is_stopping: AtomicBool::new(false),
+            connected: Mutex::default(),
+            limits,
+            descriptors: descriptor_limit(),
+            log,
+        });
+        let (wake, woken) = UnixStream::pair()?;
         let accepting = {
             let clients = clients.clone();
             let serve = Arc::new(serve);
-            Builder::new()
-                .name(name.to_string())
-                .spawn(move || accept(&clients, &listener, name, clients_max, &serve))?
+            let run = move || accept_all(&clients, &listener, &woken, name, &serve);
+            Builder::new().name(name.to_string()).spawn(run)?
         };
         Ok(Listening {
             clients,
             address,
-            accepting: Some(accepting),
+            accepting: Some((accepting, wake)),
         })
     }
 
@@ -81,17 +260,16 @@ impl Listening {
 
     /// Number of connected clients.
     pub fn client_count(&self) -> usize {
-        self.clients.count()
+        self.clients.connected().len()
     }
 
     /// Disconnects all clients and waits for their threads.
     pub fn stop(&mut self) {
-        let Some(accepting) = self.accepting.take() else {
+        let Some((accepting, wake)) = self.accepting.take() else {
             return;
         };
         self.clients.is_stopping.store(true, Ordering::SeqCst);
-        // Wakes the accepting thread.
-        let _ = Stream::connect(&self.address);
+        drop(wake);
         let _ = accepting.join();
     }
 }
@@ -102,45 +280,60 @@ impl Drop for Listening {
     }
 }
 
-fn accept<F>(
+fn accept_all<F>(
     clients: &Arc<Clients>,
     listener: &Listener,
+    woken: &UnixStream,
     name: &str,
-    clients_max: usize,
     serve: &Arc<F>,
 ) where
-    F: Fn(&Clients, Stream, u64) + Send + Sync + 'static,
+    F: Fn(Guest) + Send + Sync + 'static,
 {
     let mut threads: Vec<JoinHandle<()>> = Vec::new();
     let mut number = 0;
-    while !clients.is_stopping() {
-        let Ok(stream) = listener.accept() else {
-            std::thread::sleep(ACCEPT_PAUSE);
-            continue;
+    loop {
+        let next = clients.hang_up_late();
+        wait_readable(&[listener.as_fd(), woken.as_fd()], next);
+        if clients.is_stopping.load(Ordering::SeqCst) {
+            break;
+        }
+        let stream = match listener.accept() {
+            Ok(Some(stream)) => Arc::new(stream),
+            Ok(None) => continue,
+            Err(_) => {
+                clients.hang_up_oldest(0);
+                std::thread::sleep(ACCEPT_PAUSE);
+                continue;
+            }
         };
         threads.retain(|thread| !thread.is_finished());
-        if clients.count() >= clients_max {
-            continue;
-        }
-        let Ok(handle) = stream.try_clone() else {
-            continue;
-        };
         number += 1;
-        clients.streams().insert(number, handle);
-        let thread = {
-            let (clients, serve) = (clients.clone(), serve.clone());
-            let run = move || {
-                serve(&clients, stream, number);
-                clients.streams().remove(&number);
-            };
-            Builder::new().name(format!("{name} {number}")).spawn(run)
+        let client = Client {
+            peer: stream.peer(),
+            stream: stream.clone(),
+            since: Instant::now(),
+            stage: Stage::Waiting,
         };
+        clients.connected().insert(number, client);
+        clients.hang_up_oldest(clients.limits.waiting);
+        let guest = Guest {
+            clients: clients.clone(),
+            stream,
+            number,
+        };
+        let serve = serve.clone();
+        let thread = Builder::new()
+            .name(format!("{name} {number}"))
+            .stack_size(STACK_BYTES)
+            .spawn(move || serve(guest));
         match thread {
             Ok(thread) => threads.push(thread),
-            Err(_) => drop(clients.streams().remove(&number)),
+            Err(error) => clients.log.note(Event::Refused(&error.to_string())),
         }
     }
-    clients.streams().values().for_each(Stream::hang_up);
+    for client in clients.connected().values() {
+        client.stream.hang_up();
+    }
     for thread in threads {
         let _ = thread.join();
     }

@@ -6,7 +6,8 @@
 //! `{"ok": false, "error": ...}`. A `cut-when` with `wait` has two answers: one when it is armed,
 //! one when the power was cut.
 
-use crate::clients::{Clients, Listening};
+use crate::clients::{Guest, Limits, Listening};
+use crate::log::Log;
 use crate::power::{CutAt, Power, PowerError, PowerStatus};
 use crate::socket::{Address, Stream};
 use serde::{Deserialize, Serialize};
@@ -17,9 +18,15 @@ use std::time::Duration;
 
 /// Maximum length of a line in bytes.
 const LINE_MAX: u64 = 64 << 10;
-/// Maximum number of clients at once; further ones are disconnected.
-const CLIENTS_MAX: usize = 64;
-/// Interval at which a thread that waits for a cut checks whether the server stops.
+/// How many clients there may be at once. One that has asked for something keeps its place; of
+/// those that have not, the oldest goes for a new one. A program may connect long before it asks.
+const LIMITS: Limits = Limits {
+    clients: 256,
+    reserve: 0,
+    waiting: 64,
+    begin_within: None,
+};
+/// Interval at which a thread that waits for a cut checks whether server and client are there.
 const STOP_CHECK: Duration = Duration::from_millis(100);
 
 /// A request to the power switch.
@@ -122,10 +129,10 @@ impl ControlServer {
     /// When the socket cannot be created.
     pub fn start(power: Arc<dyn Power>, path: &Path) -> io::Result<Self> {
         let address = Address::Unix(path.to_path_buf());
-        let client = move |clients: &Clients, stream: Stream, _| {
-            let _ = serve(power.as_ref(), clients, stream);
+        let client = move |guest: Guest| {
+            let _ = serve(power.as_ref(), &guest);
         };
-        let listening = Listening::start(&address, "control", CLIENTS_MAX, client)?;
+        let listening = Listening::start(&address, "control", LIMITS, Log::default(), client)?;
         Ok(Self { listening })
     }
 
@@ -135,8 +142,8 @@ impl ControlServer {
     }
 }
 
-fn serve(power: &dyn Power, clients: &Clients, stream: Stream) -> io::Result<()> {
-    let mut writer = stream.try_clone()?;
+fn serve(power: &dyn Power, guest: &Guest) -> io::Result<()> {
+    let stream = guest.stream();
     let mut reader = BufReader::new(stream);
     let mut line = Vec::new();
     loop {
@@ -146,27 +153,31 @@ fn serve(power: &dyn Power, clients: &Clients, stream: Stream) -> io::Result<()>
         }
         if line.last() != Some(&b'\n') && line.len() as u64 == LINE_MAX {
             let no = Answer::no(format!("a line of more than {LINE_MAX} bytes"));
-            return send(&mut writer, &no);
+            return send(stream, &no);
         }
         let text = String::from_utf8_lossy(&line);
         if text.trim().is_empty() {
             continue;
         }
+        if let Err(why) = guest.admit() {
+            return send(stream, &Answer::no(why));
+        }
+        guest.begin();
         let (answer, until) = run_line(power, &text);
-        send(&mut writer, &answer)?;
+        send(stream, &answer)?;
         let Some(cuts) = until else {
             continue;
         };
         while !power.wait_for_cut(cuts, STOP_CHECK) {
-            if clients.is_stopping() {
+            if guest.is_stopping() || stream.is_closed() {
                 return Ok(());
             }
         }
-        send(&mut writer, &Answer::of("cut", Ok(power.status())))?;
+        send(stream, &Answer::of("cut", Ok(power.status())))?;
     }
 }
 
-fn send(writer: &mut Stream, answer: &Answer) -> io::Result<()> {
+fn send(mut writer: &Stream, answer: &Answer) -> io::Result<()> {
     let mut line = serde_json::to_string(answer).map_err(io::Error::other)?;
     line.push('\n');
     writer.write_all(line.as_bytes())
@@ -237,6 +248,47 @@ mod tests {
         })
         .unwrap();
         assert!(drive.is_powered());
+    }
+
+    /// 64 silent connections once locked everybody out; so did clients that waited for a cut, and
+    /// went, for as long as the power stayed on.
+    #[test]
+    fn neither_silent_nor_absent_clients_lock_others_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("control");
+        let drive = Arc::new(MemoryStore::new(1 << 20, 4096));
+        let server = ControlServer::start(drive.clone(), &path).unwrap();
+        let address = Address::Unix(path.clone());
+        let connect = || Stream::connect(&address).unwrap();
+        let silent: Vec<Stream> = (0..100).map(|_| connect()).collect();
+        let at = CutAt::Flush {
+            nth: 1,
+            side: FlushSide::Before,
+        };
+        let wait = Ask::CutWhen { at, wait: true };
+        let line = serde_json::to_string(&wait).unwrap() + "\n";
+        let wait_for_cut = || {
+            let mut stream = connect();
+            stream.write_all(line.as_bytes()).unwrap();
+            assert!(stream.read(&mut [0; 1000]).unwrap() > 0, "armed");
+            stream
+        };
+        for _ in 0..LIMITS.clients {
+            drop(wait_for_cut());
+        }
+        let until = std::time::Instant::now() + Duration::from_secs(20);
+        while server.listening.client_count() > LIMITS.waiting {
+            assert!(std::time::Instant::now() < until, "absent, and counted");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        ask(&path, &Ask::Status {}, |answer| assert!(answer.ok)).unwrap();
+        drop(silent);
+        // Those that asked keep their places, and whoever comes then is answered.
+        let _patient: Vec<Stream> = (0..LIMITS.clients).map(|_| wait_for_cut()).collect();
+        ask(&path, &Ask::Status {}, |answer| {
+            assert_eq!(answer.error.unwrap(), "all 256 connections are in use");
+        })
+        .unwrap();
     }
 
     #[test]

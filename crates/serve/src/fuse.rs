@@ -73,6 +73,9 @@ impl FuseFile {
             MountOption::NoDev,
             MountOption::NoSuid,
         ];
+        if file.drive.is_read_only() {
+            config.mount_options.push(MountOption::RO);
+        }
         // Commands run one after another: a second thread would only wake up to wait.
         config.n_threads = Some(if takes_time { QUEUE_DEPTH.into() } else { 1 });
         let session = Session::new(file, folder, &config)?;
@@ -121,6 +124,7 @@ struct File {
 impl File {
     fn attributes(&self, inode: INodeNo) -> FileAttr {
         let is_file = inode == FILE;
+        let write = if self.drive.is_read_only() { 0 } else { 0o200 };
         FileAttr {
             ino: inode,
             size: if is_file { self.drive.size() } else { 0 },
@@ -134,7 +138,7 @@ impl File {
             } else {
                 FileType::Directory
             },
-            perm: if is_file { 0o600 } else { 0o700 },
+            perm: write | if is_file { 0o400 } else { 0o500 },
             nlink: if is_file { 1 } else { 2 },
             uid: 0,
             gid: 0,

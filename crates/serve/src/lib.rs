@@ -27,6 +27,7 @@ pub mod control;
 #[cfg(feature = "fuse")]
 pub mod fuse;
 mod lint;
+mod log;
 mod memory;
 pub mod nbd;
 mod power;
@@ -35,10 +36,11 @@ mod socket;
 mod store;
 
 pub use lint::{Coverage, Lint, SessionNotes};
+pub use log::Log;
 pub use memory::MemoryStore;
 pub use power::{
     CutAt, CutNote, CutTrigger, FlushSide, FoundNote, Power, PowerError, PowerStatus, StepNote,
 };
 pub use sectors::Sectors;
-pub use socket::{Address, Stream};
+pub use socket::{Address, Stream, raise_descriptor_limit};
 pub use store::{Durability, Extent, Piece, Store, StoreError, ZeroFlags};

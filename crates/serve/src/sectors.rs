@@ -12,6 +12,7 @@ pub struct Sectors {
     drive: Arc<dyn Store>,
     size: u64,
     sector: u64,
+    is_read_only: bool,
     /// Shared by aligned writes, exclusive for read-modify-write.
     changing: RwLock<()>,
 }
@@ -28,12 +29,21 @@ impl Sectors {
             size.is_multiple_of(sector),
             "{size} bytes in sectors of {sector}"
         );
-        let changing = RwLock::new(());
+        let (changing, is_read_only) = (RwLock::new(()), drive.is_read_only());
         Self {
             drive,
             size,
             sector,
+            is_read_only,
             changing,
+        }
+    }
+
+    /// Refuses every write from now on, whatever the drive allows.
+    pub fn read_only(self) -> Self {
+        Self {
+            is_read_only: true,
+            ..self
         }
     }
 
@@ -49,7 +59,7 @@ impl Sectors {
 
     /// Whether every write is refused.
     pub fn is_read_only(&self) -> bool {
-        self.drive.is_read_only()
+        self.is_read_only
     }
 
     /// Whether the drive has power.

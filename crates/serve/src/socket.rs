@@ -1,12 +1,14 @@
 //! Unix and TCP sockets under one type.
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::sockopt::set_socket_send_buffer_size;
-use rustix::net::{RecvFlags, recv};
+use rustix::net::{RecvFlags, recv, sockopt};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fmt;
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::os::unix::fs::FileTypeExt;
+use std::io::{self, IoSlice, Read, Write};
+use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,10 +31,70 @@ impl fmt::Display for Address {
     }
 }
 
+/// Silence after which a TCP peer is asked whether it is still there.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(300);
+/// Interval between two such questions.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
+/// Number of unanswered questions after which the peer counts as gone.
+const KEEPALIVE_COUNT: u32 = 10;
+
+/// Maximum number of file descriptors that [`raise_descriptor_limit`] asks for.
+const DESCRIPTORS: u64 = 16 << 10;
+
+/// The number of file descriptors that the process may have.
+pub(crate) fn descriptor_limit() -> u64 {
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
+/// Raises the number of file descriptors that the process may have as far as the system allows
+/// without further rights, at most to 16,384: each client needs one, and most systems begin with
+/// 1,024.
+pub fn raise_descriptor_limit() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = DESCRIPTORS.min(maximum.unwrap_or(u64::MAX));
+    if current.is_some_and(|current| current < wanted) {
+        let current = Some(wanted);
+        // The lower limit serves fewer clients, and says so to those that it refuses.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current, maximum });
+    }
+}
+
+/// Waits until one of `sources` can be read or has ended, at most for `at_most`.
+pub(crate) fn wait_readable(sources: &[BorrowedFd<'_>], at_most: Option<Duration>) {
+    let mut polled: Vec<_> = sources
+        .iter()
+        .map(|source| PollFd::from_borrowed_fd(*source, PollFlags::IN))
+        .collect();
+    let at_most = at_most.and_then(|time| Timespec::try_from(time).ok());
+    // An interrupted wait is a short one.
+    let _ = poll(&mut polled, at_most.as_ref());
+}
+
+/// Who is at the other end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Peer {
+    /// A user of this machine, by number.
+    User(u32),
+    /// A machine.
+    Host(IpAddr),
+    /// It cannot be known.
+    Unknown,
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Peer::User(user) => write!(f, "user {user}"),
+            Peer::Host(host) => write!(f, "{host}"),
+            Peer::Unknown => write!(f, "an unknown peer"),
+        }
+    }
+}
+
 /// A listening socket.
 pub(crate) enum Listener {
-    /// A unix socket and its path, which is removed on drop.
-    Unix(UnixListener, PathBuf),
+    /// A unix socket, its path, which is removed on drop, and the number of its file.
+    Unix(UnixListener, PathBuf, Option<u64>),
     /// A TCP socket.
     Tcp(TcpListener),
 }
@@ -72,39 +134,71 @@ fn is_socket(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket())
 }
 
+/// The number of the file at `path`, if there is one.
+fn file_number(path: &Path) -> Option<u64> {
+    std::fs::symlink_metadata(path).ok().map(|it| it.ino())
+}
+
 impl Listener {
     /// Listens at `address`.
     pub fn bind(address: &Address) -> io::Result<Self> {
-        match address {
-            Address::Unix(path) => Ok(Listener::Unix(bind_unix(path)?, path.clone())),
-            Address::Tcp(address) => Ok(Listener::Tcp(TcpListener::bind(address)?)),
+        let listener = match address {
+            Address::Unix(path) => {
+                let socket = bind_unix(path)?;
+                Listener::Unix(socket, path.clone(), file_number(path))
+            }
+            Address::Tcp(address) => Listener::Tcp(TcpListener::bind(address)?),
+        };
+        match &listener {
+            Listener::Unix(socket, ..) => socket.set_nonblocking(true)?,
+            Listener::Tcp(socket) => socket.set_nonblocking(true)?,
         }
+        Ok(listener)
     }
 
     /// The address at which it listens, with the port that was selected.
     pub fn address(&self) -> io::Result<Address> {
         match self {
-            Listener::Unix(_, path) => Ok(Address::Unix(path.clone())),
+            Listener::Unix(_, path, _) => Ok(Address::Unix(path.clone())),
             Listener::Tcp(socket) => Ok(Address::Tcp(socket.local_addr()?.to_string())),
         }
     }
 
-    /// Waits for a client.
-    pub fn accept(&self) -> io::Result<Stream> {
-        match self {
-            Listener::Unix(socket, _) => Ok(Stream::Unix(socket.accept()?.0)),
-            Listener::Tcp(socket) => {
-                let stream = socket.accept()?.0;
-                stream.set_nodelay(true)?;
-                Ok(Stream::Tcp(stream))
+    /// Takes the next client; `None` if none has come, or it has gone again.
+    pub fn accept(&self) -> io::Result<Option<Stream>> {
+        let accepted = match self {
+            Listener::Unix(socket, ..) => socket.accept().map(|(stream, _)| Stream::Unix(stream)),
+            Listener::Tcp(socket) => socket.accept().map(|(stream, _)| Stream::Tcp(stream)),
+        };
+        match accepted {
+            Ok(stream) => {
+                stream.prepare();
+                Ok(Some(stream))
             }
+            Err(error) => match error.kind() {
+                io::ErrorKind::WouldBlock
+                | io::ErrorKind::Interrupted
+                | io::ErrorKind::ConnectionAborted => Ok(None),
+                _ => Err(error),
+            },
+        }
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Listener::Unix(socket, ..) => socket.as_fd(),
+            Listener::Tcp(socket) => socket.as_fd(),
         }
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if let Listener::Unix(_, path) = self {
+        if let Listener::Unix(_, path, number) = self
+            && file_number(path) == *number
+        {
             let _ = std::fs::remove_file(path);
         }
     }
@@ -119,12 +213,39 @@ impl Stream {
         }
     }
 
-    /// Returns a second handle of the same connection.
-    pub fn try_clone(&self) -> io::Result<Self> {
+    /// Sets up a connection that was accepted: small replies leave at once, and a peer that has
+    /// vanished is noticed. Without either, the connection works as well.
+    fn prepare(&self) {
+        let Stream::Tcp(socket) = self else {
+            return;
+        };
+        let _ = socket.set_nodelay(true);
+        let _ = sockopt::set_socket_keepalive(socket, true);
+        let _ = sockopt::set_tcp_keepidle(socket, KEEPALIVE_IDLE);
+        let _ = sockopt::set_tcp_keepintvl(socket, KEEPALIVE_INTERVAL);
+        let _ = sockopt::set_tcp_keepcnt(socket, KEEPALIVE_COUNT);
+    }
+
+    /// Who is at the other end.
+    pub(crate) fn peer(&self) -> Peer {
         match self {
-            Stream::Unix(socket) => socket.try_clone().map(Stream::Unix),
-            Stream::Tcp(socket) => socket.try_clone().map(Stream::Tcp),
+            Stream::Unix(socket) => sockopt::socket_peercred(socket)
+                .map_or(Peer::Unknown, |found| Peer::User(found.uid.as_raw())),
+            Stream::Tcp(socket) => socket
+                .peer_addr()
+                .map_or(Peer::Unknown, |found| Peer::Host(found.ip())),
         }
+    }
+
+    /// Whether the other end has closed the connection, in both directions.
+    pub(crate) fn is_closed(&self) -> bool {
+        let mut polled = [PollFd::new(self, PollFlags::empty())];
+        let at_once = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let gone = PollFlags::HUP | PollFlags::ERR;
+        poll(&mut polled, Some(&at_once)).is_ok() && polled[0].revents().intersects(gone)
     }
 
     /// Ends the connection for every handle of it.
@@ -151,8 +272,8 @@ impl Stream {
     /// Sets the size of the send buffer in bytes, as far as the system allows.
     pub fn set_send_buffer(&self, bytes: usize) -> io::Result<()> {
         match self {
-            Stream::Unix(socket) => set_socket_send_buffer_size(socket, bytes)?,
-            Stream::Tcp(socket) => set_socket_send_buffer_size(socket, bytes)?,
+            Stream::Unix(socket) => sockopt::set_socket_send_buffer_size(socket, bytes)?,
+            Stream::Tcp(socket) => sockopt::set_socket_send_buffer_size(socket, bytes)?,
         }
         Ok(())
     }
@@ -166,21 +287,59 @@ impl Stream {
     }
 }
 
-impl Read for Stream {
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Stream::Unix(socket) => socket.as_fd(),
+            Stream::Tcp(socket) => socket.as_fd(),
+        }
+    }
+}
+
+impl AsRawFd for Stream {
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_fd().as_raw_fd()
+    }
+}
+
+impl Read for &Stream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self {
-            Stream::Unix(socket) => socket.read(into),
-            Stream::Tcp(socket) => socket.read(into),
+            Stream::Unix(socket) => (&mut &*socket).read(into),
+            Stream::Tcp(socket) => (&mut &*socket).read(into),
         }
+    }
+}
+
+impl Write for &Stream {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(socket) => (&mut &*socket).write(from),
+            Stream::Tcp(socket) => (&mut &*socket).write(from),
+        }
+    }
+
+    fn write_vectored(&mut self, from: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(socket) => (&mut &*socket).write_vectored(from),
+            Stream::Tcp(socket) => (&mut &*socket).write_vectored(from),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        (&mut &*self).read(into)
     }
 }
 
 impl Write for Stream {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(socket) => socket.write(from),
-            Stream::Tcp(socket) => socket.write(from),
-        }
+        (&mut &*self).write(from)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -211,6 +370,15 @@ mod tests {
         assert_eq!(live.kind(), io::ErrorKind::AddrInUse);
         drop(first);
         drop(bind_unix(&socket).expect("dead"));
+        // Whose socket was replaced by another's leaves that one alone.
+        let address = Address::Unix(socket.clone());
+        let first = Listener::bind(&address).expect("dead");
+        std::fs::remove_file(&socket).expect("removed");
+        let second = Listener::bind(&address).expect("free");
+        drop(first);
+        assert!(socket.exists(), "the second one's");
+        drop(second);
+        assert!(!socket.exists());
         std::fs::remove_dir_all(&folder).expect("removed");
     }
 }

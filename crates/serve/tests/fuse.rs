@@ -5,7 +5,7 @@
 use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::{Extent, Lint, MemoryStore, Sectors, Store, StoreError, ZeroFlags};
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -107,6 +107,29 @@ fn writes_to_a_drive_that_takes_its_time_are_under_way_together() {
                 .all(|(&byte, at)| byte == 1 + (at / SECTOR) as u8)
         );
     });
+}
+
+/// Neither its owner nor root can write to the file of a drive that is served read-only.
+#[test]
+fn a_read_only_file_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let drive = Arc::new(MemoryStore::new(1 << 20, SECTOR as u32));
+    drive.write(0, &[5; SECTOR as usize], true).unwrap();
+    let shared = Arc::new(Sectors::new(drive).read_only());
+    let mounted = match FuseFile::mount(shared, Arc::default(), folder.path(), "drive") {
+        Ok(mounted) => mounted,
+        Err(error) => return ssdlab_skips::skip(format_args!("no FUSE: {error}")),
+    };
+    let error = OpenOptions::new().write(true).open(mounted.path());
+    assert_eq!(
+        error.unwrap_err().kind(),
+        std::io::ErrorKind::ReadOnlyFilesystem
+    );
+    let file = File::open(mounted.path()).unwrap();
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o400);
+    let mut sector = [0; SECTOR as usize];
+    file.read_exact_at(&mut sector, 0).unwrap();
+    assert_eq!(sector, [5; SECTOR as usize]);
 }
 
 /// Requests in quick succession, then pauses, then again: looked for or slept for, all arrive.

@@ -2,7 +2,7 @@
 
 mod args;
 
-pub use args::{PaceName, Serve};
+pub use args::{PaceName, Serve, TlsName};
 
 use crate::failure::{Exit, Failure};
 use ssdlab_base::LabError;
@@ -10,7 +10,7 @@ use ssdlab_base::huge_pages::keep_freed_memory;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::keep::directory::Safety;
 use ssdlab_power::served::{
-    Pace, Places, Serving, in_directory, in_memory, is_open_to_others, parse_address, parse_fault,
+    Pace, Places, Serving, TlsPlan, in_directory, in_memory, parse_address, parse_fault,
 };
 use ssdlab_ssd::drive::power::Power;
 use std::io::Write;
@@ -57,7 +57,7 @@ pub fn serve(args: &Serve) -> Result<Exit, Failure> {
         PaceName::Fast => Pace::Fast,
     };
     let drive = drive.at_pace(pace).with_seed(args.seed);
-    let serving = Serving::start(drive, &places, &name)?;
+    let serving = Serving::start(drive, &places, &name, |text| tell!("{text}"))?;
     let mut out = std::io::stdout();
     writeln!(out, "{}: {about}", args.directory.display())?;
     for line in serving.how_to_attach() {
@@ -96,17 +96,19 @@ fn places(args: &Serve) -> Result<Places, LabError> {
     }
     let nbd = args.nbd.iter().map(|text| parse_address(text));
     let nbd = nbd.collect::<Result<Vec<_>, _>>()?;
-    for address in nbd.iter().filter(|address| is_open_to_others(address)) {
-        tell!(
-            "warning: {address} is open to other machines: NBD has no password, and whoever \
-             reaches it can read and overwrite the drive\n\
-             hint: tcp:127.0.0.1:PORT or unix:PATH is open to this machine alone"
-        );
-    }
+    let certificates = args.tls_certificates.clone();
+    let plan = |certificates| TlsPlan {
+        certificates,
+        required: args.tls == Some(TlsName::Require),
+        verify_peer: args.tls_verify_peer,
+    };
+    let tls = certificates.filter(|_| args.tls != Some(TlsName::Off));
     Ok(Places {
         nbd,
         fuse: args.fuse.clone(),
         control: args.control.clone(),
+        read_only: args.read_only,
+        tls: tls.map(plan),
     })
 }
 

@@ -58,6 +58,34 @@ fn drives_that_cannot_be_in_memory() {
     assert!(!Path::new("nowhere").exists(), "nothing was begun");
 }
 
+/// Others who can write are named at the start, unless they cannot.
+#[test]
+fn places_where_others_can_write_are_warned_of() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pki = folder.path().to_str().expect("text");
+    let serve = |more: &[&str]| {
+        let nowhere = ["--nbd", "unix:/no/such/folder/nbd"];
+        let drive = ["serve", "drive:consumer-sata-1tb", "--size", "64MiB"];
+        let open = ["--nbd", "tcp:0.0.0.0:0"];
+        let (code, _, errors) = say(&[&drive[..], &open, more, &nowhere].concat());
+        assert_eq!(code, Some(2), "{more:?}: {errors}");
+        errors
+    };
+    let errors = serve(&[]);
+    let warned = "warning: tcp:0.0.0.0:0 is open to other machines";
+    assert!(
+        errors.contains(warned) && errors.contains("--read-only"),
+        "{errors}"
+    );
+    let errors = serve(&["--read-only"]);
+    assert!(!errors.contains("warning"), "{errors}");
+    let errors = serve(&["--tls", "require"]);
+    assert!(errors.contains("--tls-certificates"), "{errors}");
+    let errors = serve(&["--tls", "require", "--tls-certificates", pki]);
+    let missing = errors.contains("server-cert.pem: No such file") && errors.contains("hint: ");
+    assert!(missing && errors.contains(warned), "{errors}");
+}
+
 /// One process has a drive directory open, one server a socket, and a size is the directory's own.
 #[test]
 fn two_servers_do_not_share_a_directory_or_a_socket() {

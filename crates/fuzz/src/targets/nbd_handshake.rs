@@ -3,7 +3,7 @@
 use super::nbd::{export, handshakes};
 use crate::Target;
 use ssdlab_serve::nbd::wire::*;
-use ssdlab_serve::nbd::{Handshake, Step};
+use ssdlab_serve::nbd::{Encryption, Handshake, Step};
 
 /// The first byte is the length of the pieces, the rest comes from the client.
 pub const TARGET: Target = Target {
@@ -30,8 +30,14 @@ fn run(input: &[u8]) {
     let Some((&piece, stream)) = input.split_first() else {
         return;
     };
-    let at_once = shake(stream, stream.len().max(1));
-    let in_pieces = shake(stream, usize::from(piece).max(1));
+    for encryption in [Encryption::Off, Encryption::Offered, Encryption::Required] {
+        run_with(piece, stream, encryption);
+    }
+}
+
+fn run_with(piece: u8, stream: &[u8], encryption: Encryption) {
+    let at_once = shake(stream, stream.len().max(1), encryption);
+    let in_pieces = shake(stream, usize::from(piece).max(1), encryption);
     assert_eq!(
         in_pieces, at_once,
         "pieces of {piece} bytes change the outcome"
@@ -43,8 +49,8 @@ fn run(input: &[u8]) {
 }
 
 /// Feeds the stream in pieces; bytes taken, replies and last step.
-fn shake(stream: &[u8], piece: usize) -> (usize, Vec<u8>, Step) {
-    let mut handshake = Handshake::new(export());
+fn shake(stream: &[u8], piece: usize, encryption: Encryption) -> (usize, Vec<u8>, Step) {
+    let mut handshake = Handshake::new(export(), encryption);
     let (mut start, mut end) = (0, 0);
     loop {
         let (taken, step) = handshake.feed(&stream[start..end]);

@@ -1,68 +1,16 @@
 //! The front ends of a served drive, together: NBD server, FUSE file, power switch.
 
 use super::ServedDrive;
+use super::attach::{EXPORT, attach_nbd};
+use super::places::{Places, TlsPlan, warn_of_mode};
 use ssdlab_base::LabError;
 use ssdlab_serve::control::ControlServer;
 use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
-use ssdlab_serve::{Address, Lint, Power, PowerStatus, Sectors};
+use ssdlab_serve::{Address, Lint, Log, Power, PowerStatus, Sectors, raise_descriptor_limit};
 use std::io;
-use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-
-/// Name of the NBD export.
-const EXPORT: &str = "drive";
-
-/// Where a drive is to be found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
-    /// NBD sockets.
-    pub nbd: Vec<Address>,
-    /// A file to be: an empty folder, and a name in it.
-    pub fuse: Option<PathBuf>,
-    /// The socket of the power switch.
-    pub control: Option<PathBuf>,
-}
-
-/// `unix:PATH` or `tcp:HOST:PORT`.
-///
-/// # Errors
-/// When it is neither.
-pub fn parse_address(text: &str) -> Result<Address, LabError> {
-    let bad = |what: &str| {
-        LabError::refused(
-            format!("`{text}` is no address to listen at: {what}"),
-            "unix:/tmp/drive.sock, or tcp:127.0.0.1:10809",
-        )
-    };
-    match text.split_once(':') {
-        Some(("unix", "")) => Err(bad("the path is missing")),
-        Some(("unix", path)) => Ok(Address::Unix(PathBuf::from(path))),
-        Some(("tcp", rest)) => match rest.rsplit_once(':') {
-            Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => {
-                Ok(Address::Tcp(rest.to_owned()))
-            }
-            _ => Err(bad("tcp takes a host and a port")),
-        },
-        _ => Err(bad("it begins neither with unix: nor with tcp:")),
-    }
-}
-
-/// Whether clients on other machines may reach an address.
-pub fn is_open_to_others(address: &Address) -> bool {
-    let Address::Tcp(place) = address else {
-        return false;
-    };
-    let host = place
-        .rsplit_once(':')
-        .map_or(place.as_str(), |(host, _)| host);
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    match host.parse::<IpAddr>() {
-        Ok(ip) => !ip.is_loopback(),
-        Err(_) => host != "localhost",
-    }
-}
 
 /// A drive that is served until it is stopped.
 pub struct Serving {
@@ -71,11 +19,12 @@ pub struct Serving {
     nbd: Vec<NbdServer>,
     fuse: Option<FuseFile>,
     control: Option<ControlServer>,
-    control_path: Option<PathBuf>,
+    places: Places,
 }
 
 impl Serving {
-    /// Begins to serve. `description` is shown to NBD clients.
+    /// Begins to serve. `description` is shown to NBD clients; `log` receives warnings, and lines
+    /// on clients that are turned away, for as long as it serves.
     ///
     /// # Errors
     /// When a socket cannot be listened to, or the file not be mounted; nothing is left then.
@@ -83,9 +32,16 @@ impl Serving {
         drive: ServedDrive,
         places: &Places,
         description: &str,
+        log: fn(&str),
     ) -> Result<Serving, LabError> {
+        raise_descriptor_limit();
+        places.warnings().iter().for_each(|text| log(text));
         let drive = Arc::new(drive);
-        let shared = Arc::new(Sectors::new(drive.clone()));
+        let shared = Sectors::new(drive.clone());
+        let shared = Arc::new(match places.read_only {
+            true => shared.read_only(),
+            false => shared,
+        });
         let lint = Arc::new(Lint::default());
         let options = NbdOptions {
             name: EXPORT.to_owned(),
@@ -98,10 +54,16 @@ impl Serving {
             nbd: Vec::new(),
             fuse: None,
             control: None,
-            control_path: places.control.clone(),
+            places: places.clone(),
         };
+        let tls = places.tls.as_ref().map(TlsPlan::read).transpose()?;
         for address in &places.nbd {
-            let server = NbdServer::start(shared.clone(), lint.clone(), address, options.clone());
+            let options = NbdOptions {
+                tls: tls.clone(),
+                log: Log::new(&address.to_string(), log),
+                ..options.clone()
+            };
+            let server = NbdServer::start(shared.clone(), lint.clone(), address, options);
             let server = server.map_err(|error| cannot_listen(&address.to_string(), error))?;
             serving.nbd.push(server);
         }
@@ -117,6 +79,14 @@ impl Serving {
             let server = server.map_err(|error| cannot_listen(&at, error))?;
             serving.control = Some(server);
         }
+        let sockets = places.nbd.iter().filter_map(|address| match address {
+            Address::Unix(path) if places.trusts_everybody() => Some(path),
+            _ => None,
+        });
+        sockets
+            .chain(&places.control)
+            .filter_map(|path| warn_of_mode(path))
+            .for_each(|text| log(&text));
         Ok(serving)
     }
 
@@ -134,14 +104,14 @@ impl Serving {
     pub fn how_to_attach(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for server in &self.nbd {
-            attach_nbd(server.address(), &mut lines);
+            attach_nbd(server.address(), self.places.tls.as_ref(), &mut lines);
         }
         if let Some(file) = &self.fuse {
             let path = file.path().display();
             lines.push(format!("file  {path}"));
             lines.push(format!("  losetup -f --show --direct-io=on {path}"));
         }
-        if let Some(path) = &self.control_path {
+        if let Some(path) = &self.places.control {
             let path = path.display();
             lines.push(format!("power {path}"));
             lines.push(format!("  ssdlab power off --control {path}"));
@@ -189,27 +159,6 @@ fn verdict(status: &PowerStatus) -> String {
             status.cuts_with_broken
         ),
     }
-}
-
-fn attach_nbd(address: &Address, lines: &mut Vec<String>) {
-    lines.push(format!("nbd   {address}"));
-    let (uri, client) = match address {
-        Address::Unix(path) => {
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            let path = path.display();
-            let uri = format!("nbd+unix:///{EXPORT}?socket={path}");
-            (uri, format!("-unix {path}"))
-        }
-        Address::Tcp(at) => {
-            let (host, port) = at.rsplit_once(':').unwrap_or((at, ""));
-            (format!("nbd://{at}/{EXPORT}"), format!("{host} {port}"))
-        }
-    };
-    lines.push(format!("  nbdinfo '{uri}'"));
-    lines.push(format!("  nbd-client {client} -N {EXPORT} /dev/nbd0"));
-    lines.push(format!(
-        "  qemu-system-x86_64 -drive 'file={uri},format=raw,if=virtio' ..."
-    ));
 }
 
 fn folder_and_name(file: &Path) -> Result<(&Path, &str), LabError> {
@@ -281,48 +230,5 @@ mod tests {
         (status.promises_broken, status.cuts_with_broken) = (7, 2);
         let text = verdict(&status);
         assert!(text.contains("7 promises broken after 2") && text.contains("drive's fault"));
-    }
-
-    /// `--nbd tcp:0.0.0.0:PORT` used to give write access to every machine without a word.
-    #[test]
-    fn addresses_that_other_machines_reach_are_known() {
-        let open = [
-            "tcp:0.0.0.0:1",
-            "tcp:[::]:1",
-            "tcp:192.168.1.2:1",
-            "tcp:host:1",
-        ];
-        let own = [
-            "unix:/run/x",
-            "tcp:127.0.0.1:1",
-            "tcp:[::1]:1",
-            "tcp:localhost:1",
-        ];
-        for (addresses, is_open) in [(open, true), (own, false)] {
-            for text in addresses {
-                let address = parse_address(text).expect("good");
-                assert_eq!(is_open_to_others(&address), is_open, "{text}");
-            }
-        }
-    }
-
-    #[test]
-    fn addresses_are_read_or_refused_with_a_hint() {
-        let unix = parse_address("unix:/run/x:y").expect("good");
-        assert_eq!(unix, Address::Unix("/run/x:y".into()));
-        let tcp = parse_address("tcp:[::1]:10809").expect("good");
-        assert_eq!(tcp, Address::Tcp("[::1]:10809".into()));
-        for bad in [
-            "",
-            "/run/x",
-            "unix:",
-            "tcp:",
-            "tcp:host",
-            "tcp:host:port",
-            "tcp::1",
-        ] {
-            let error = parse_address(bad).expect_err(bad);
-            assert!(error.hint().contains("unix:"), "{bad}");
-        }
     }
 }

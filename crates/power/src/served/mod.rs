@@ -27,17 +27,20 @@
 //! way (drawn from a seed), inside a program or erase in its middle. Once that operation is
 //! booked, time passes until it is at work.
 
+mod attach;
 mod fault;
 mod front;
 mod ledger;
 mod medium;
+mod places;
 mod said;
 mod source;
 mod state;
 pub mod switch;
 
 pub use fault::parse_fault;
-pub use front::{Places, Serving, is_open_to_others, parse_address};
+pub use front::Serving;
+pub use places::{Places, TlsPlan, parse_address};
 pub use said::describe;
 pub use source::{Opened, in_directory, in_memory};
 

@@ -4,11 +4,13 @@
 //! Each read takes as many bytes as the stream has, and every complete request among them runs.
 //! Replies are sent in batches, so that a client that queues requests works on the first replies
 //! while the next requests run: two system calls for a single request, fewer for several.
-//! Memory is bounded by one payload in and one reply out.
+//! A client takes at most one payload in and one reply out of memory, of 2 MiB each; what is larger
+//! comes out of a [`Budget`] of all clients.
 
+use super::budget::Budget;
 use super::execute::Executor;
-use super::handshake::{Export, Handshake, Session, Step};
-use super::input::{Input, READ_BYTES};
+use super::handshake::{Encryption, Export, Handshake, Session, Step};
+use super::input::{Input, READ_BYTES, is_silence};
 use super::wire::*;
 use crate::lint::{Lint, SessionNotes};
 use crate::sectors::Sectors;
@@ -19,43 +21,76 @@ use std::io::{self, Read, Write};
 const BATCH_BYTES: usize = 64 << 10;
 /// Number of requests run after which pending replies are sent.
 const BATCH_REQUESTS: usize = 8;
-/// Capacity beyond which a buffer is shrunk after use.
+/// Bytes of a read or write up to which there is always memory, and capacity that a buffer keeps.
 const KEEP_BYTES: usize = 2 << 20;
 
 /// The server's side of one connection.
 pub struct Conversation<'a> {
     drive: &'a Sectors,
     lint: &'a Lint,
-    export: Export,
+    budget: &'a Budget,
+    fua_offered: bool,
+    handshake: Handshake,
     input: Input,
+}
+
+/// The end of a handshake, or of the part of it without TLS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Agreement {
+    /// Requests follow.
+    Transmit(Session),
+    /// The client begins TLS; the handshake continues inside.
+    Encrypt,
+    /// None; the connection ends.
+    None,
 }
 
 impl<'a> Conversation<'a> {
     /// Offers `drive` as `export`; notes of the session go to `lint`.
-    pub fn new(drive: &'a Sectors, lint: &'a Lint, export: Export) -> Self {
+    pub fn new(
+        drive: &'a Sectors,
+        lint: &'a Lint,
+        budget: &'a Budget,
+        export: Export,
+        encryption: Encryption,
+    ) -> Self {
         Self {
             drive,
             lint,
-            export,
+            budget,
+            fua_offered: export.flags & SEND_FUA != 0,
+            handshake: Handshake::new(export, encryption),
             input: Input::new(),
         }
     }
 
-    /// Runs the handshake. Returns `None` if it ended without an agreement.
+    /// Runs the handshake, or after [`Agreement::Encrypt`] the rest of it. Once the client wants to
+    /// begin transmission, `admit` grants or refuses that, with the reason for the client.
     ///
     /// # Errors
     /// When the stream fails.
-    pub fn shake_hands<S: Read + Write>(&mut self, stream: &mut S) -> io::Result<Option<Session>> {
-        let mut handshake = Handshake::new(self.export.clone());
+    pub fn shake_hands<S: Read + Write>(
+        &mut self,
+        stream: &mut S,
+        mut admit: impl FnMut() -> Result<(), String>,
+    ) -> io::Result<Agreement> {
         loop {
-            let (taken, step) = handshake.feed(self.input.ready());
+            let (taken, mut step) = self.handshake.feed(self.input.ready());
             self.input.take(taken);
-            stream.write_all(&handshake.out)?;
-            handshake.out.clear();
+            if let Step::Transmit(_) = step
+                && let Err(why) = admit()
+            {
+                step = self.handshake.refuse(&why);
+            }
+            stream.write_all(&self.handshake.out)?;
+            stream.flush()?;
+            self.handshake.out.clear();
             match step {
-                Step::Transmit(session) => return Ok(Some(session)),
-                Step::Close(_) => return Ok(None),
-                Step::More if self.input.fill(stream)? == 0 => return Ok(None),
+                Step::Transmit(session) => return Ok(Agreement::Transmit(session)),
+                // Who sends on without waiting for the answer may not be who begins TLS.
+                Step::Encrypt if self.input.ready().is_empty() => return Ok(Agreement::Encrypt),
+                Step::Encrypt | Step::Close(_) => return Ok(Agreement::None),
+                Step::More if self.input.fill(stream)? == 0 => return Ok(Agreement::None),
                 Step::More => {}
             }
         }
@@ -72,14 +107,13 @@ impl<'a> Conversation<'a> {
         name: String,
         stream: &mut S,
     ) -> io::Result<()> {
-        let fua_offered = self.export.flags & SEND_FUA != 0;
         let mut executor = Executor {
             drive: self.drive,
             session,
-            notes: SessionNotes::new(name, fua_offered),
+            notes: SessionNotes::new(name, self.fua_offered),
             coverage: &self.lint.coverage,
         };
-        let result = run_requests(&mut executor, stream, &mut self.input);
+        let result = run_requests(&mut executor, self.budget, stream, &mut self.input);
         self.lint.keep(executor.notes);
         result
     }
@@ -87,18 +121,15 @@ impl<'a> Conversation<'a> {
 
 fn run_requests<S: Read + Write>(
     executor: &mut Executor<'_>,
+    budget: &Budget,
     stream: &mut S,
     input: &mut Input,
 ) -> io::Result<()> {
-    let mut replies = Replies {
-        out: Vec::with_capacity(BATCH_BYTES),
-        cookies: Vec::with_capacity(BATCH_REQUESTS),
-    };
-    let mut payload = Vec::new();
+    let (mut replies, mut payload) = (Replies::default(), Vec::new());
     loop {
         let Some(head) = input.ready().first_chunk::<REQUEST_BYTES>() else {
             replies.send(executor, stream)?;
-            if input.fill(stream)? == 0 {
+            if receive(stream, input, [&mut replies.out, &mut payload])? == 0 {
                 return Ok(());
             }
             continue;
@@ -112,28 +143,27 @@ fn run_requests<S: Read + Write>(
         }
         let bytes = request.payload() as usize;
         let whole = REQUEST_BYTES + bytes;
+        if request.length > KEEP_BYTES as u32 && matches!(request.command, CMD_READ | CMD_WRITE) {
+            input.take(REQUEST_BYTES);
+            replies.send(executor, stream)?;
+            run_large(executor, budget, &request, stream, input)?;
+            continue;
+        }
         if let Some(from) = input.ready().get(REQUEST_BYTES..whole) {
             executor.run(&request, from, &mut replies.out);
             input.take(whole);
         } else if whole <= READ_BYTES {
             replies.send(executor, stream)?;
-            if input.fill(stream)? == 0 {
+            if receive(stream, input, [&mut replies.out, &mut payload])? == 0 {
                 return Ok(());
             }
             continue;
         } else {
             input.take(REQUEST_BYTES);
             replies.send(executor, stream)?;
-            if request.length > PAYLOAD_MAX {
-                input.skip(stream, bytes)?;
-                let text = format!("more than {PAYLOAD_MAX} bytes in one write");
-                executor.notes.errors += 1;
-                executor.refuse(request.cookie, EINVAL, &text, &mut replies.out);
-            } else {
-                input.collect(stream, bytes, &mut payload)?;
-                executor.run(&request, &payload, &mut replies.out);
-                clear(&mut payload);
-            }
+            input.collect(stream, bytes, &mut payload)?;
+            executor.run(&request, &payload, &mut replies.out);
+            payload.clear();
         }
         replies.cookies.push(request.cookie);
         if replies.out.len() >= BATCH_BYTES || replies.cookies.len() >= BATCH_REQUESTS {
@@ -142,7 +172,59 @@ fn run_requests<S: Read + Write>(
     }
 }
 
+/// Runs a read or write of more than [`KEEP_BYTES`], if there is memory for it.
+fn run_large<S: Read + Write>(
+    executor: &mut Executor<'_>,
+    budget: &Budget,
+    request: &Request,
+    stream: &mut S,
+    input: &mut Input,
+) -> io::Result<()> {
+    let bytes = request.payload() as usize;
+    let mut replies = Replies::default();
+    let share = budget.take(request.length as usize);
+    let refusal = if request.length > PAYLOAD_MAX {
+        let text = format!("more than {PAYLOAD_MAX} bytes in one request");
+        Some((EINVAL, text))
+    } else if share.is_none() {
+        let text = "other clients' large requests hold the memory for it";
+        Some((ENOMEM, text.to_string()))
+    } else {
+        None
+    };
+    if let Some((number, text)) = refusal {
+        input.skip(stream, bytes)?;
+        executor.notes.errors += 1;
+        executor.refuse(request.cookie, number, &text, &mut replies.out);
+    } else {
+        let mut payload = Vec::new();
+        input.collect(stream, bytes, &mut payload)?;
+        executor.run(request, &payload, &mut replies.out);
+    }
+    replies.cookies.push(request.cookie);
+    replies.send(executor, stream)
+}
+
+/// Receives more bytes. While the client is silent, it gives back the memory of its buffers.
+fn receive<S: Read>(
+    stream: &mut S,
+    input: &mut Input,
+    buffers: [&mut Vec<u8>; 2],
+) -> io::Result<usize> {
+    let [out, payload] = buffers;
+    loop {
+        match input.fill(stream) {
+            Err(error) if is_silence(&error) => {
+                input.rest();
+                (*out, *payload) = (Vec::new(), Vec::new());
+            }
+            result => return result,
+        }
+    }
+}
+
 /// Replies that were not sent yet.
+#[derive(Default)]
 struct Replies {
     out: Vec<u8>,
     /// Of the requests that they answer.
@@ -160,13 +242,10 @@ impl Replies {
             executor.refuse_all(&self.cookies, error, &mut self.out);
         }
         stream.write_all(&self.out)?;
+        stream.flush()?;
         self.cookies.clear();
-        clear(&mut self.out);
+        self.out.clear();
+        self.out.shrink_to(KEEP_BYTES);
         Ok(())
     }
-}
-
-fn clear(buffer: &mut Vec<u8>) {
-    buffer.clear();
-    buffer.shrink_to(KEEP_BYTES);
 }

@@ -31,11 +31,26 @@ pub struct Session {
     pub contexts: [bool; 2],
 }
 
+/// Whether clients may or must encrypt the connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Encryption {
+    /// Not offered.
+    #[default]
+    Off,
+    /// Up to the client.
+    Offered,
+    /// Nothing is said about the drive without.
+    Required,
+}
+
 /// The next step after the bytes fed so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Send the queued bytes, then receive more.
     More,
+    /// Send the queued bytes; the client begins TLS, and the handshake continues inside. Bytes
+    /// received behind the last one consumed are nobody's: they must not be fed.
+    Encrypt,
     /// Send the queued bytes; requests follow.
     Transmit(Session),
     /// Send the queued bytes, then disconnect for this reason.
@@ -51,33 +66,52 @@ enum State {
 /// One client's handshake.
 pub struct Handshake {
     export: Export,
+    encryption: Encryption,
+    is_encrypted: bool,
     state: State,
     session: Session,
     context_name: Option<String>,
     is_fixed: bool,
     no_zeroes: bool,
     options: u32,
+    /// The option answered last, and the start of its replies in `out`.
+    last: (u32, usize),
     /// Queued bytes to send.
     pub out: Vec<u8>,
 }
 
 impl Handshake {
     /// Begins a handshake and queues the server's greeting.
-    pub fn new(export: Export) -> Self {
+    pub fn new(export: Export, encryption: Encryption) -> Self {
         let mut out = Vec::with_capacity(256);
         out.extend(MAGIC.to_be_bytes());
         out.extend(OPTION_MAGIC.to_be_bytes());
         out.extend((FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes());
         Self {
             export,
+            encryption,
+            is_encrypted: false,
             state: State::ClientFlags,
             session: Session::default(),
             context_name: None,
             is_fixed: false,
             no_zeroes: false,
             options: 0,
+            last: (0, 0),
             out,
         }
+    }
+
+    /// Replaces the reply to the option that began transmission, of which nothing has been sent,
+    /// by a refusal.
+    pub fn refuse(&mut self, text: &str) -> Step {
+        let (option, start) = self.last;
+        self.out.truncate(start);
+        if option == OPT_EXPORT_NAME {
+            return Step::Close("this option cannot be refused in words");
+        }
+        self.answer(option, REP_ERR_POLICY, text.as_bytes());
+        Step::More
     }
 
     /// Consumes complete parts of `input`; returns the number of bytes consumed and the next step.
@@ -157,6 +191,17 @@ impl Handshake {
     }
 
     fn run(&mut self, option: u32, body: &[u8]) -> Step {
+        self.last = (option, self.out.len());
+        let is_bare = self.encryption == Encryption::Required && !self.is_encrypted;
+        match option {
+            OPT_EXPORT_NAME if is_bare => return Step::Close("TLS is required"),
+            OPT_ABORT | OPT_STARTTLS => {}
+            _ if is_bare => {
+                self.answer(option, REP_ERR_TLS_REQD, b"TLS is required");
+                return Step::More;
+            }
+            _ => {}
+        }
         match option {
             OPT_EXPORT_NAME => return self.export_name(body),
             OPT_ABORT => {
@@ -171,10 +216,28 @@ impl Handshake {
             }
             OPT_STRUCTURED_REPLY => self.answer(option, REP_ERR_INVALID, b"takes no data"),
             OPT_LIST_META_CONTEXT | OPT_SET_META_CONTEXT => self.contexts(option, body),
-            OPT_STARTTLS => self.answer(option, REP_ERR_POLICY, b"TLS is not offered"),
+            OPT_STARTTLS => return self.start_tls(body),
             _ => self.answer(option, REP_ERR_UNSUP, b"not supported"),
         }
         Step::More
+    }
+
+    /// Whatever was agreed without TLS is void: it may not be what the client said.
+    fn start_tls(&mut self, body: &[u8]) -> Step {
+        let (kind, text) = match self.encryption {
+            _ if !body.is_empty() => (REP_ERR_INVALID, "takes no data"),
+            Encryption::Off => (REP_ERR_POLICY, "TLS is not offered"),
+            _ if self.is_encrypted => (REP_ERR_INVALID, "TLS has begun already"),
+            _ => (REP_ACK, ""),
+        };
+        self.answer(OPT_STARTTLS, kind, text.as_bytes());
+        if kind != REP_ACK {
+            return Step::More;
+        }
+        self.is_encrypted = true;
+        self.session = Session::default();
+        self.context_name = None;
+        Step::Encrypt
     }
 
     fn answer(&mut self, option: u32, kind: u32, body: &[u8]) {

@@ -2,9 +2,10 @@
 //!
 //! [`wire`] has the numbers of the protocol, `handshake` and `reply` turn bytes into bytes,
 //! `execute` runs one request on the drive, `conversation` runs handshake and requests over any
-//! byte stream, and `server` owns sockets and threads. Source: the NBD project's `doc/proto.md`.
-//! Left out: TLS, extended headers, resize, and oldstyle negotiation.
+//! byte stream, `tls` encrypts such a stream, and `server` owns sockets and threads. Source: the NBD
+//! project's `doc/proto.md`. Left out: extended headers, resize, and oldstyle negotiation.
 
+mod budget;
 mod conversation;
 mod execute;
 mod handshake;
@@ -12,9 +13,14 @@ mod input;
 mod polled;
 mod reply;
 mod server;
+#[cfg(feature = "tls")]
+mod tls;
 pub mod wire;
 
-pub use conversation::Conversation;
+pub use budget::Budget;
+pub use conversation::{Agreement, Conversation};
 pub use execute::Executor;
-pub use handshake::{Export, Handshake, Session, Step};
+pub use handshake::{Encryption, Export, Handshake, Session, Step};
 pub use server::{NbdOptions, NbdServer};
+#[cfg(feature = "tls")]
+pub use tls::{Tls, TlsError};

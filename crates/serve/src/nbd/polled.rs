@@ -9,7 +9,7 @@
 
 use crate::busy_poll::BusyPoll;
 use crate::socket::Stream;
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::time::{Duration, Instant};
 
 /// Longest time spent polling for one request; a wait within it counts as short.
@@ -24,14 +24,14 @@ const LONG_WEIGHT: i32 = 64;
 
 /// A stream whose reads poll before they sleep.
 pub(super) struct Polled<'a> {
-    stream: &'a mut Stream,
+    stream: &'a Stream,
     poll: BusyPoll,
     /// Bytes received and sent since the last wait.
     moved: usize,
 }
 
 impl<'a> Polled<'a> {
-    pub fn new(stream: &'a mut Stream) -> Self {
+    pub fn new(stream: &'a Stream) -> Self {
         Self {
             stream,
             poll: BusyPoll::new(LONG_WEIGHT),
@@ -84,6 +84,12 @@ impl Write for Polled<'_> {
         self.stream.write(from)
     }
 
+    fn write_vectored(&mut self, from: &[IoSlice<'_>]) -> io::Result<usize> {
+        let bytes: usize = from.iter().map(|part| part.len()).sum();
+        self.moved = self.moved.saturating_add(bytes);
+        self.stream.write_vectored(from)
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         self.stream.flush()
     }
@@ -102,8 +108,8 @@ mod tests {
             BusyPoll::new(LONG_WEIGHT).highest(),
         ] {
             let (mut client, server) = UnixStream::pair().unwrap();
-            let mut stream = Stream::Unix(server);
-            let mut polled = Polled::new(&mut stream);
+            let stream = Stream::Unix(server);
+            let mut polled = Polled::new(&stream);
             let polls = poll.pays_off();
             polled.poll = poll;
             let sender = std::thread::spawn(move || {

@@ -1,19 +1,25 @@
 //! Sockets and threads: one thread for each client.
 
-use super::conversation::Conversation;
-use super::handshake::Export;
+use super::budget::Budget;
+use super::conversation::{Agreement, Conversation};
+use super::handshake::{Encryption, Export};
 use super::polled::Polled;
+#[cfg(feature = "tls")]
+use super::tls::Tls;
 use super::wire::*;
-use crate::clients::{Clients, Listening};
+use crate::clients::{Guest, Limits, Listening};
 use crate::lint::Lint;
+use crate::log::Log;
 use crate::sectors::Sectors;
-use crate::socket::{Address, Stream};
+use crate::socket::Address;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Send buffer of a socket in bytes, so that the next request runs while the client receives.
 const SEND_BUFFER_BYTES: usize = 1 << 20;
+/// Silence of a client after which the memory of its buffers is given back.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// How the drive is offered.
 #[derive(Debug, Clone)]
@@ -24,10 +30,18 @@ pub struct NbdOptions {
     pub description: String,
     /// Whether FUA is offered.
     pub fua: bool,
-    /// Maximum number of clients at once; further ones are disconnected.
+    /// Maximum number of clients at once; further ones are refused. An eighth of them is for peers
+    /// (users of a unix socket, hosts over TCP) that have few.
     pub clients_max: usize,
-    /// Longest silence of a client during the handshake.
+    /// Maximum number of clients in the handshake; the oldest is disconnected for a further one.
+    pub handshakes_max: usize,
+    /// Maximum time of a handshake.
     pub handshake_timeout: Duration,
+    /// Encryption; `None` offers none.
+    #[cfg(feature = "tls")]
+    pub tls: Option<Tls>,
+    /// Receives what was done to clients that were turned away.
+    pub log: Log,
 }
 
 impl Default for NbdOptions {
@@ -36,8 +50,12 @@ impl Default for NbdOptions {
             name: "drive".to_string(),
             description: "a modelled SSD".to_string(),
             fua: true,
-            clients_max: 32,
+            clients_max: 2048,
+            handshakes_max: 512,
             handshake_timeout: Duration::from_secs(30),
+            #[cfg(feature = "tls")]
+            tls: None,
+            log: Log::default(),
         }
     }
 }
@@ -45,13 +63,12 @@ impl Default for NbdOptions {
 impl NbdOptions {
     /// The properties of `drive` that the handshake sends.
     pub fn export(&self, drive: &Sectors) -> Export {
-        let mut flags = HAS_FLAGS | SEND_FLUSH | SEND_TRIM | SEND_WRITE_ZEROES;
-        flags |= CAN_MULTI_CONN | SEND_CACHE | SEND_FAST_ZERO;
+        let mut flags = HAS_FLAGS | SEND_FLUSH | CAN_MULTI_CONN | SEND_CACHE;
         if drive.is_read_only() {
             flags |= READ_ONLY;
-        }
-        if self.fua {
-            flags |= SEND_FUA;
+        } else {
+            flags |= SEND_TRIM | SEND_WRITE_ZEROES | SEND_FAST_ZERO;
+            flags |= if self.fua { SEND_FUA } else { 0 };
         }
         Export {
             name: self.name.clone(),
@@ -64,9 +81,29 @@ impl NbdOptions {
     }
 }
 
+impl NbdOptions {
+    fn encryption(&self) -> Encryption {
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            return tls.encryption();
+        }
+        Encryption::Off
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            clients: self.clients_max,
+            reserve: self.clients_max / 8,
+            waiting: self.handshakes_max,
+            begin_within: Some(self.handshake_timeout),
+        }
+    }
+}
+
 struct Shared {
     drive: Arc<Sectors>,
     lint: Arc<Lint>,
+    budget: Budget,
     options: NbdOptions,
 }
 
@@ -86,16 +123,17 @@ impl NbdServer {
         address: &Address,
         options: NbdOptions,
     ) -> io::Result<Self> {
-        let most = options.clients_max;
+        let (limits, log) = (options.limits(), options.log.clone());
         let shared = Shared {
             drive,
             lint,
+            budget: Budget::default(),
             options,
         };
-        let client = move |_: &Clients, stream: Stream, number| {
-            let _ = serve(&shared, stream, number);
+        let client = move |guest: Guest| {
+            let _ = serve(&shared, &guest);
         };
-        let listening = Listening::start(address, "nbd", most, client)?;
+        let listening = Listening::start(address, "nbd", limits, log, client)?;
         Ok(Self { listening })
     }
 
@@ -115,16 +153,45 @@ impl NbdServer {
     }
 }
 
-fn serve(shared: &Shared, mut stream: Stream, number: u64) -> io::Result<()> {
+fn serve(shared: &Shared, guest: &Guest) -> io::Result<()> {
+    let mut stream = guest.stream();
     // A smaller buffer is slower and just as correct.
     let _ = stream.set_send_buffer(SEND_BUFFER_BYTES);
-    stream.set_read_timeout(Some(shared.options.handshake_timeout))?;
-    let export = shared.options.export(&shared.drive);
-    let mut conversation = Conversation::new(&shared.drive, &shared.lint, export);
-    let Some(session) = conversation.shake_hands(&mut stream)? else {
-        return Ok(());
-    };
-    stream.set_read_timeout(None)?;
-    let name = format!("nbd {number}");
-    conversation.transmit(session, name, &mut Polled::new(&mut stream))
+    let options = &shared.options;
+    let export = options.export(&shared.drive);
+    let (drive, lint, budget) = (&shared.drive, &shared.lint, &shared.budget);
+    let mut conversation = Conversation::new(drive, lint, budget, export, options.encryption());
+    match conversation.shake_hands(&mut stream, || guest.admit())? {
+        Agreement::Transmit(session) => {
+            let name = begin(guest)?;
+            conversation.transmit(session, name, &mut Polled::new(stream))
+        }
+        #[cfg(feature = "tls")]
+        Agreement::Encrypt => match &options.tls {
+            Some(tls) => encrypted(tls, guest, conversation),
+            None => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
+/// The handshake is complete; returns the name of the session.
+fn begin(guest: &Guest) -> io::Result<String> {
+    guest.stream().set_read_timeout(Some(SILENCE))?;
+    guest.begin();
+    Ok(format!("nbd {}", guest.number()))
+}
+
+/// Continues a conversation inside TLS.
+#[cfg(feature = "tls")]
+fn encrypted(tls: &Tls, guest: &Guest, mut conversation: Conversation<'_>) -> io::Result<()> {
+    let accepted = tls.accept(Polled::new(guest.stream()));
+    let mut stream = accepted.inspect_err(|error| {
+        guest.note(crate::log::Event::Unencrypted(&error.to_string()));
+    })?;
+    if let Agreement::Transmit(session) = conversation.shake_hands(&mut stream, || guest.admit())? {
+        conversation.transmit(session, begin(guest)?, &mut stream)?;
+    }
+    stream.close();
+    Ok(())
 }

@@ -19,7 +19,7 @@ fn read<const N: usize>(stream: &mut Stream) -> [u8; N] {
 }
 
 /// Sends an option and returns the kinds and bodies of its replies.
-fn haggle(stream: &mut Stream, number: u32, body: &[u8]) -> Vec<(u32, Vec<u8>)> {
+pub fn haggle(stream: &mut Stream, number: u32, body: &[u8]) -> Vec<(u32, Vec<u8>)> {
     stream.write_all(&option(number, body)).unwrap();
     let mut found = Vec::new();
     loop {
@@ -37,6 +37,15 @@ fn haggle(stream: &mut Stream, number: u32, body: &[u8]) -> Vec<(u32, Vec<u8>)> 
     }
 }
 
+/// Connects and exchanges greetings.
+pub fn greet(address: &Address) -> Stream {
+    let mut stream = Stream::connect(address).unwrap();
+    let greeting: [u8; 18] = read(&mut stream);
+    assert_eq!(greeting[..8], MAGIC.to_be_bytes());
+    stream.write_all(&3_u32.to_be_bytes()).unwrap();
+    stream
+}
+
 impl Client {
     /// Connects and begins transmission.
     pub fn go(address: &Address, structured: bool) -> Self {
@@ -44,10 +53,7 @@ impl Client {
     }
 
     fn go_with(address: &Address, structured: bool, queries: &[&str]) -> Self {
-        let mut stream = Stream::connect(address).unwrap();
-        let greeting: [u8; 18] = read(&mut stream);
-        assert_eq!(greeting[..8], MAGIC.to_be_bytes());
-        stream.write_all(&3_u32.to_be_bytes()).unwrap();
+        let mut stream = greet(address);
         if structured {
             assert_eq!(haggle(&mut stream, OPT_STRUCTURED_REPLY, &[])[0].0, REP_ACK);
         }

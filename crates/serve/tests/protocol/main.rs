@@ -1,5 +1,8 @@
 //! The NBD server against clients that speak byte by byte, right and wrong.
 
 mod client;
+mod crowd;
 mod full;
 mod nbd;
+#[cfg(feature = "tls")]
+mod tls;

@@ -8,12 +8,12 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const SIZE: u64 = 128 << 20;
+pub const SIZE: u64 = 128 << 20;
 
-struct Bench {
-    drive: Arc<MemoryStore>,
-    lint: Arc<Lint>,
-    server: NbdServer,
+pub struct Bench {
+    pub drive: Arc<MemoryStore>,
+    pub lint: Arc<Lint>,
+    pub server: NbdServer,
     _folder: tempfile::TempDir,
 }
 
@@ -21,7 +21,7 @@ fn bench() -> Bench {
     bench_with(MemoryStore::new(SIZE, 4096), NbdOptions::default())
 }
 
-fn bench_with(drive: MemoryStore, options: NbdOptions) -> Bench {
+pub fn bench_with(drive: MemoryStore, options: NbdOptions) -> Bench {
     let folder = tempfile::tempdir().unwrap();
     let (drive, lint) = (Arc::new(drive), Arc::new(Lint::default()));
     let shared = Arc::new(Sectors::new(drive.clone()));
@@ -248,7 +248,7 @@ fn tcp_serves_as_well() {
     assert_eq!(client.read(FLAG_DF, 0, 1024).unwrap()[511..513], [0, 5]);
 }
 
-fn wait_until(happened: impl Fn() -> bool) {
+pub fn wait_until(mut happened: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(20);
     while !happened() {
         assert!(Instant::now() < until, "it never happened");

@@ -11,6 +11,9 @@ Examples:
   ssdlab serve my-drive --nbd unix:nbd.sock --control switch.sock
   ssdlab serve my-drive --fuse mnt/drive --pace real --fault ignores-flush
   ssdlab serve drive:consumer-sata-1tb --size 1GiB --nbd unix:nbd.sock
+  ssdlab serve my-drive --nbd tcp:0.0.0.0:10809 --read-only
+  ssdlab serve my-drive --nbd tcp:0.0.0.0:10809 --tls require \
+    --tls-certificates pki --tls-verify-peer
   ssdlab power cut-when --flush 3 --inside --wait --control switch.sock
 
 It runs until Ctrl-C or SIGTERM, then shuts the drive down and prints what it
@@ -32,6 +35,19 @@ pub struct Serve {
     /// Listen for `ssdlab power` at this unix socket.
     #[arg(long, value_name = "SOCKET")]
     pub control: Option<PathBuf>,
+    /// Refuse every write of an NBD client; the file of --fuse is read-only.
+    #[arg(long)]
+    pub read_only: bool,
+    /// Encryption of NBD connections: none, offered, or required of every client.
+    #[arg(long, value_enum, requires_ifs = [("on", "tls_certificates"), ("require", "tls_certificates")])]
+    pub tls: Option<TlsName>,
+    /// Folder of server-cert.pem and server-key.pem, as for nbdkit and qemu.
+    #[arg(long, value_name = "DIR", requires = "tls")]
+    pub tls_certificates: Option<PathBuf>,
+    /// Admit only clients whose certificate is by an authority in ca-cert.pem of that folder, and
+    /// not in its ca-crl.pem, if there is one.
+    #[arg(long, requires = "tls")]
+    pub tls_verify_peer: bool,
     /// How long commands take.
     #[arg(long, value_enum, default_value = "fast")]
     pub pace: PaceName,
@@ -44,6 +60,17 @@ pub struct Serve {
     /// On FLUSH and FUA also sync the directory's files, so that it survives the machine.
     #[arg(long)]
     pub sync: bool,
+}
+
+/// `--tls`.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsName {
+    /// Not offered.
+    Off,
+    /// Up to the client.
+    On,
+    /// Clients without are refused.
+    Require,
 }
 
 /// `--pace`.

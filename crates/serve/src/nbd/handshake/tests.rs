@@ -13,7 +13,7 @@ fn export() -> Export {
 
 /// A handshake past the client's flags, its greeting forgotten.
 fn begun() -> Handshake {
-    let mut handshake = Handshake::new(export());
+    let mut handshake = Handshake::new(export(), Encryption::Off);
     assert_eq!(handshake.feed(&3_u32.to_be_bytes()), (4, Step::More));
     handshake.out.clear();
     handshake
@@ -47,7 +47,7 @@ fn one_byte_at_a_time_comes_to_the_same() {
         &context_queries("", &["base:allocation", "x"]),
     ));
     bytes.extend(option(OPT_GO, &[0; 6]));
-    let mut whole = Handshake::new(export());
+    let mut whole = Handshake::new(export(), Encryption::Off);
     let (taken, step) = whole.feed(&[bytes.clone(), b"request".to_vec()].concat());
     assert_eq!(taken, bytes.len(), "what follows is not the handshake's");
     let session = Session {
@@ -55,7 +55,7 @@ fn one_byte_at_a_time_comes_to_the_same() {
         contexts: [true, false],
     };
     assert_eq!(step, Step::Transmit(session));
-    let mut slow = Handshake::new(export());
+    let mut slow = Handshake::new(export(), Encryption::Off);
     let (mut start, mut last) = (0, Step::More);
     for end in 1..=bytes.len() {
         let (taken, step) = slow.feed(&bytes[start..end]);
@@ -141,7 +141,7 @@ fn mistakes_are_answered() {
 #[test]
 fn what_cannot_go_on_ends() {
     let close = |bytes: &[u8]| {
-        let mut handshake = Handshake::new(export());
+        let mut handshake = Handshake::new(export(), Encryption::Off);
         matches!(handshake.feed(bytes).1, Step::Close(_))
     };
     let after = |flags: u32, rest: Vec<u8>| [flags.to_be_bytes().to_vec(), rest].concat();
@@ -159,11 +159,84 @@ fn what_cannot_go_on_ends() {
 #[test]
 fn the_old_way_in_ends_with_zeroes_unless_told_otherwise() {
     for (flags, length) in [(1_u32, 10 + 124), (3, 10)] {
-        let mut handshake = Handshake::new(export());
+        let mut handshake = Handshake::new(export(), Encryption::Off);
         handshake.feed(&flags.to_be_bytes());
         handshake.out.clear();
         handshake.feed(&option(OPT_EXPORT_NAME, b""));
         assert_eq!(handshake.out.len(), length);
         assert_eq!(handshake.out[..8], (1_u64 << 30).to_be_bytes());
     }
+}
+
+/// Offered or required; without TLS nothing is said about the drive when it is required.
+#[test]
+fn tls_is_as_the_server_wants_it() {
+    let begun = |encryption| {
+        let mut handshake = Handshake::new(export(), encryption);
+        handshake.feed(&3_u32.to_be_bytes());
+        handshake.out.clear();
+        handshake
+    };
+    let mut required = begun(Encryption::Required);
+    for number in [OPT_LIST, OPT_INFO, OPT_GO, OPT_STRUCTURED_REPLY, 99] {
+        let found = ask(&mut required, number, &[]);
+        assert_eq!(found[0].0, REP_ERR_TLS_REQD, "option {number}");
+    }
+    let by_name = option(OPT_EXPORT_NAME, b"drive");
+    let closed = begun(Encryption::Required).feed(&by_name).1;
+    assert_eq!(closed, Step::Close("TLS is required"));
+    for encryption in [Encryption::Offered, Encryption::Required] {
+        let mut handshake = begun(encryption);
+        assert_eq!(
+            ask(&mut handshake, OPT_STARTTLS, b"x")[0].0,
+            REP_ERR_INVALID
+        );
+        let bytes = [option(OPT_STARTTLS, &[]), option(OPT_GO, &[0; 6])].concat();
+        assert_eq!(
+            handshake.feed(&bytes),
+            (16, Step::Encrypt),
+            "nothing behind it"
+        );
+        assert_eq!(replies(&mut handshake), [(REP_ACK, Vec::new())]);
+        assert_eq!(ask(&mut handshake, OPT_STARTTLS, &[])[0].0, REP_ERR_INVALID);
+        let (_, step) = handshake.feed(&option(OPT_GO, &[0; 6]));
+        assert_eq!(step, Step::Transmit(Session::default()));
+    }
+}
+
+/// Somebody between client and server may have sent it.
+#[test]
+fn an_agreement_before_tls_is_void_inside() {
+    let mut handshake = Handshake::new(export(), Encryption::Offered);
+    handshake.feed(&3_u32.to_be_bytes());
+    handshake.feed(&option(OPT_STRUCTURED_REPLY, &[]));
+    handshake.feed(&option(
+        OPT_SET_META_CONTEXT,
+        &context_queries("", &CONTEXTS),
+    ));
+    handshake.feed(&option(OPT_STARTTLS, &[]));
+    let (_, step) = handshake.feed(&option(OPT_GO, &[0; 6]));
+    assert_eq!(step, Step::Transmit(Session::default()));
+}
+
+#[test]
+fn a_client_without_a_place_is_refused_in_words_and_may_ask_again() {
+    let mut handshake = begun();
+    let go = option(OPT_GO, &[0; 6]);
+    for _ in 0..2 {
+        let both = [option(OPT_LIST, &[]), go.clone()].concat();
+        assert!(matches!(handshake.feed(&both).1, Step::Transmit(_)));
+        assert_eq!(handshake.refuse("full"), Step::More);
+        let found = replies(&mut handshake);
+        assert_eq!(
+            found.len(),
+            3,
+            "the list is answered, the sizes are not sent"
+        );
+        assert_eq!(found[2], (REP_ERR_POLICY, b"full".to_vec()));
+    }
+    let by_name = option(OPT_EXPORT_NAME, b"drive");
+    assert!(matches!(handshake.feed(&by_name).1, Step::Transmit(_)));
+    assert!(matches!(handshake.refuse("full"), Step::Close(_)));
+    assert!(handshake.out.is_empty());
 }

@@ -1,0 +1,115 @@
+//! The log of a server: what it did to clients that it turned away.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Receives a line of a server's log.
+type Sink = Box<dyn Fn(&str) + Send + Sync>;
+
+/// A server's log. By default nobody reads it. Of events of one kind it has the first, second,
+/// fourth, eighth and so on, with their number: a client that provokes them cannot fill it.
+#[derive(Clone, Default)]
+pub struct Log(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    name: String,
+    sink: Option<Sink>,
+    counts: [AtomicU64; Event::KINDS],
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Log({:?})", self.0.name)
+    }
+}
+
+/// An event in the life of a server.
+pub(crate) enum Event<'a> {
+    /// A client did not begin within that time.
+    Late(Duration),
+    /// A client that had not begun made room for a new one; that many may wait.
+    Displaced(usize),
+    /// A client was refused, for this reason.
+    Refused(&'a str),
+    /// A client with which no encrypted connection came to be, for this reason.
+    Unencrypted(&'a str),
+}
+
+impl Event<'_> {
+    const KINDS: usize = 4;
+
+    fn kind(&self) -> usize {
+        match self {
+            Event::Late(_) => 0,
+            Event::Displaced(_) => 1,
+            Event::Refused(_) => 2,
+            Event::Unencrypted(_) => 3,
+        }
+    }
+}
+
+impl fmt::Display for Event<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Event::Late(within) => {
+                let seconds = within.as_secs_f64();
+                write!(f, "disconnected a client: no handshake within {seconds} s")
+            }
+            Event::Displaced(waiting) => write!(
+                f,
+                "disconnected the oldest of {waiting} clients without a handshake for a new one"
+            ),
+            Event::Refused(why) => write!(f, "refused a client: {why}"),
+            Event::Unencrypted(why) => write!(f, "disconnected a client: TLS failed: {why}"),
+        }
+    }
+}
+
+impl Log {
+    /// A log whose lines begin with `name` and go to `sink`.
+    pub fn new(name: &str, sink: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Log(Arc::new(Inner {
+            name: name.to_string(),
+            sink: Some(Box::new(sink)),
+            ..Inner::default()
+        }))
+    }
+
+    pub(crate) fn note(&self, event: Event<'_>) {
+        let count = self.0.counts[event.kind()].fetch_add(1, Ordering::Relaxed) + 1;
+        let Some(sink) = self.0.sink.as_ref().filter(|_| count.is_power_of_two()) else {
+            return;
+        };
+        let name = &self.0.name;
+        match count {
+            1 => sink(&format!("{name}: {event}")),
+            _ => sink(&format!("{name}: {event} ({count} of these so far)")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    #[test]
+    fn a_client_cannot_fill_it() {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let kept = lines.clone();
+        let log = Log::new("nbd", move |line| {
+            kept.lock().unwrap().push(line.to_string())
+        });
+        for _ in 0..1000 {
+            log.note(Event::Displaced(5));
+        }
+        log.note(Event::Refused("full"));
+        let lines = lines.lock().unwrap();
+        assert_eq!(lines.len(), 11, "1, 2, 4, .. 512, and another kind");
+        assert!(lines[9].ends_with("(512 of these so far)"), "{}", lines[9]);
+        assert_eq!(lines[10], "nbd: refused a client: full");
+    }
+}

@@ -1,0 +1,54 @@
+//! Memory for large requests, shared by all clients of a server.
+//!
+//! A thousand clients that each announce a write of 64 MiB and then stop, or read 64 MiB and do not
+//! take it, would otherwise hold 64 GiB. Requests up to 2 MiB do not need it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes for the payloads and replies of large requests.
+#[derive(Debug)]
+pub struct Budget(AtomicUsize);
+
+impl Default for Budget {
+    /// 2 GiB: 32 of the largest requests.
+    fn default() -> Self {
+        Self(AtomicUsize::new(2 << 30))
+    }
+}
+
+/// Bytes taken out of a budget, which return when it is dropped.
+pub(super) struct Share<'a>(&'a Budget, usize);
+
+impl Budget {
+    /// Takes `bytes`; `None` if fewer are left.
+    pub(super) fn take(&self, bytes: usize) -> Option<Share<'_>> {
+        let less = |left: usize| left.checked_sub(bytes);
+        self.0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
+            .ok()
+            .map(|_| Share(self, bytes))
+    }
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        self.0.0.fetch_add(self.1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_return() {
+        let budget = Budget(AtomicUsize::new(10));
+        let first = budget.take(6);
+        assert!(first.is_some() && budget.take(5).is_none());
+        let second = budget.take(4);
+        assert!(second.is_some() && budget.take(1).is_none());
+        drop(first);
+        assert!(budget.take(6).is_some(), "and it returns at once");
+        assert!(budget.take(6).is_some());
+    }
+}
