@@ -24,8 +24,9 @@ Targets:
   PATH         a file (created, or overwritten with --overwrite) or a block
                device (writes need its serial number: --serial)
 
-Exit codes: 0 pass or done, 1 the drive fails the role, 2 an error or a failed
-self-check, 3 the evidence does not decide, 130 stopped by a second Ctrl-C."
+Exit codes: 0 pass or done, 1 the drive fails the role or `check` found damage,
+2 an error or a failed self-check, 3 the evidence does not decide, 130 stopped
+by a second Ctrl-C."
 )]
 pub struct Cli {
     /// What to do.

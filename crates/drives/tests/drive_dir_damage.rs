@@ -357,11 +357,7 @@ fn judge(path: &Path, files: &Files, ledger: &[u64]) -> (Verdict, String) {
             }
         }
         Ok(Err(error)) => {
-            let mut left = files_of(path);
-            // It holds nothing, and is made where it is missing.
-            if !files.contains_key("lock") {
-                left.remove("lock");
-            }
+            let left = files_of(path);
             let named = error.to_string().contains(path.to_str().expect("text"));
             let text = error.to_string();
             match left == *files && named && !error.hint().is_empty() {

@@ -195,6 +195,13 @@ fn what_is_wrong_is_named() {
         }
         std::fs::write(path.join(name), &whole[name]).expect("written");
     }
+}
+
+#[test]
+fn a_directory_without_a_checkpoint_is_damaged_and_one_without_anything_is_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    used(&path);
     let checkpoint = path.join("checkpoint-0000000001");
     std::fs::remove_file(checkpoint).expect("removed");
     let checked = check(&path).expect("readable");

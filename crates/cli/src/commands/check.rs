@@ -20,8 +20,8 @@ Examples:
   ssdlab check my-drive --repair what-was-left
   ssdlab check aged.ssd              a drive saved by `age` or `simulate --save`
 
-Exit codes: 0 whole, 1 damaged (repaired or not), 2 it cannot be read, or nothing
-can be had back.")]
+Exit codes: 0 whole, 1 damaged (repaired or not), 2 it cannot be read, or
+nothing can be had back.")]
 pub struct Check {
     /// A drive directory, a saved drive, or the results of `ssdlab age`.
     #[arg(value_name = "DRIVE_DIR|FILE")]

@@ -146,12 +146,12 @@ impl DriveDir {
     /// # Errors
     /// When it is none, is open elsewhere, is damaged, or the drive is dead.
     pub fn open(path: &Path, power: Power, safety: Safety) -> Result<(Self, Recovery), LabError> {
-        // Nothing is made where nothing is.
-        if !path.is_dir() {
-            survey(path, 0, false)?;
+        let boot = end::boot();
+        if !path.join("lock").exists() {
+            // Nothing is made where no drive is, or a damaged one.
+            whole(path, boot)?;
         }
         let lock = lock(path)?;
-        let boot = end::boot();
         let (mut survey, mut base) = whole(path, boot)?;
         if base.format < VERSION {
             upgrade(path, base)?;

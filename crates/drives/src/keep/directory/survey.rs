@@ -367,8 +367,8 @@ impl Survey {
                 if found.ended == Ended::Torn && all > found.bytes {
                     let (file, torn) = (file.display(), all - found.bytes);
                     self.notes.push(format!(
-                        "{file}: byte {}: {torn} bytes of a frame that was being written at a \
-                         kill: nothing was acknowledged",
+                        "{file}: byte {}: {torn} bytes of a frame that was not finished, by a \
+                         kill or a full disk: nothing in it was acknowledged",
                         found.bytes
                     ));
                 }
