@@ -181,6 +181,39 @@ fn nothing_is_carried_from_outside_into_tls() {
     assert_eq!(rest.len(), 20, "the answer to STARTTLS and nothing more");
 }
 
+/// Whatever comes in place of TLS, inside it, or of it in part: the next client is served.
+#[test]
+fn a_running_server_survives_what_is_no_tls() {
+    let Some(folder) = certificates() else {
+        return;
+    };
+    let ours = folder.path().join("ours");
+    let bench = serve(
+        Tls::from_folder(&ours, true, false).unwrap(),
+        Log::default(),
+    );
+    let address = bench.server.address();
+    for round in 0..60_u32 {
+        let noise: Vec<u8> = (0..round * 40)
+            .map(|n| (n.wrapping_mul(2_654_435_761).wrapping_add(round) >> 13) as u8)
+            .collect();
+        // A record's head makes some of it look like a handshake, or like data.
+        let head: &[u8] =
+            [&b"\x16\x03\x01\x01\x00"[..], b"\x17\x03\x03\x40\x00", b""][round as usize % 3];
+        if round % 2 == 0 {
+            let mut stream = greet(address);
+            haggle(&mut stream, OPT_STARTTLS, &[]);
+            let _ = stream.write_all(&[head, &noise].concat());
+        } else {
+            let mut stream = encrypt(greet(address), &ours, None).unwrap();
+            let _ = stream.write_all(&noise);
+            let _ = stream.sock.write_all(&[head, &noise].concat());
+        }
+    }
+    works(&mut encrypt(greet(address), &ours, None).unwrap()).unwrap();
+    wait_until(|| bench.server.client_count() <= 1);
+}
+
 #[test]
 fn a_folder_that_cannot_be_used_is_refused_by_name() {
     let Some(folder) = certificates() else {
