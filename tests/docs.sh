@@ -14,7 +14,7 @@ for page in README.md docs/*.md; do
     expected=0
     case "$line" in *"# exit "*) expected=${line##*"# exit "} ;; esac
     line=${line%%"# exit "*}
-    status=0
+    status=0 began=$EPOCHREALTIME
     (cd "$dir" && PATH="$(dirname "$ssdlab"):$PATH" bash -c "${line#"$ "}") > "$work/log" 2>&1 || status=$?
     if [ "$status" != "$expected" ]; then
       echo "FAILED ($status, expected $expected): $page: $line" >&2
@@ -22,7 +22,8 @@ for page in README.md docs/*.md; do
       exit 1
     fi
     count=$((count + 1))
-    echo "ok: $page: ${line:0:90}"
+    awk -v from="$began" -v to="$EPOCHREALTIME" 'BEGIN { printf "ok %5.1f s", to - from }'
+    echo " $page: ${line:2:80}"
   done < <(awk '/^```console/{on=1; next} /^```/{on=0} on && /^\$ ssdlab/' "$top/$page")
 done
 echo "docs: $count passed, 0 failed"

@@ -136,8 +136,8 @@ class Worker(unittest.TestCase):
             self.assertEqual(witness.acknowledged, set())
             database.create(Path(work))
             self.assertTrue(database.transactions(Path(work), witness, 3))
-            database.mode = "NONSENSE"
-            self.assertFalse(database.transactions(Path(work), witness, 3))
+            for database.mode, database.synchronous in [("NONSENSE", "EXTRA"), ("WAL", "FALL")]:
+                self.assertFalse(database.transactions(Path(work), witness, 3))
             own, sys.executable = sys.executable, "false"
             try:
                 with self.assertRaises(RigFailed):

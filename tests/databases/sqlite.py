@@ -33,10 +33,18 @@ CREATE TABLE IF NOT EXISTS total (sum INTEGER NOT NULL);
 """
 
 
+# As the pragma numbers them.
+LEVELS = ["OFF", "NORMAL", "FULL", "EXTRA"]
+
+
 def configure(connection, mode, synchronous):
     """Sets journal mode and synchronous; fails if SQLite does not accept them."""
     got = connection.execute(f"PRAGMA journal_mode={mode}").fetchone()[0]
     connection.execute(f"PRAGMA synchronous={synchronous}")
+    level = connection.execute("PRAGMA synchronous").fetchone()[0]
+    # SQLite takes an unknown word for a level of its own choice.
+    if LEVELS[level] != synchronous.upper():
+        raise sqlite3.OperationalError(f"synchronous is {LEVELS[level]}, not {synchronous}")
     # Checkpoints of the log are frequent enough for cuts to hit them.
     connection.execute("PRAGMA wal_autocheckpoint=50")
     if got.lower() != mode.lower():

@@ -4,11 +4,10 @@ use crate::figures::{Figure, Row, Verdict};
 use crate::outcome::{About, Found, Outcomes, Runs, Setup};
 use crate::registry::{self, EXPERIMENTS};
 use serde::Serialize;
-use ssdlab_base::LabError;
+use ssdlab_base::{LabError, parallel};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Figures with ours beside them, and all that they rest on.
 #[derive(Clone, Debug, Serialize)]
@@ -117,45 +116,37 @@ pub fn reproduce(
     settings: &Settings<'_>,
     threads: usize,
     stop: &AtomicBool,
-    done: impl Fn(&About) + Sync,
+    mut done: impl FnMut(&About),
 ) -> Result<Reproduction, LabError> {
     let todo = settings.todo(figures);
-    let next = AtomicUsize::new(0);
-    let found = Mutex::new(BTreeMap::new());
-    let failed: Mutex<Option<LabError>> = Mutex::new(None);
     let setup = Setup {
         seed: settings.seed,
         stop,
         aged: settings.aged,
     };
-    let work = || {
-        while !stop.load(Ordering::Relaxed) {
-            let Some(experiment) = todo.get(next.fetch_add(1, Ordering::Relaxed)) else {
-                return;
-            };
-            match experiment.run(&setup) {
-                Ok(outcome) => {
-                    let about = experiment.about();
-                    lock(&found).insert(about.name.to_owned(), outcome);
-                    done(about);
-                }
-                Err(_) if stop.load(Ordering::Relaxed) => return,
-                Err(error) => {
-                    *lock(&failed) = Some(error);
-                    stop.store(true, Ordering::Relaxed);
-                }
-            }
-        }
+    let mut found = BTreeMap::new();
+    let mut failed = None;
+    let work = |experiment: &&'static dyn Runs| match stop.load(Ordering::Relaxed) {
+        true => Ok(None),
+        false => experiment.run(&setup).map(Some),
     };
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, todo.len().max(1)) {
-            scope.spawn(work);
+    parallel::each(&todo, threads, work, |index, outcome| match outcome {
+        Ok(Some(outcome)) => {
+            let about = todo[index].about();
+            found.insert(about.name.to_owned(), outcome);
+            done(about);
+        }
+        Ok(None) => {}
+        Err(_) if stop.load(Ordering::Relaxed) => {}
+        Err(error) => {
+            failed = Some(error);
+            stop.store(true, Ordering::Relaxed);
         }
     });
-    if let Some(error) = lock(&failed).take() {
+    if let Some(error) = failed {
         return Err(error);
     }
-    let experiments = Outcomes(std::mem::take(&mut *lock(&found)));
+    let experiments = Outcomes(found);
     let row = |figure: &&Figure| {
         let figure = settings.judged(figure);
         let ours = figure.ours(&experiments);
@@ -168,11 +159,4 @@ pub fn reproduce(
         rows: figures.iter().map(row).collect(),
         experiments,
     })
-}
-
-/// What a lock holds, also when a thread that held it has panicked: the panic itself goes on.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -143,6 +143,16 @@ impl LabError {
         }
     }
 
+    /// Whether a file could not be written because there was no room: on the file system, in a
+    /// quota, or below a limit on the size of files.
+    pub fn is_out_of_room(&self) -> bool {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        let (LabError::File { source, .. } | LabError::Io { source, .. }) = self else {
+            return false;
+        };
+        matches!(source.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+    }
+
     /// An option of the command line whose value cannot be used.
     pub fn bad_option(
         option: impl Into<String>,
@@ -188,7 +198,9 @@ fn usual_hint(kind: std::io::ErrorKind) -> &'static str {
     match kind {
         ErrorKind::NotFound => "check the path; directories are not created on the way to a file",
         ErrorKind::PermissionDenied => "run as a user who may, or choose another place",
-        ErrorKind::StorageFull => "make room, or choose another place",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "make room, or choose another place"
+        }
         ErrorKind::IsADirectory => "name a file in it",
         ErrorKind::InvalidData => "the file is not text: name one that is",
         _ => "see what the system said above",

@@ -67,6 +67,8 @@ pub fn expect_small_pieces(bytes: u64) {
     {
         let part = MAPPED_APART - (1 << 20);
         let bytes = bytes.min(crate::memory::available().unwrap_or(0));
+        // Below a limit on address space, tables and threads need some of it too.
+        let bytes = crate::memory::below_limit().map_or(bytes, |below| bytes.min(below / 2));
         let mut parts: Vec<Vec<u8>> = Vec::new();
         for _ in 0..bytes / part as u64 {
             let mut room = Vec::new();

@@ -6,6 +6,7 @@ pub mod error;
 pub mod huge_pages;
 pub mod latencies;
 pub mod memory;
+pub mod parallel;
 pub mod quantity;
 pub mod stop;
 

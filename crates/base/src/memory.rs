@@ -38,12 +38,30 @@ fn fits(name: &str, needed: u64, count: u64, available: u64) -> Result<(), LabEr
     ))
 }
 
-/// What Linux says could be had without swapping.
+/// What Linux says could be had: without swapping, and below the limit on address space
+/// (`ulimit -v`), of which this process has used some.
 pub fn available() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text
-        .lines()
-        .find(|line| line.starts_with("MemAvailable:"))?;
+    match (unused(), below_limit()) {
+        (Some(unused), Some(below)) => Some(unused.min(below)),
+        (unused, below) => unused.or(below),
+    }
+}
+
+/// Address space that is left below the limit (`ulimit -v`), if there is one.
+pub(crate) fn below_limit() -> Option<u64> {
+    use rustix::process::{Resource, getrlimit};
+    let limit = getrlimit(Resource::As).current?;
+    Some(limit.saturating_sub(said("/proc/self/status", "VmSize:")?))
+}
+
+fn unused() -> Option<u64> {
+    said("/proc/meminfo", "MemAvailable:")
+}
+
+/// Bytes in the line of this name, which are in KiB there.
+fn said(file: &str, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let line = text.lines().find(|line| line.starts_with(name))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kib * 1024)
 }

@@ -1,9 +1,9 @@
 //! The command line: every subcommand, and what runs it.
 
 use crate::commands::{
-    age, crashtest, create, drives, endurance, generate, inspect, mark, mirror, months, oltp,
-    policies, power, profiles, qualify, report, reproduce, run, serve, simulate, smart, theory,
-    tier, trace, zil,
+    age, check, crashtest, create, drives, endurance, generate, inspect, mark, mirror, months,
+    oltp, policies, power, profiles, qualify, report, reproduce, run, serve, simulate, smart,
+    theory, tier, trace, zil,
 };
 use crate::failure::{Exit, Failure};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -44,6 +44,8 @@ pub enum Command {
     Create(create::Create),
     /// Serve a drive directory to other programs: over NBD, or as a file for losetup.
     Serve(serve::Serve),
+    /// Look for damage in a drive directory or a saved drive, and have back what can be had.
+    Check(check::Check),
     /// The power switch of a served drive: off, on, or off at a chosen moment.
     Power(power::PowerArgs),
     /// Cut the power of a drive under your program at many instants, and ask who lost what.
@@ -126,6 +128,7 @@ impl Command {
             Command::Run(args) => run::run(&args),
             Command::Create(args) => create::create(&args),
             Command::Serve(args) => serve::serve(&args),
+            Command::Check(args) => check::check(&args),
             Command::Power(args) => power::power(&args),
             Command::Crashtest(args) => crashtest::crashtest(&args),
             Command::Mark(args) => mark::make_mark(&args),

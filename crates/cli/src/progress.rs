@@ -150,19 +150,13 @@ fn filling(bar: &mut Option<Bar>, quiet: bool, file: &Path, done: u64, total: u6
 /// Watches a qualification: a bar per step.
 pub struct Steps {
     quiet: bool,
-    /// The reference drive that is being measured: `2/9 NAME`.
-    reference: Option<String>,
     bar: Option<Bar>,
 }
 
 impl Steps {
     /// Steps without a bar when `quiet`.
     pub fn new(quiet: bool) -> Steps {
-        Steps {
-            quiet,
-            reference: None,
-            bar: None,
-        }
+        Steps { quiet, bar: None }
     }
 }
 
@@ -171,10 +165,7 @@ impl qualify::Progress for Steps {
         // The bar before it is removed first: two would share a line.
         self.bar = None;
         let number = format!("{}/{}", step.number, step.count);
-        let title = match &self.reference {
-            Some(drive) => format!("{drive} {number}"),
-            None => format!("{number} {}", step.title),
-        };
+        let title = format!("{number} {}", step.title);
         self.bar = Some(Bar::new(&title, step.expected_s, self.quiet));
     }
 
@@ -199,8 +190,11 @@ impl qualify::Progress for Steps {
         Ok(())
     }
 
-    fn reference(&mut self, drive: &str, number: usize, count: usize) {
-        self.reference = Some(format!("{number}/{count} {drive}"));
+    fn references(&mut self, measured: usize, count: usize) {
+        let title = || format!("{count} modelled drives beside it");
+        self.bar
+            .get_or_insert_with(|| Bar::new(&title(), 0.0, self.quiet))
+            .bytes(measured as u64, count as u64);
     }
 }
 

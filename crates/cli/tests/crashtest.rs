@@ -244,6 +244,49 @@ fn a_forgotten_flush_is_the_programs_fault_and_one_write_is_named() {
     );
 }
 
+/// Occasions and ages are chosen, named in every line, and part of what a token repeats.
+#[test]
+fn cuts_are_chosen_by_occasion_and_age() {
+    if !has_fuse() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("made");
+    let more = [
+        "--cuts", "12", "--on", "recovery", "--on", "map", "--age", "full",
+    ];
+    let run = new(dir.path(), &[], "out", &more);
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    let said = "cuts: recovery 8, map 4, on a full drive 12";
+    assert!(run.out.contains(said), "{}", run.out);
+    for line in results(&dir.path().join("out")) {
+        let line: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        let (token, age) = (line["token"].as_str(), &line["age"]);
+        let is_twice = token.is_some_and(|token| token.contains('r'));
+        assert!(
+            is_twice == (line["occasion"] == "recovery") && age == "full",
+            "{line}"
+        );
+    }
+    let mixed = new(dir.path(), &[], "mixed", &["--cuts", "12"]);
+    assert!(
+        mixed.out.contains("on a new drive 9, on a full drive 3"),
+        "{}",
+        mixed.out
+    );
+    let lines = results(&dir.path().join("mixed"));
+    for line in &lines {
+        let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let token = line["token"].as_str().expect("text");
+        let args = ["--out", "mixed", "--replay", token, "--json"];
+        let again = crashtest(dir.path(), &[], &args);
+        let again: serde_json::Value = serde_json::from_str(&again.out).expect("JSON");
+        assert_eq!(
+            (&again["age"], &again["place"]),
+            (&line["age"], &line["place"])
+        );
+    }
+}
+
 #[test]
 fn a_lying_drive_is_blamed_and_a_killed_campaign_goes_on() {
     if !has_fuse() {
@@ -279,6 +322,7 @@ fn what_cannot_be_is_refused_with_a_hint() {
         (&["--fault", "moonlight"][..], "ignores-flush"),
         (&["--fault", "ignores-flush:1001"], "per mille"),
         (&["--size", "1KiB"], "hint:"),
+        (&["--on", "moonlight"], "after-recovery"),
         (&["--after-mark", "never"], "made no mark"),
     ] {
         let run = with(more);

@@ -89,7 +89,9 @@ fn a_damaged_checkpoint_is_refused() {
     bytes[40] ^= 1;
     std::fs::write(&file, bytes).expect("written");
     let error = DriveDir::open(&path, Power::default(), Safety::Process).expect_err("damaged");
-    assert!(error.to_string().contains("checksum"), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("checkpoint-0000000001: byte 0: "), "{said}");
+    assert!(error.hint().contains("--repair"), "{error}");
 }
 
 /// The writer: not a test of its own.
@@ -401,7 +403,7 @@ fn wear_is_kept_over_a_shutdown_and_over_kills() {
         let sum = |cycles: &[u32]| cycles.iter().map(|&c| u64::from(c)).sum::<u64>();
         // An erase under way when the drive was last asked may be missing, or be counted twice.
         let (sum_before, sum_after) = (sum(&before.0), sum(&after.0));
-        let near = sum_before.abs_diff(sum_after) <= sum_before / 20;
+        let near = sum_before.abs_diff(sum_after) <= sum_before / 16;
         assert!(near, "{sum_before} cycles, after a kill {sum_after}");
         let (was, is) = (before.1.blocks_retired, after.1.blocks_retired);
         assert!(is <= was && was - is <= 2, "{was} retired, {is} after");
@@ -456,7 +458,8 @@ fn what_a_killed_checkpoint_left_is_removed_and_nothing_else() {
     let foreign = ["notes.part", "checkpoint-of-mine.part", "log-book", "log-7"];
     let second = "log-0000000002";
     for name in left.iter().chain(&foreign).chain(&[second]) {
-        std::fs::write(path.join(name), "x").expect("written");
+        // The beginning of a log's head, too.
+        std::fs::write(path.join(name), "s").expect("written");
     }
     open(&path).close().expect("closed");
     for name in left {
@@ -466,12 +469,14 @@ fn what_a_killed_checkpoint_left_is_removed_and_nothing_else() {
     for name in foreign.iter().chain(&own) {
         assert!(path.join(name).exists(), "{name}");
     }
-    // What follows a log that is cut short never was acknowledged.
+    // A log that another follows was whole.
     let mut first = std::fs::read(path.join(own[1])).expect("there");
     first.pop();
     std::fs::write(path.join(own[1]), first).expect("written");
-    open(&path).close().expect("closed");
-    assert!(!path.join(second).exists());
+    let opened = DriveDir::open(&path, Power::default(), Safety::Process);
+    let error = opened.expect_err("damaged").to_string();
+    assert!(error.contains("log-0000000001: byte "), "{error}");
+    assert!(path.join(second).exists());
 }
 
 /// Pages at random places, each with a number of its own; `all` receives them.

@@ -2,6 +2,6 @@
 
 pub mod age;
 pub mod endurance;
-mod parallel;
 pub mod simulate;
 pub mod theory;
+pub mod validate;

@@ -216,7 +216,7 @@ fn errno(error: &StoreError) -> Errno {
         StoreError::Off | StoreError::Io(_) => Errno::EIO,
         StoreError::ReadOnly => Errno::EROFS,
         StoreError::OutOfRange { .. } => Errno::EINVAL,
-        StoreError::NoSpace => Errno::ENOSPC,
+        StoreError::NoSpace(_) => Errno::ENOSPC,
         StoreError::Unsupported => Errno::EOPNOTSUPP,
     }
 }

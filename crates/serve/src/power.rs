@@ -57,6 +57,9 @@ pub enum CutAt {
 pub struct PowerStatus {
     /// Whether the power is on.
     pub powered: bool,
+    /// Why nothing is acknowledged, if so: what holds the data cannot be written.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub trouble: Option<String>,
     /// Number of cuts so far.
     pub cuts: u64,
     /// Number of flushes completed so far.

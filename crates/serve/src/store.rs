@@ -21,9 +21,10 @@ pub enum StoreError {
         /// Size of the drive in bytes.
         size: u64,
     },
-    /// The drive has no free space to write to.
-    #[error("the drive has no free space left")]
-    NoSpace,
+    /// What holds the drive's data has no room left, with the reason: nothing is acknowledged until
+    /// there is.
+    #[error("{0}")]
+    NoSpace(String),
     /// The drive does not support the command, or not [fast](ZeroFlags::fast).
     #[error("the drive does not support this")]
     Unsupported,

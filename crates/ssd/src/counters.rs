@@ -160,18 +160,8 @@ impl DriveCounters {
         (host > 0).then(|| nand as f64 / host as f64)
     }
 
-    /// Counters of patrols and wear levelling, which only drives with wearing media have, by
-    /// glossary name.
-    pub fn named_wear(&self) -> [(&'static str, u64); 3] {
-        [
-            ("nand_reads_patrol", self.nand_reads_patrol),
-            ("slots_levelled", self.slots_levelled),
-            ("superblocks_levelled", self.superblocks_levelled),
-        ]
-    }
-
-    /// Every counter by its glossary name, for reports, except those in
-    /// [`DriveCounters::named_wear`].
+    /// Counters by their glossary names, for reports; those that only wearing media have are left
+    /// out.
     pub fn named(&self) -> [(&'static str, u64); 26] {
         [
             ("host_reads", self.host_reads),

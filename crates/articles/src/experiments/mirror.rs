@@ -29,8 +29,9 @@ use std::sync::atomic::AtomicBool;
 
 /// Rated cycles of the smaller drives.
 const CYCLES: u32 = 100;
-/// Fewest superblocks of a smaller drive.
-const SUPERBLOCKS: u32 = 128;
+/// Fewest superblocks of a smaller drive. With fewer, lives depend on their number
+/// (docs/decisions/029).
+const SUPERBLOCKS: u32 = 512;
 /// SMART attribute E9h, the media wear indicator.
 const E9: u8 = 233;
 
@@ -131,30 +132,22 @@ impl Small {
         let whole = drive.media()?;
         let (media, rated) = (whole.with_cycles(CYCLES)?, whole.cycles_rated);
         let pages = (full.shape.pages_per_block / (2 * full.shape.bits_per_cell)).max(1);
-        let mut superblocks = SUPERBLOCKS;
-        loop {
-            let blocks = (full.shape.blocks_per_plane / superblocks).max(1);
-            let mut config = Scale { blocks, pages }.apply(full);
-            let low = &mut config.ftl.reclaim.free_superblocks_low;
-            *low = (*low).max(2 * config.ftl.reclaim.streams + 2);
-            config.ftl.compression_pack = 1;
-            config.wear = Some(media.tables(config.shape.blocks_per_plane, 0)?);
-            // Reclaim must still have most of the spare area that the full drive's has.
-            let roomy = config.effective_op() > 0.7 * full.effective_op();
-            if (roomy && config.validate().is_ok()) || blocks == 1 {
-                let raw = |config: &DriveConfig| Geometry::new(config.shape).raw_bytes() as f64;
-                let smaller = [
-                    raw(full) / raw(&config),
-                    f64::from(rated) / f64::from(CYCLES),
-                ];
-                return Ok(Small {
-                    config,
-                    media,
-                    smaller,
-                });
-            }
-            superblocks *= 2;
-        }
+        let blocks = (full.shape.blocks_per_plane / SUPERBLOCKS).max(1);
+        let mut config = Scale { blocks, pages }.apply(full)?;
+        let low = &mut config.ftl.reclaim.free_superblocks_low;
+        *low = (*low).max(2 * config.ftl.reclaim.streams + 2);
+        config.ftl.compression_pack = 1;
+        config.wear = Some(media.tables(config.shape.blocks_per_plane, 0)?);
+        let raw = |config: &DriveConfig| Geometry::new(config.shape).raw_bytes() as f64;
+        let smaller = [
+            raw(full) / raw(&config),
+            f64::from(rated) / f64::from(CYCLES),
+        ];
+        Ok(Small {
+            config,
+            media,
+            smaller,
+        })
     }
 
     fn drive(&self, seed: u64) -> Result<CountingDrive, LabError> {

@@ -3,16 +3,14 @@
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::CatalogueDrive;
+use ssdlab_drives::scaling::scaled_to;
 use ssdlab_drives::settings::{Setting, apply};
-use ssdlab_ssd::{DriveConfig, Nanos};
+use ssdlab_ssd::DriveConfig;
 
-/// How much smaller than its catalogue entry a drive is. Dies, channels, pages, link and buffer
-/// stay; each die gets fewer blocks and each block fewer pages, and an erase is shorter by as much
-/// as a block is smaller, so that erasing costs the same share of a die's time per byte. The ratio
-/// of raw to user capacity stays, to a mapping unit.
+/// How much smaller than its catalogue entry a drive is, by the law of [`ssdlab_drives::scaling`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
-    /// Blocks of each plane are divided by this.
+    /// Superblocks are divided by this.
     pub blocks: u32,
     /// Pages of each block, and the time of an erase, are divided by this.
     pub pages: u32,
@@ -25,26 +23,12 @@ impl Scale {
     }
 
     /// `config`, smaller.
-    pub(super) fn apply(self, config: &DriveConfig) -> DriveConfig {
-        let mut small = config.clone();
-        let slot = u64::from(config.shape.slot_bytes);
-        let bits = config.shape.bits_per_cell;
-        let blocks = (config.shape.blocks_per_plane / self.blocks).max(1);
-        let pages = (config.shape.pages_per_block / self.pages / bits).max(1) * bits;
-        // What is lost by rounding is taken from the host's share too.
-        let ratio = u128::from(blocks) * u128::from(pages);
-        let whole =
-            u128::from(config.shape.blocks_per_plane) * u128::from(config.shape.pages_per_block);
-        let user = (u128::from(config.user_bytes) * ratio / whole) as u64;
-        small.shape.blocks_per_plane = blocks;
-        small.shape.pages_per_block = pages;
-        small.nand.timing.erase = Nanos(
-            config.nand.timing.erase.0 * u64::from(pages) / u64::from(config.shape.pages_per_block),
-        );
-        small.user_bytes = user / slot * slot;
-        small.ftl.mapping.dram_bytes =
-            (u128::from(config.ftl.mapping.dram_bytes) * ratio / whole) as u64;
-        small
+    ///
+    /// # Errors
+    /// When the drive is not possible so.
+    pub(super) fn apply(self, config: &DriveConfig) -> Result<DriveConfig, LabError> {
+        let least = (config.shape.blocks_per_plane / self.blocks).max(1);
+        Ok(scaled_to(config, config.user_bytes / self.factor(), least)?.config)
     }
 }
 
@@ -68,13 +52,14 @@ mod tests {
         };
         for name in ["sandforce-sf1200-120gb", "intel-dc-s3700-200gb"] {
             let whole = catalogue::drive(name).unwrap().config;
-            let small = scale.apply(&whole);
-            small.validate().unwrap();
+            let small = scale.apply(&whole).unwrap();
+            let lost = whole.effective_op() - small.effective_op();
+            assert!(lost.abs() < 1e-4, "{name}");
+            let smaller = whole.user_bytes as f64 / small.user_bytes as f64;
             assert!(
-                (whole.nominal_op() - small.nominal_op()).abs() < 1e-5,
-                "{name}"
+                (smaller / scale.factor() as f64 - 1.0).abs() < 0.01,
+                "{name}: {smaller}"
             );
-            assert_eq!(whole.user_bytes / small.user_bytes, scale.factor());
             assert_eq!(small.nand.timing.erase.0 * 4, whole.nand.timing.erase.0);
         }
     }

@@ -225,11 +225,6 @@ impl Devices {
         self.ports.remove(0).drive
     }
 
-    /// The drives as they are; to be asked for when nothing is outstanding.
-    pub fn into_drives(self) -> Vec<Drive> {
-        self.ports.into_iter().map(|port| port.drive).collect()
-    }
-
     /// Self-checks, to be made when nothing is outstanding.
     pub fn checks(&self) -> Vec<Check> {
         let several = self.ports.len() > 1;

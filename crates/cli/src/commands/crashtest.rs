@@ -9,7 +9,7 @@ use crate::output::{print, print_json, say};
 use crate::progress::stop_on_signal;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_power::crashtest::scripts::{ScriptCampaign, ScriptReport, Settings, clear_dead};
-use ssdlab_power::crashtest::{Token, Verdict};
+use ssdlab_power::crashtest::{Occasion, Token, Verdict};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -76,10 +76,17 @@ fn verdict(args: &Crashtest, report: &ScriptReport) -> Exit {
 fn record(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<ScriptCampaign, Failure> {
     let settings = Settings {
         drive: args.drive.clone(),
-        size: Some(parse_size(&args.size)?),
+        size: args.size.as_deref().map(parse_size).transpose()?,
         faults: args.fault.clone(),
         seed: args.seed,
         cuts: (!args.exhaustive).then_some(args.cuts.get()),
+        occasions: match args.on.as_slice() {
+            [] => Occasion::ALL
+                .map(|occasion| occasion.name().to_owned())
+                .to_vec(),
+            chosen => chosen.to_vec(),
+        },
+        age: args.age.clone(),
         after_mark: args.after_mark.clone(),
         workload: args.workload.clone().unwrap_or_default(),
         check: args.check.clone().unwrap_or_default(),
@@ -104,11 +111,11 @@ fn replay(args: &Crashtest, token: &Token, stop: &Arc<AtomicBool>) -> Result<Exi
     if let Some(check) = &args.check {
         campaign = campaign.with_check(check);
     }
-    let (cut, place) = campaign.replay(token, stop)?;
+    let (cut, line) = campaign.replay(token, stop)?;
     if args.json {
-        print_json(&campaign.line(&cut))?;
+        print_json(&line)?;
     } else {
-        print(&format!("{place}: {}", cut.verdict.name()))?;
+        print(&format!("{}: {}", line.place, line.verdict))?;
         print(&ssdlab_power::crashtest::details(&cut, None))?;
     }
     Ok(match cut.verdict {

@@ -28,9 +28,7 @@ pub fn endurance(args: &Endurance) -> Result<Exit, Failure> {
         asked: asked(args)?,
         money: args.money,
         price: args.price,
-        jobs: args
-            .jobs
-            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        jobs: args.jobs.unwrap_or_else(ssdlab_base::parallel::cores),
     };
     // Ctrl-C ends the process: there is nothing to keep.
     let found = study.run(&AtomicBool::new(false))?;

@@ -1,6 +1,7 @@
 //! One module per subcommand.
 
 pub mod age;
+pub mod check;
 pub mod crashtest;
 pub mod create;
 pub mod drives;

@@ -9,9 +9,8 @@ use clap::{Args, ValueEnum};
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use ssdlab_bench::device::named::Name;
-use ssdlab_drives::catalogue;
 use ssdlab_judge::qualify::files::Recorder;
-use ssdlab_judge::qualify::{Profile, QualifyPlan, role, terminal};
+use ssdlab_judge::qualify::{Profile, QualifyPlan, references, role, terminal};
 
 /// `ssdlab qualify`.
 #[derive(Args, Debug)]
@@ -41,8 +40,16 @@ pub struct Qualify {
     /// Seed of every random stream.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Do not put modelled drives beside a real target.
-    #[arg(long)]
+    /// Modelled drives to put beside the target: families (one drive of each), all, or names.
+    #[arg(
+        long,
+        value_name = "WHICH",
+        value_delimiter = ',',
+        default_value = "families"
+    )]
+    pub reference: Vec<String>,
+    /// Do not put modelled drives beside the target.
+    #[arg(long, conflicts_with = "reference")]
     pub no_reference: bool,
     #[command(flatten)]
     pub on: TargetArgs,
@@ -74,7 +81,7 @@ impl From<ProfileName> for Profile {
 fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
     let references = match args.no_reference {
         true => Vec::new(),
-        false => catalogue::names()?,
+        false => references(&args.reference)?,
     };
     Ok(QualifyPlan {
         target: args.target.as_deref().map(Name::parse).transpose()?,

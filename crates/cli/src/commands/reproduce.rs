@@ -58,7 +58,7 @@ pub fn reproduce(args: &Reproduce) -> Result<Exit, Failure> {
     let (dir, existing) = run_dir(&args.output, "reproduce", Utc::now());
     let _reserved = Reserved::new(&dir, existing)?;
     let stop = stop_on_signal()?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = ssdlab_base::parallel::cores();
     let threads = args.jobs.map_or(cores, |jobs| jobs as usize);
     let settings = Settings {
         seed: args.seed,

@@ -10,11 +10,15 @@ use ssdlab_base::huge_pages::keep_freed_memory;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::keep::directory::Safety;
 use ssdlab_power::served::{
-    Opened, Pace, Places, Serving, TlsPlan, in_directory, in_memory, parse_address, parse_fault,
+    Pace, Places, Serving, TlsPlan, in_directory, in_memory, parse_address, parse_fault,
 };
 use ssdlab_ssd::drive::power::Power;
 use std::io::Write;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How often the drive is asked whether its files can be written.
+const TROUBLE_CHECK: Duration = Duration::from_millis(200);
 
 /// Serves a drive directory.
 ///
@@ -30,7 +34,7 @@ pub fn serve(args: &Serve) -> Result<Exit, Failure> {
     keep_freed_memory();
     let stop = signals()?;
     let name = args.directory.to_str();
-    let Opened { drive, name, about } = match name.and_then(|name| name.strip_prefix("drive:")) {
+    let opened = match name.and_then(|name| name.strip_prefix("drive:")) {
         Some(name) if !args.sync => {
             let size = args.size.as_deref().map(parse_size).transpose()?;
             in_memory(name, size, power)?
@@ -44,6 +48,10 @@ pub fn serve(args: &Serve) -> Result<Exit, Failure> {
         }
         kind => return Err(misplaced(kind.is_some()).into()),
     };
+    for note in &opened.notes {
+        tell!("note: {note}");
+    }
+    let (drive, name, about) = (opened.drive, opened.name, opened.about);
     let pace = match args.pace {
         PaceName::Real => Pace::Real,
         PaceName::Fast => Pace::Fast,
@@ -56,12 +64,27 @@ pub fn serve(args: &Serve) -> Result<Exit, Failure> {
         writeln!(out, "{line}")?;
     }
     writeln!(out, "ready")?;
-    // Until a signal comes; the sender lives as long as the program.
-    let _ = stop.recv();
+    until(&stop, &serving);
     let notes = serving.stop()?;
     write!(out, "{notes}")?;
     writeln!(out, "closed")?;
     Ok(Exit::Good)
+}
+
+/// Waits for a signal, and says meanwhile when nothing can be acknowledged and when it can again.
+fn until(stop: &Receiver<()>, serving: &Serving) {
+    let mut trouble = None;
+    // The sender lives as long as the program.
+    while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(TROUBLE_CHECK) {
+        let now = serving.trouble();
+        if now != trouble {
+            match &now {
+                Some(why) => tell!("warning: {why}"),
+                None => tell!("note: everything is kept again"),
+            }
+            trouble = now;
+        }
+    }
 }
 
 fn places(args: &Serve) -> Result<Places, LabError> {

@@ -35,7 +35,7 @@ pub fn theory(args: &Theory) -> Result<Exit, Failure> {
         case.drive()?;
     }
     let bar = bar(cases.len(), args.output.quiet);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = ssdlab_base::parallel::cores();
     let rows = suite::run(&cases, threads, &stop, Case::measure_drive, |row| {
         bar.set_message(format!("{} {}", row.policy, row.load));
         bar.inc(1);

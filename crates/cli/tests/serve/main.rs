@@ -2,6 +2,7 @@
 //! order, and when it is killed, does its directory keep what it had promised?
 
 mod client;
+mod full;
 mod kills;
 mod memory;
 mod refused;

@@ -11,6 +11,15 @@ use std::path::Path;
 /// The drives that come with ssdlab, every file of `drives/`: file name and text.
 const BUILT_IN: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
+/// Keys of `[documented]` that members of a family do not take from its base.
+const RATES: [&str; 5] = [
+    "random_read_iops",
+    "random_write_iops",
+    "sequential_read",
+    "sequential_write",
+    "rw80_iops",
+];
+
 /// Names of the drives that come with ssdlab, in order.
 ///
 /// # Errors
@@ -20,6 +29,17 @@ pub fn names() -> Result<Vec<String>, LabError> {
         .iter()
         .map(|(source, text)| Ok(header(text, source)?.0))
         .collect()
+}
+
+/// Names of the drives that stand for their families: one each, the base of the others.
+///
+/// # Errors
+/// As [`names`].
+pub fn bases() -> Result<Vec<String>, LabError> {
+    let drives = names()?.into_iter().map(|name| drive(&name));
+    let drives: Vec<CatalogueDrive> = drives.collect::<Result<_, _>>()?;
+    let bases = drives.into_iter().filter(|drive| drive.file.base.is_none());
+    Ok(bases.map(|drive| drive.file.name).collect())
 }
 
 /// The drive files that come with ssdlab: file name and text.
@@ -132,6 +152,10 @@ fn merged(text: &str, source: &str, depth: u32) -> Result<toml::Table, LabError>
         });
     };
     let mut table = merged(base_text, base_source, depth + 1)?;
+    if let Some(toml::Value::Table(documented)) = table.get_mut("documented") {
+        // A rate belongs to a capacity.
+        RATES.iter().for_each(|rate| drop(documented.remove(*rate)));
+    }
     for (key, value) in own {
         match (table.get_mut(&key), value) {
             (Some(toml::Value::Table(below)), toml::Value::Table(above)) => below.extend(above),

@@ -51,6 +51,11 @@ table! {
         sequential_read: String,
         /// Bytes per second written in order.
         sequential_write: String,
+        /// Span of addresses that random rates were taken over; without it, the whole drive in a
+        /// steady state.
+        random_span: String,
+        /// Compressibility of the data that rates were taken with, in per cent.
+        compress_pct: u32,
         /// 4 KiB random writes per second at the end of the 80 minutes of article zil.
         rw80_iops: u32,
         /// Price in US dollars.
@@ -122,6 +127,7 @@ table! {
         slc_dynamic_above_free: u32,
         slc_full: String,
         checkpoint_pages: u32,
+        recovery: String,
         compression_pack: u32,
         parity: bool,
         refresh_reads: u32,

@@ -234,6 +234,13 @@ pub fn load(path: &Path) -> Result<(Drive, About), LabError> {
     })
 }
 
+/// Whether a file begins as a saved drive does.
+pub fn is_saved(path: &Path) -> bool {
+    let mut magic = [0; MAGIC.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && magic == MAGIC
+}
+
 /// Loads a saved drive from `input`, which holds `length` bytes.
 ///
 /// # Errors

@@ -60,6 +60,7 @@ pub(super) const ALL: &[(&str, Form, &str)] = &[
     ("ftl.slc_full", Text, "fold"),
     ("ftl.journal_entry", Text, "8B"),
     ("ftl.checkpoint_pages", Number, "1024"),
+    ("ftl.recovery", Text, "journal"),
     ("ftl.commit_map_programs", Number, "2"),
     ("ftl.commit_closes_word_lines", Flag, "false"),
     ("ftl.compression_pack", Number, "4"),

@@ -1,14 +1,13 @@
 //! Logs and checkpoints of drive directories. As they are: reading stops at the first damaged
-//! frame. With corrected checksums: a record is refused, or survives being written and read back.
+//! frame. With correct sums: a record is refused, or survives being written and read back.
 
 use crate::Target;
-use ssdlab_drives::keep::directory::{DriveDir, Safety, decode_frames};
+use ssdlab_drives::keep::directory::{DriveDir, Safety, decode_frames, encode_frames};
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::Power;
 use std::path::Path;
-use twox_hash::XxHash3_64;
 
-/// The first byte says whether to correct lengths and checksums, the rest are frames.
+/// The first byte says whether the rest is a log, or payloads: each behind its length.
 pub const TARGET: Target = Target {
     name: "drive_dir",
     run,
@@ -16,47 +15,35 @@ pub const TARGET: Target = Target {
     words: &[],
 };
 
-const HEAD_BYTES: usize = 12;
-
 fn run(input: &[u8]) {
     let Some((&seal, bytes)) = input.split_first() else {
         return;
     };
-    let mut bytes = bytes.to_vec();
-    if seal % 2 == 1 {
-        correct(&mut bytes);
-    }
+    let file = match seal % 2 {
+        1 => encode_frames(&payloads(bytes)),
+        _ => bytes.to_vec(),
+    };
     let name = Path::new("input.log");
-    let (taken, payloads) = match decode_frames(&bytes, name) {
+    let (taken, records) = match decode_frames(&file, name) {
         Ok(found) => found,
         Err(error) => return assert!(error.to_string().contains("input.log"), "{error}"),
     };
-    assert!(taken <= bytes.len() as u64);
-    let frames: Vec<Vec<u8>> = payloads.iter().map(|payload| frame(payload)).collect();
-    let written = frames.concat();
+    assert!(taken <= file.len() as u64);
+    let written = encode_frames(&records);
     let (taken, again) = decode_frames(&written, name).expect("records that were written");
     assert_eq!(taken, written.len() as u64);
-    assert!(again == payloads, "other records when they are read again");
+    assert!(again == records, "other records when they are read again");
 }
 
-fn frame(payload: &[u8]) -> Vec<u8> {
-    let mut frame = (payload.len() as u32).to_le_bytes().to_vec();
-    frame.extend(XxHash3_64::oneshot(payload).to_le_bytes());
-    frame.extend(payload);
-    frame
-}
-
-/// Cuts the length of the last frame to the bytes that there are, and corrects all checksums.
-fn correct(bytes: &mut [u8]) {
-    let mut rest = bytes;
-    while let Some((head, tail)) = rest.split_first_chunk_mut::<HEAD_BYTES>() {
-        let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
-        let length = tail.len().min(length as usize);
-        let (payload, behind) = tail.split_at_mut(length);
-        head[..4].copy_from_slice(&(length as u32).to_le_bytes());
-        head[4..].copy_from_slice(&XxHash3_64::oneshot(payload).to_le_bytes());
-        rest = behind;
+/// Payloads, each behind its length; the last is cut to the bytes that there are.
+fn payloads(mut rest: &[u8]) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    while let Some((length, tail)) = rest.split_first_chunk::<4>() {
+        let length = tail.len().min(u32::from_le_bytes(*length) as usize);
+        found.push(tail[..length].to_vec());
+        rest = &tail[length..];
     }
+    found
 }
 
 /// The files of a directory in which a small drive was used and killed.
@@ -85,9 +72,17 @@ fn seeds() -> Vec<Vec<u8>> {
     };
     let mut files: Vec<_> = paths.filter(is_frames).collect();
     files.sort();
-    let seed = |path: &std::path::PathBuf| {
+    let seeds = files.iter().map(|path| {
         let bytes = std::fs::read(path).expect("a file");
-        [vec![1], bytes].concat()
-    };
-    files.iter().map(seed).collect()
+        let (_, records) = decode_frames(&bytes, path).expect("frames");
+        let behind = |payload: &Vec<u8>| {
+            [&(payload.len() as u32).to_le_bytes(), payload.as_slice()].concat()
+        };
+        let payloads: Vec<u8> = records.iter().flat_map(behind).collect();
+        [[0].to_vec(), bytes, [1].to_vec(), payloads]
+    });
+    let parts = seeds.flat_map(|[plain, bytes, sealed, payloads]| {
+        [[plain, bytes].concat(), [sealed, payloads].concat()]
+    });
+    parts.collect()
 }

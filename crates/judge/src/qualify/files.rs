@@ -110,8 +110,8 @@ impl Progress for Recorder<'_> {
         self.shown.judged(so_far)
     }
 
-    fn reference(&mut self, drive: &str, number: usize, count: usize) {
-        self.shown.reference(drive, number, count);
+    fn references(&mut self, measured: usize, count: usize) {
+        self.shown.references(measured, count);
     }
 }
 

@@ -30,8 +30,8 @@ mod steps;
 mod verdict_tests;
 
 pub use mechanisms::explain;
-pub use plan::{QualifyPlan, qualify};
-pub use procedures::{Progress, Silent, Step, expected_s, measure};
+pub use plan::{QualifyPlan, qualify, references};
+pub use procedures::{Progress, Silent, Step, measure};
 pub use roles::{Measure, Requirement, Role, Unit, role, roles};
 pub use settings::{Precondition, Profile, Settings};
 pub use ssdlab_bench::device::health::Grade;

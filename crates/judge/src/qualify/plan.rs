@@ -2,17 +2,18 @@
 //! drives beside it.
 
 use super::evidence::{Assessed, Evidence, Qualification};
-use super::procedures::{Progress, measure};
+use super::procedures::{Progress, Silent, measure};
 use super::roles::Role;
 use super::settings::{Precondition, Profile, Settings};
 use super::verdict::judge;
 use crate::inspect::{drive_of, enrich};
-use ssdlab_base::LabError;
+use ssdlab_base::{LabError, parallel};
 use ssdlab_bench::device::named::{LoadKept, Name, Opened, none_kept};
 use ssdlab_bench::device::open::{Needs, OpenOptions};
 use ssdlab_bench::device::{TargetFacts, TargetKind};
 use ssdlab_bench::run_dir::FORMAT_VERSION;
 use ssdlab_bench::with_target;
+use ssdlab_drives::catalogue;
 use ssdlab_ssd::Bytes;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +24,9 @@ const DEFAULT_FILE: &str = "ssdlab-qualify.tmp";
 const DEPTH: u32 = 64;
 /// Largest command of any step, in bytes.
 const BLOCK_MAX: u32 = 1 << 20;
+
+/// Most references measured at once: each needs the memory of a modelled drive.
+const THREADS_MAX: usize = 4;
 
 /// What to qualify, for which role, and how.
 #[derive(Clone, Debug)]
@@ -109,6 +113,23 @@ impl QualifyPlan {
     }
 }
 
+/// Names of the drives of the catalogue to put beside a target: `families` is one of each family,
+/// `all` is every drive, anything else the drives so named.
+///
+/// # Errors
+/// When no drive has a name that is given.
+pub fn references(which: &[String]) -> Result<Vec<String>, LabError> {
+    match which {
+        [one] if one == "families" => catalogue::bases(),
+        [one] if one == "all" => catalogue::names(),
+        names => {
+            let drives = names.iter().map(|name| catalogue::drive(name));
+            let drives: Vec<_> = drives.collect::<Result<_, _>>()?;
+            Ok(drives.into_iter().map(|drive| drive.file.name).collect())
+        }
+    }
+}
+
 /// What the procedures ask of a target.
 fn needs(extent: Option<u64>) -> Needs {
     Needs {
@@ -165,7 +186,7 @@ pub fn qualify(
         references: Vec::new(),
     };
     progress.judged(&qualification)?;
-    references(plan, &settings, &mut qualification, progress, stop)?;
+    measure_references(plan, &settings, &mut qualification, progress, stop);
     Ok(qualification)
 }
 
@@ -203,14 +224,14 @@ fn measure_opened(
     Ok(evidence)
 }
 
-/// Measures the catalogue's drives by the same procedure, in virtual time.
-fn references(
+/// Measures drives of the catalogue by the same procedure, in virtual time, on several threads.
+fn measure_references(
     plan: &QualifyPlan,
     settings: &Settings,
     qualification: &mut Qualification,
     progress: &mut dyn Progress,
     stop: &AtomicBool,
-) -> Result<(), LabError> {
+) {
     let target = plan.name();
     let is_other = |drive: &&String| Name::Drive((*drive).clone()) != target;
     let drives: Vec<&String> = plan.references.iter().filter(is_other).collect();
@@ -219,27 +240,37 @@ fn references(
         whole_drive: false,
         ..settings.clone()
     };
-    for (index, drive) in drives.iter().enumerate() {
+    let work = |drive: &&String| {
         if stop.load(Ordering::Relaxed) {
-            let note = format!("{drive}: not measured: stopped");
-            qualification.incomplete.push(note);
-            continue;
+            return Err(LabError::refused("stopped", ""));
         }
         let name = Name::Drive((*drive).clone());
         let plain = OpenOptions::default();
         let mut unseen = |_, _| {};
         let mut open = Opened::open(&name, &needs(None), &plain, plan.kept, &mut unseen, stop)?;
-        progress.reference(drive, index + 1, drives.len());
-        match measure_opened(&mut open, &settings, progress, stop) {
-            Ok(evidence) => {
-                let drive = assessed(plan.role, evidence);
-                qualification.references.push(drive);
-            }
-            Err(error) => {
-                let note = format!("{drive}: not measured: {error}");
+        let evidence = measure_opened(&mut open, &settings, &mut Silent, stop)?;
+        Ok(assessed(plan.role, evidence))
+    };
+    if drives.is_empty() {
+        return;
+    }
+    let mut found: Vec<_> = drives.iter().map(|_| None).collect();
+    let mut ended = 0;
+    progress.references(ended, drives.len());
+    let threads = parallel::cores().min(THREADS_MAX);
+    parallel::each(&drives, threads, work, |index, result| {
+        ended += 1;
+        progress.references(ended, drives.len());
+        found[index] = Some(result);
+    });
+    for (name, result) in drives.iter().zip(found) {
+        match result {
+            Some(Ok(drive)) => qualification.references.push(drive),
+            Some(Err(error)) => {
+                let note = format!("{name}: not measured: {error}");
                 qualification.incomplete.push(note);
             }
+            None => {}
         }
     }
-    Ok(())
 }

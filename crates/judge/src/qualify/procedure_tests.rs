@@ -1,7 +1,8 @@
 //! Procedures on a target of known, constant latencies: does the evidence say what it does?
 
 use super::fixtures::facts;
-use super::{Evidence, Profile, Progress, Settings, Silent, Step, expected_s, measure, names};
+use super::{Evidence, Profile, Progress, Settings, Silent, Step, measure, names};
+use super::{settings::region_of, steps::steps};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
 use ssdlab_bench::device::{Counters, Done, Target, TargetFacts, TargetKind};
@@ -197,7 +198,10 @@ fn profiles_take_as_long_as_they_say() {
     let e = |profile, kind| {
         let mut facts = facts(kind);
         facts.capacity = 1 << 40;
-        expected_s(&Settings::usual(profile, kind), &facts).unwrap()
+        let settings = Settings::usual(profile, kind);
+        let region = region_of(&settings, facts.capacity).unwrap();
+        let list = steps(&settings, region, facts.capacity, facts.block_size);
+        list.iter().map(|w| w.expected_s).sum::<f64>()
     };
     let quick = e(Profile::Quick, TargetKind::File);
     assert!((50.0..60.0).contains(&quick), "{quick}");

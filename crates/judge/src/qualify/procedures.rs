@@ -78,8 +78,8 @@ pub trait Progress {
         Ok(())
     }
 
-    /// The steps of a reference drive follow: its name, its number from 1, and how many there are.
-    fn reference(&mut self, _drive: &str, _number: usize, _count: usize) {}
+    /// Number of reference drives that have been measured, from 0, and of all.
+    fn references(&mut self, _measured: usize, _count: usize) {}
 }
 
 /// Progress that nobody watches.
@@ -87,16 +87,6 @@ pub struct Silent;
 
 impl Progress for Silent {
     fn step(&mut self, _step: &Step) {}
-}
-
-/// About how long measuring takes on the target's clock, s, fills left out.
-///
-/// # Errors
-/// As [`measure`]: when the region does not fit.
-pub fn expected_s(settings: &Settings, facts: &TargetFacts) -> Result<f64, LabError> {
-    let region = region_of(settings, facts.capacity)?;
-    let list = steps(settings, region, facts.capacity, facts.block_size);
-    Ok(list.iter().map(|w| w.expected_s).sum())
 }
 
 struct Watch<'a> {

@@ -65,6 +65,26 @@ pub fn kept(name: &str) -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
+/// The file of a saved drive that `path` is, or that is in these results of `age`; `None`: it is a
+/// directory of another kind.
+pub fn saved_file(path: &Path) -> Option<PathBuf> {
+    let file = file(path);
+    (!path.is_dir() || file.exists()).then_some(file)
+}
+
+/// Reads a saved drive or checkpoint and holds it against its checksum; returns its bytes.
+///
+/// # Errors
+/// When it cannot be read, is neither, or is damaged.
+pub fn verify(path: &Path) -> Result<u64, LabError> {
+    match is_checkpoint(path)? {
+        true => checkpoint::load(path).map(drop)?,
+        false => saved::load(path).map(drop)?,
+    }
+    let bytes = path.metadata().map(|found| found.len());
+    bytes.map_err(|error| LabError::file("reading", path, error))
+}
+
 fn file(path: &Path) -> PathBuf {
     if !path.is_dir() {
         return path.to_owned();

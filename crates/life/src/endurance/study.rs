@@ -3,9 +3,9 @@
 use super::money::Money;
 use super::work::Work;
 use super::{Asked, Endurance, played, worn_by};
-use crate::parallel::all;
 use serde::Serialize;
 use ssdlab_base::LabError;
+use ssdlab_base::parallel::all;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use std::sync::atomic::AtomicBool;
 

@@ -9,13 +9,13 @@ use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::error::Place;
 use ssdlab_base::memory::refuse_if_too_big;
+use ssdlab_base::parallel;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::settings;
 use ssdlab_drives::settings::Setting;
 use ssdlab_load::synthetic::Pattern;
 use ssdlab_view::units;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Most points of a grid.
 pub const POINTS_MAX: usize = 1_000_000;
@@ -177,37 +177,21 @@ impl Sweep {
             let needed = needs(&largest);
             refuse_if_too_big(&largest.plan.name, needed, jobs as u64)?;
         }
-        let next = AtomicUsize::new(0);
-        let (send, receive) = mpsc::channel();
         let mut rows: Vec<Option<Row>> = self.points.iter().map(|_| None).collect();
         let mut failed = None;
-        std::thread::scope(|scope| {
-            for _ in 0..jobs {
-                let (next, send) = (&next, send.clone());
-                scope.spawn(move || {
-                    while let Some((index, outcome)) = self.one(next, stop) {
-                        if send.send((index, outcome)).is_err() {
-                            return;
-                        }
-                    }
-                });
+        let work = |point: &Point| simulated(point, stop);
+        parallel::each(&self.points, jobs, work, |index, outcome| match outcome {
+            Ok(None) => {}
+            Ok(Some(simulation)) => {
+                let values = self.points[index].values.clone();
+                let simulation = (!simulation.stopped).then_some(*simulation);
+                let row = Row { values, simulation };
+                done(&row);
+                rows[index] = Some(row);
             }
-            drop(send);
-            for (index, outcome) in receive {
-                match outcome {
-                    Ok(simulation) => {
-                        let row = Row {
-                            values: self.points[index].values.clone(),
-                            simulation: simulation.map(|s| *s),
-                        };
-                        done(&row);
-                        rows[index] = Some(row);
-                    }
-                    Err(error) => {
-                        failed = Some(error);
-                        stop.store(true, Ordering::Relaxed);
-                    }
-                }
+            Err(error) => {
+                failed = Some(error);
+                stop.store(true, Ordering::Relaxed);
             }
         });
         if let Some(error) = failed {
@@ -221,23 +205,15 @@ impl Sweep {
         };
         Ok(self.points.iter().zip(rows).map(not_lived).collect())
     }
+}
 
-    /// Takes the next point and lives it; `None` when there is none or all is to stop.
-    #[allow(clippy::type_complexity)]
-    fn one(
-        &self,
-        next: &AtomicUsize,
-        stop: &AtomicBool,
-    ) -> Option<(usize, Result<Option<Box<Simulation>>, LabError>)> {
-        let index = next.fetch_add(1, Ordering::Relaxed);
-        if stop.load(Ordering::Relaxed) {
-            return None;
-        }
-        let point = self.points.get(index)?;
-        let lived = live(&point.plan, None, &mut Unwatched, stop);
-        let whole = |s: Simulation| (!s.stopped).then(|| Box::new(s));
-        Some((index, lived.map(|lived| whole(lived.simulation))))
+/// Simulates a point; `None` when all is to stop.
+fn simulated(point: &Point, stop: &AtomicBool) -> Result<Option<Box<Simulation>>, LabError> {
+    if stop.load(Ordering::Relaxed) {
+        return Ok(None);
     }
+    let lived = live(&point.plan, None, &mut Unwatched, stop)?;
+    Ok(Some(Box::new(lived.simulation)))
 }
 
 fn point(

@@ -6,8 +6,8 @@ use super::load::{Kind, Load};
 use super::protocol::{Measured, Protocol, SKEWED, Subject, UNIFORM, measure};
 use super::reference::{Policy, Reference, Setup};
 use super::report::{Frontiers, Row, Source};
-use crate::parallel::all;
 use ssdlab_base::LabError;
+use ssdlab_base::parallel::all;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Relative error allowed against a closed form.

@@ -1,6 +1,7 @@
 //! Campaigns: which drive, which cuts, how thoroughly.
 
-use super::cuts::Cuts;
+use super::age::Age;
+use super::cuts::{Cuts, Occasion};
 use super::stream::{Disk, Stream};
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
@@ -18,6 +19,8 @@ pub struct Campaign {
     pub(super) config: DriveConfig,
     pub(super) power: Power,
     pub(super) cuts: Cuts,
+    pub(super) occasions: Vec<Occasion>,
+    pub(super) age: Age,
     pub(super) from: usize,
     pub(super) jobs: usize,
     pub(super) checks_max: usize,
@@ -33,6 +36,8 @@ impl Campaign {
                 count: 200,
                 seed: 1,
             },
+            occasions: Occasion::ALL.to_vec(),
+            age: Age::New,
             from: 0,
             jobs: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
             checks_max: CHECKS_MAX,
@@ -42,6 +47,18 @@ impl Campaign {
     /// With these instants.
     pub fn cuts(mut self, cuts: Cuts) -> Campaign {
         self.cuts = cuts;
+        self
+    }
+
+    /// With random cuts on these occasions only; the first gets a double share.
+    pub fn occasions(mut self, occasions: &[Occasion]) -> Campaign {
+        self.occasions = occasions.to_vec();
+        self
+    }
+
+    /// On a drive of another age.
+    pub fn age(mut self, age: Age) -> Campaign {
+        self.age = age;
         self
     }
 
@@ -93,8 +110,7 @@ impl Campaign {
     }
 
     pub(super) fn drive(&self, power: &Power) -> Result<PowerDrive, LabError> {
-        PowerDrive::new(self.config.clone(), power.clone())
-            .map_err(|error| LabError::refused(error.to_string(), ""))
+        self.age.drive(&self.config, power)
     }
 
     pub(super) fn digest(&self, stream: &Stream) -> u32 {
@@ -103,6 +119,7 @@ impl Campaign {
         // Writing to memory does not fail.
         let _ = self.config.save(&mut out).and_then(|()| out.flush());
         bytes.extend(format!("{:?}", self.power).bytes());
+        bytes.extend(self.age.digest().to_le_bytes());
         bytes.extend(stream.digest().to_le_bytes());
         XxHash3_64::oneshot(&bytes) as u32
     }

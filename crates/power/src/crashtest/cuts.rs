@@ -1,23 +1,26 @@
 //! Which instants of a stream are cut, and how one of them is named.
 
 use super::history::Piece;
-use super::player::{CutPoint, Player, Span};
+use super::player::{Again, CutPoint, Player};
 use super::stream::Stream;
+use super::timeline::{Timeline, Work};
 use ssdlab_base::LabError;
+use ssdlab_ssd::Nanos;
 use ssdlab_ssd::drive::power::PowerDrive;
 use ssdlab_ssd::rng::Rng;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 /// Longest rest behind the last command before a cut, in ns.
 const REST_MAX: u64 = 50_000_000;
+/// Longest time between a recovery and the cut after it, in ns.
+const AFTER_MAX: u64 = 5_000_000;
 
 /// Which instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cuts {
-    /// A number of instants, drawn from a seed: half of them uniform over the commands and then
-    /// over the time of the command, half uniform over the time of the whole stream.
+    /// A number of instants, drawn from a seed.
     Random {
         /// How many.
         count: usize,
@@ -29,67 +32,201 @@ pub enum Cuts {
     Exhaustive,
 }
 
-/// The instants not before the command `from`, in order. There may be fewer than asked for in a
-/// short stream.
+/// What a cut is meant to strike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Occasion {
+    /// Any instant: half of them uniform over the commands and then over the time of the command,
+    /// half uniform over the time of the whole stream.
+    Any,
+    /// Any instant, and again inside the drive's recovery.
+    Recovery,
+    /// Any instant, and again right after the drive's recovery.
+    AfterRecovery,
+    /// A program that moves data.
+    Reclaim,
+    /// A program of the map.
+    Map,
+}
+
+impl Occasion {
+    /// All.
+    pub const ALL: [Occasion; 5] = [
+        Occasion::Any,
+        Occasion::Recovery,
+        Occasion::AfterRecovery,
+        Occasion::Reclaim,
+        Occasion::Map,
+    ];
+
+    /// The name in arguments and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Occasion::Any => "any",
+            Occasion::Recovery => "recovery",
+            Occasion::AfterRecovery => "after-recovery",
+            Occasion::Reclaim => "reclaim",
+            Occasion::Map => "map",
+        }
+    }
+
+    /// The occasion of that name.
+    pub fn named(name: &str) -> Option<Occasion> {
+        Occasion::ALL.into_iter().find(|of| of.name() == name)
+    }
+}
+
+/// A cut that was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// Where.
+    pub point: CutPoint,
+    /// What for.
+    pub occasion: Occasion,
+}
+
+/// The instants of all `occasions` not before the command `from`, in order. There may be fewer
+/// than asked for in a short stream.
 pub fn choose(
     cuts: Cuts,
+    occasions: &[Occasion],
     from: usize,
     stream: &Stream,
     base: &PowerDrive,
-    spans: &[Span],
-) -> Vec<CutPoint> {
-    let from = from.min(spans.len());
+    timeline: &Timeline,
+) -> Vec<Chosen> {
+    let from = from.min(timeline.spans.len());
     match cuts {
-        Cuts::Random { count, seed } => random(count, seed, from, spans),
+        Cuts::Random { count, seed } => Draw::new(seed, from, timeline).all(count, occasions),
         Cuts::Exhaustive => exhaustive(from, stream, base),
     }
 }
 
-fn random(count: usize, seed: u64, from: usize, spans: &[Span]) -> Vec<CutPoint> {
-    let mut rng = Rng::named(seed, "crashtest");
-    let mut found = BTreeSet::new();
-    let last = spans.last().map_or(0, |span| span.end.0);
-    let first = spans.get(from).map_or(last, |span| span.start.0);
-    for draw in 0..count.saturating_mul(8) {
-        if found.len() == count {
-            break;
-        }
-        let point = if draw % 2 == 0 && last > first {
-            let at = first + rng.below(last - first);
-            let command = spans.partition_point(|span| span.end.0 <= at);
-            inside(command, at - spans[command].start.0)
-        } else {
-            let command = from + rng.below((spans.len() - from) as u64 + 1) as usize;
-            let length = spans.get(command).map(|span| span.end.0 - span.start.0);
-            inside(command, rng.below(length.unwrap_or(REST_MAX).max(1)))
+/// Draws instants.
+struct Draw<'a> {
+    rng: Rng,
+    from: usize,
+    timeline: &'a Timeline,
+    /// Time of the first command that counts, and of the last completion.
+    first: u64,
+    last: u64,
+    reclaim: Vec<Work>,
+    map: Vec<Work>,
+}
+
+impl<'a> Draw<'a> {
+    fn new(seed: u64, from: usize, timeline: &'a Timeline) -> Draw<'a> {
+        let last = timeline.end().0;
+        let first = timeline.spans.get(from).map_or(last, |span| span.start.0);
+        let late = |all: &[Work]| {
+            let mut late = all.to_vec();
+            late.retain(|work| work.from.0 >= first);
+            late
         };
-        found.insert(point);
+        Draw {
+            rng: Rng::named(seed, "crashtest"),
+            from,
+            timeline,
+            first,
+            last,
+            reclaim: late(&timeline.reclaim),
+            map: late(&timeline.map),
+        }
     }
-    found.into_iter().collect()
+
+    /// Of the default occasions, two fifths of the cuts strike at any instant. A drive without
+    /// reclaim, or without work for its map, is cut at any instant instead.
+    fn all(mut self, count: usize, occasions: &[Occasion]) -> Vec<Chosen> {
+        let mut found = BTreeMap::new();
+        for draw in 0..count.saturating_mul(8) {
+            if found.len() == count {
+                break;
+            }
+            // The first occasion gets a double share.
+            let pick = (draw / 2) % (occasions.len() + 1);
+            let wanted = occasions.get(pick.saturating_sub(1)).copied();
+            let (point, occasion) = self.one(draw, wanted.unwrap_or(Occasion::Any));
+            found.entry(point).or_insert(occasion);
+        }
+        let chosen = found.into_iter();
+        chosen
+            .map(|(point, occasion)| Chosen { point, occasion })
+            .collect()
+    }
+
+    fn one(&mut self, draw: usize, wanted: Occasion) -> (CutPoint, Occasion) {
+        let again = match wanted {
+            Occasion::Recovery => Some(Again::InRecovery(self.rng.below(1000) as u16)),
+            Occasion::AfterRecovery => Some(Again::After(self.rng.below(AFTER_MAX))),
+            _ => None,
+        };
+        let work = match wanted {
+            Occasion::Reclaim => self.inside(false),
+            Occasion::Map => self.inside(true),
+            _ => None,
+        };
+        if let Some(point) = work {
+            return (point, wanted);
+        }
+        let point = CutPoint {
+            again,
+            ..self.anywhere(draw)
+        };
+        let is_any = matches!(wanted, Occasion::Reclaim | Occasion::Map);
+        (point, if is_any { Occasion::Any } else { wanted })
+    }
+
+    /// Inside some work of the drive.
+    fn inside(&mut self, of_map: bool) -> Option<CutPoint> {
+        let work = if of_map { &self.map } else { &self.reclaim };
+        let count = work.len() as u64;
+        if count == 0 {
+            return None;
+        }
+        let Work { from, to } = work[self.rng.below(count) as usize];
+        let at = from.0 + self.rng.below(to.0 - from.0);
+        let (command, ns) = self.timeline.at(Nanos(at))?;
+        Some(inside(command, ns))
+    }
+
+    fn anywhere(&mut self, draw: usize) -> CutPoint {
+        let spans = &self.timeline.spans;
+        if draw.is_multiple_of(2) && self.last > self.first {
+            let at = self.first + self.rng.below(self.last - self.first);
+            let found = self.timeline.at(Nanos(at));
+            return found.map_or(CutPoint::before(self.from), |(c, ns)| inside(c, ns));
+        }
+        let command = self.from + self.rng.below((spans.len() - self.from) as u64 + 1) as usize;
+        let length = spans.get(command).map(|span| span.end.0 - span.start.0);
+        inside(command, self.rng.below(length.unwrap_or(REST_MAX).max(1)))
+    }
 }
 
 /// An instant 0 ns into a command is before it.
 fn inside(command: usize, ns: u64) -> CutPoint {
     CutPoint {
-        command,
         inside: (ns > 0).then_some(ns),
+        ..CutPoint::before(command)
     }
 }
 
-fn exhaustive(from: usize, stream: &Stream, base: &PowerDrive) -> Vec<CutPoint> {
+fn exhaustive(from: usize, stream: &Stream, base: &PowerDrive) -> Vec<Chosen> {
     let mut player = Player::new(stream, base.clone());
     player.seek(from);
     let mut found = Vec::new();
     for command in from..=stream.commands.len() {
-        let instants = player.instants();
+        player.seek(command);
         found.push(CutPoint::before(command));
-        found.extend(instants.into_iter().map(|ns| CutPoint {
-            command,
+        let instants = player.instants().into_iter();
+        found.extend(instants.map(|ns| CutPoint {
             inside: Some(ns),
+            ..CutPoint::before(command)
         }));
-        player.step();
     }
-    found
+    let chosen = found.into_iter().map(|point| Chosen {
+        point,
+        occasion: Occasion::Any,
+    });
+    chosen.collect()
 }
 
 /// Names one cut of one campaign, so that it can be replayed; as text `12+300-89abcdef` or, with
@@ -135,6 +272,14 @@ fn parse(text: &str) -> Option<Token> {
         Some((point, missing)) => (point, Some(missing)),
         None => (rest, None),
     };
+    let (point, again) = if let Some((point, share)) = point.split_once('r') {
+        let share = share.parse().ok().filter(|&share: &u16| share < 1000)?;
+        (point, Some(Again::InRecovery(share)))
+    } else if let Some((point, ns)) = point.split_once('a') {
+        (point, Some(Again::After(ns.parse().ok()?)))
+    } else {
+        (point, None)
+    };
     let (command, inside) = match point.split_once('+') {
         Some((command, ns)) => (command, Some(ns.parse().ok()?)),
         None => (point, None),
@@ -154,6 +299,7 @@ fn parse(text: &str) -> Option<Token> {
         point: CutPoint {
             command: command.parse().ok()?,
             inside,
+            again,
         },
         missing: match missing {
             Some(text) => Some(pieces(text)?),
@@ -166,7 +312,14 @@ fn parse(text: &str) -> Option<Token> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdlab_ssd::Nanos;
+    use crate::crashtest::Span;
+
+    fn work(from: u64, to: u64) -> Work {
+        Work {
+            from: Nanos(from),
+            to: Nanos(to),
+        }
+    }
 
     #[test]
     fn no_random_cut_falls_into_the_preparation() {
@@ -174,13 +327,28 @@ mod tests {
             start: Nanos(1_000 * at),
             end: Nanos(1_000 * at + 1_000),
         };
-        let spans: Vec<Span> = (0..10).map(span).collect();
+        let timeline = Timeline {
+            spans: (0..10).map(span).collect(),
+            reclaim: vec![work(100, 1_500), work(9_200, 9_400)],
+            map: vec![work(2_000, 2_300)],
+        };
         // Also when the last mark was made behind the last command.
         for from in [0, 4, 10] {
-            let found = random(40, 1, from, &spans);
-            assert!(!found.is_empty());
-            assert!(found.iter().all(|cut| cut.command >= from), "{from}");
+            let found = Draw::new(1, from, &timeline).all(40, &Occasion::ALL);
+            assert!(found.len() > 20, "{found:?}");
+            assert!(found.iter().all(|cut| cut.point.command >= from), "{from}");
+            // Each occasion has a share, where there is such work after the preparation.
+            let has = |occasion| found.iter().any(|cut| cut.occasion == occasion);
+            assert_eq!(has(Occasion::Reclaim), from < 10);
+            assert_eq!(has(Occasion::Map), from == 0);
+            assert!(has(Occasion::Any) && has(Occasion::Recovery) && has(Occasion::AfterRecovery));
         }
+        let only = Draw::new(1, 0, &timeline).all(40, &[Occasion::Map]);
+        let inside = |cut: &Chosen| cut.point.command == 2 && cut.point.inside < Some(300);
+        assert!(
+            only.iter()
+                .all(|cut| cut.occasion == Occasion::Map && inside(cut))
+        );
     }
 
     #[test]
@@ -190,11 +358,21 @@ mod tests {
             "12+300-89abcdef",
             "0+1~3.7,9.12-00000000",
             "4~-12345678",
+            "4+7r999-12345678",
+            "4a12-12345678",
         ] {
             let token: Token = text.parse().unwrap();
             assert_eq!(token.to_string(), text);
         }
-        for text in ["", "12", "x-12", "1+-12", "1~2-12x", "1~2-00000001"] {
+        for text in [
+            "",
+            "12",
+            "x-12",
+            "1+-12",
+            "1~2-12x",
+            "1~2-00000001",
+            "1r1000-12345678",
+        ] {
             assert!(text.parse::<Token>().is_err(), "{text}");
         }
     }

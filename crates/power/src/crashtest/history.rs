@@ -38,12 +38,28 @@ pub struct Piece {
 }
 
 /// How far the stream had come when the power went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
-    /// Commands completed.
-    pub completed: usize,
-    /// Commands submitted: the same, or one more.
-    pub submitted: usize,
+    /// Of each command that was submitted: how many were submitted when it completed; `None`: it
+    /// was in flight.
+    pub done: Vec<Option<u32>>,
+}
+
+impl Reached {
+    /// Number of commands submitted.
+    pub fn submitted(&self) -> usize {
+        self.done.len()
+    }
+
+    /// How many commands were submitted when one completed; `None`: it did not.
+    fn done_by(&self, command: u32) -> Option<u32> {
+        self.done.get(command as usize).copied().flatten()
+    }
+
+    /// Whether a command had completed.
+    pub fn is_done(&self, command: usize) -> bool {
+        self.done_by(command as u32).is_some()
+    }
 }
 
 /// What was found on a recovered drive.
@@ -134,10 +150,8 @@ impl History {
     }
 
     /// Who has promised a change when the power went; `None`: nobody.
-    fn promise(&self, change: u32, reached: Reached) -> Option<Promise> {
-        if change as usize >= reached.completed {
-            return None;
-        }
+    fn promise(&self, change: u32, reached: &Reached) -> Option<Promise> {
+        let done_by = reached.done_by(change)?;
         let number = |index: u32| u64::from(index) + 1;
         let command = &self.commands[change as usize];
         if self.protected {
@@ -146,16 +160,15 @@ impl History {
         if command.fua && command.op != Op::Trim {
             return Some(Promise::Fua(number(change)));
         }
-        let next = self.flushes_around(change).1?;
-        ((next as usize) < reached.completed).then(|| Promise::Flush(number(next)))
+        // A FLUSH covers what had completed when it was submitted.
+        let first = self.flushes.partition_point(|&flush| flush < done_by);
+        let mut later = self.flushes[first..].iter();
+        let flush = later.find(|&&flush| reached.is_done(flush as usize))?;
+        Some(Promise::Flush(number(*flush)))
     }
 
-    /// Whether a command's changes are promised once `completed` commands have completed.
-    pub fn is_promised(&self, command: u32, completed: usize) -> bool {
-        let reached = Reached {
-            completed,
-            submitted: completed,
-        };
+    /// Whether a command's changes were promised.
+    pub fn is_promised(&self, command: u32, reached: &Reached) -> bool {
         self.promise(command, reached).is_some()
     }
 
@@ -188,14 +201,13 @@ impl History {
     /// Looks at every sector of a recovered drive.
     pub fn look<'a>(
         &self,
-        reached: Reached,
+        reached: &Reached,
         read: impl Fn(u32) -> Option<&'a SlotContent>,
     ) -> Look {
         let mut look = Look::default();
-        let none: &[Change] = &[];
         for unit in 0..self.units {
-            let changes = self.changes.get(&unit).map_or(none, Vec::as_slice);
-            let seen = changes.partition_point(|c| (c.command as usize) < reached.submitted);
+            let changes = self.changes_of(unit);
+            let seen = changes.partition_point(|c| (c.command as usize) < reached.submitted());
             let content = read(unit);
             if seen == 0 && content.is_none() && self.base.is_empty() {
                 continue;
@@ -206,11 +218,50 @@ impl History {
         look
     }
 
+    /// Looks for sectors that changed between two recoveries, with no command in between: what a
+    /// recovery has found is promised. `held`: what the drive held after the first.
+    pub fn look_again<'a>(
+        &self,
+        held: &[(u32, Content)],
+        read: impl Fn(u32) -> Option<&'a SlotContent>,
+        look: &mut Look,
+    ) {
+        let held: BTreeMap<u32, &Content> = held.iter().map(|(unit, c)| (*unit, c)).collect();
+        let number = |content: Option<&SlotContent>, sector: u32| {
+            self.in_stream(content.map_or(0, |c| c.numbers[sector as usize]))
+        };
+        for unit in 0..self.units {
+            let before = held.get(&unit).and_then(|content| content.as_ref());
+            let after = read(unit);
+            for sector in 0..self.sectors_per_unit {
+                let (promised, found) = (number(before, sector), number(after, sector));
+                if promised == found {
+                    continue;
+                }
+                look.broken_count += 1;
+                if look.broken.len() < BROKEN_MAX {
+                    look.broken.push(BrokenPromise {
+                        sector: u64::from(unit) * u64::from(self.sectors_per_unit)
+                            + u64::from(sector),
+                        by: Promise::Recovery(1),
+                        promised,
+                        found,
+                        class: self.class(self.changes_of(unit), sector, found),
+                    });
+                }
+            }
+        }
+    }
+
+    fn changes_of(&self, unit: u32) -> &[Change] {
+        self.changes.get(&unit).map_or(&[], Vec::as_slice)
+    }
+
     fn look_at_unit(
         &self,
         unit: u32,
         changes: &[Change],
-        reached: Reached,
+        reached: &Reached,
         content: Option<&SlotContent>,
         look: &mut Look,
     ) {

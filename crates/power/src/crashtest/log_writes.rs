@@ -9,12 +9,15 @@
 //! `blklogwrites` shares with it. `replay-log` of xfstests reads files written here, and logs
 //! of a kernel or of qemu can be played on modelled drives.
 //!
-//! The format knows no write zeroes. An export has their zeroes as data; our own files a discard
-//! with a flag of ours, so that a stream comes back as it was.
+//! The format knows no write zeroes, and each command completes before the next. An export has
+//! zeroes as data. Our own files have flags of ours, so that a stream comes back as it was: a
+//! discard that writes zeroes; a command that is still in flight when the next entry comes; and an
+//! entry that says which command, by its number from 0, has completed.
 
 use super::stream::{Mark, Recorded, Stream};
 use ssdlab_base::LabError;
 use ssdlab_ssd::command::{Command, Op};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 const MAGIC: u64 = 0x006a_7366_7773_6872;
@@ -31,6 +34,10 @@ const DISCARD: u64 = 4;
 const MARK: u64 = 8;
 /// Ours: a discard that writes zeroes.
 const ZEROES: u64 = 1 << 32;
+/// Ours: a command that has not completed yet.
+const OPEN: u64 = 1 << 33;
+/// Ours: no command; the command whose index is in place of a first sector has completed.
+const DONE: u64 = 1 << 34;
 /// Longest write of a log that is read: it becomes commands of at most 1 MiB.
 const WRITE_MAX: u64 = 1 << 30;
 
@@ -48,34 +55,73 @@ pub enum Dialect {
 /// # Errors
 /// When `out` fails.
 pub fn write(stream: &Stream, dialect: Dialect, out: &mut impl Write) -> io::Result<()> {
+    let left_open = match dialect {
+        Dialect::Own => left_open(stream),
+        Dialect::Standard => BTreeSet::new(),
+    };
+    let entries = stream.commands.len() + stream.marks.len() + left_open.len();
     let mut head = [0; SECTOR];
-    let entries = stream.commands.len() + stream.marks.len();
     for (at, value) in [MAGIC, VERSION, entries as u64].iter().enumerate() {
         head[at * 8..at * 8 + 8].copy_from_slice(&value.to_le_bytes());
     }
     head[24..28].copy_from_slice(&(SECTOR as u32).to_le_bytes());
     out.write_all(&head)?;
     let mut marks = stream.marks.iter().peekable();
+    let mut open: Vec<u32> = Vec::new();
     for index in 0..=stream.commands.len() {
+        let ends = |at: u32| stream.done_before(at as usize) == index;
         while let Some(mark) = marks.next_if(|mark| mark.after <= index) {
+            complete(&mut open, |at| ends(at) && !mark.open.contains(&at), out)?;
             let text = shortened(&mark.text);
             out.write_all(&entry(0, 0, MARK, text.len() as u64, text.as_bytes()))?;
         }
+        complete(&mut open, ends, out)?;
         if let Some(recorded) = stream.commands.get(index) {
-            write_command(recorded, dialect, out)?;
+            let is_open = left_open.contains(&(index as u32));
+            write_command(recorded, dialect, if is_open { OPEN } else { 0 }, out)?;
+            open.extend(is_open.then_some(index as u32));
         }
     }
     out.flush()
 }
 
-fn write_command(recorded: &Recorded, dialect: Dialect, out: &mut impl Write) -> io::Result<()> {
+/// The commands that do not complete before the next command or mark.
+fn left_open(stream: &Stream) -> BTreeSet<u32> {
+    let overtaken = (0..).zip(&stream.commands);
+    let overtaken = overtaken.filter(|(_, recorded)| recorded.overtaken > 0);
+    let at_marks = stream
+        .marks
+        .iter()
+        .flat_map(|mark| mark.open.iter().copied());
+    overtaken.map(|(index, _)| index).chain(at_marks).collect()
+}
+
+/// Writes that commands have completed.
+fn complete(
+    open: &mut Vec<u32>,
+    ends: impl Fn(u32) -> bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    for &at in open.iter().filter(|&&at| ends(at)) {
+        out.write_all(&entry(at.into(), 0, DONE, 0, &[]))?;
+    }
+    open.retain(|&at| !ends(at));
+    Ok(())
+}
+
+fn write_command(
+    recorded: &Recorded,
+    dialect: Dialect,
+    open: u64,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let command = &recorded.command;
     let (first, count) = (command.offset / 512, u64::from(command.len) / 512);
-    let fua = if command.fua { FUA } else { 0 };
+    let fua = if command.fua { FUA | open } else { open };
     match (command.op, dialect) {
-        (Op::Flush, _) => out.write_all(&entry(0, 0, FLUSH, 0, &[])),
+        (Op::Flush, _) => out.write_all(&entry(0, 0, FLUSH | open, 0, &[])),
         (Op::Read, _) => Ok(()),
-        (Op::Trim, _) => out.write_all(&entry(first, count, DISCARD, 0, &[])),
+        (Op::Trim, _) => out.write_all(&entry(first, count, DISCARD | open, 0, &[])),
         (Op::WriteZeroes, Dialect::Own) => {
             out.write_all(&entry(first, count, DISCARD | ZEROES | fua, 0, &[]))
         }
@@ -135,6 +181,7 @@ pub fn read(bytes: &[u8], capacity: u64) -> Result<Stream, LabError> {
         sector,
         capacity,
         stream: Stream::default(),
+        open: Vec::new(),
     };
     for index in 0..word(bytes, 2) {
         let read = reader.entry();
@@ -144,6 +191,9 @@ pub fn read(bytes: &[u8], capacity: u64) -> Result<Stream, LabError> {
             ))
         })?;
     }
+    while let Some(&index) = reader.open.first() {
+        reader.complete(index);
+    }
     Ok(reader.stream)
 }
 
@@ -152,6 +202,8 @@ struct Reader<'a> {
     sector: usize,
     capacity: u64,
     stream: Stream,
+    /// Commands in flight, by index, in order.
+    open: Vec<u32>,
 }
 
 impl<'a> Reader<'a> {
@@ -168,10 +220,32 @@ impl<'a> Reader<'a> {
             let text = head.get(ENTRY..ENTRY.checked_add(text as usize)?)?;
             self.stream.marks.push(Mark {
                 after: self.stream.commands.len(),
+                open: self.open.clone(),
                 text: shortened(&String::from_utf8_lossy(text)).to_owned(),
             });
             return Some(());
         }
+        if flags & DONE != 0 {
+            let index = u32::try_from(first).ok()?;
+            return self.open.contains(&index).then(|| self.complete(index));
+        }
+        let submitted = self.stream.commands.len() as u32;
+        self.commands(first, count, flags)?;
+        if flags & OPEN != 0 {
+            self.open
+                .extend(submitted..self.stream.commands.len() as u32);
+        }
+        Some(())
+    }
+
+    /// A command that was in flight has completed.
+    fn complete(&mut self, index: u32) {
+        self.open.retain(|&open| open != index);
+        let submitted = self.stream.commands.len() as u32;
+        self.stream.commands[index as usize].overtaken = submitted - 1 - index;
+    }
+
+    fn commands(&mut self, first: u64, count: u64, flags: u64) -> Option<()> {
         if flags & FLUSH != 0 {
             self.push(Command::flush(), None);
         }
@@ -194,7 +268,11 @@ impl<'a> Reader<'a> {
 
     fn push(&mut self, command: Command, bytes: Option<&[u8]>) {
         let bytes = bytes.map(Into::into);
-        self.stream.commands.push(Recorded { command, bytes });
+        self.stream.commands.push(Recorded {
+            command,
+            bytes,
+            overtaken: 0,
+        });
     }
 
     fn discard(&mut self, mut offset: u64, mut len: u64, flags: u64) {
@@ -279,6 +357,27 @@ mod tests {
         let mut bytes = Vec::new();
         write(stream, dialect, &mut bytes).unwrap();
         bytes
+    }
+
+    #[test]
+    fn commands_in_flight_come_back_as_they_were() {
+        let mut disk = Disk::new(&DriveConfig::tiny());
+        for at in 0..4 {
+            disk.write(at * 4096, &[1; 4096], false).unwrap();
+            disk.leave_open(at as u32);
+            disk.mark("before");
+            if at == 2 {
+                disk.complete(1);
+                disk.mark("between");
+                disk.complete(0);
+            }
+        }
+        let stream = disk.into_stream();
+        assert_eq!(stream.marks[3].open, [0, 2]);
+        let all = |dialect| read(&bytes(&stream, dialect), u64::MAX).unwrap();
+        assert!(all(Dialect::Own) == stream);
+        // Others read one command after the other.
+        assert_eq!(all(Dialect::Standard).depth(), 1);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! runs again. Delta debugging (A. Zeller, R. Hildebrandt, IEEE TSE 28(2), 2002) takes pieces
 //! away until every one is needed; then single pieces are tried, as a smaller set may be another.
 
-use super::history::{History, Piece, parts};
+use super::history::{History, Piece, Reached, parts};
 use super::player::Player;
 use super::stream::Stream;
 use ssdlab_ssd::command::Op;
@@ -37,6 +37,7 @@ impl<'a> Missing<'a> {
         let before = first.and_then(|first| history.flushes_around(first).0);
         let from = before.map_or(0, |flush| flush as usize + 1).min(until);
         player.seek(from);
+        player.settle();
         Missing {
             stream,
             history,
@@ -81,10 +82,10 @@ impl<'a> Missing<'a> {
     }
 
     /// Every piece that the drive has promised nobody, by the contract.
-    pub fn volatile(&self, completed: usize) -> Vec<Piece> {
+    pub fn volatile(&self, reached: &Reached) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for index in self.from..self.until {
-            let is_promised = self.history.is_promised(index as u32, completed);
+            let is_promised = self.history.is_promised(index as u32, reached);
             let command = &self.stream.commands[index].command;
             if is_promised || matches!(command.op, Op::Flush | Op::Read) {
                 continue;

@@ -29,6 +29,7 @@
 //! report.unwrap().assert_passed();
 //! ```
 
+mod age;
 mod campaign;
 mod cuts;
 mod history;
@@ -40,11 +41,13 @@ mod recovered;
 mod report;
 pub mod scripts;
 mod stream;
+mod timeline;
 
+pub use age::Age;
 pub use campaign::Campaign;
-pub use cuts::{Cuts, Token};
+pub use cuts::{Chosen, Cuts, Occasion, Token};
 pub use history::{BROKEN_MAX, History, Look, Piece, Reached};
-pub use player::{Aftermath, CutPoint, Player, Span};
+pub use player::{Aftermath, Again, CutPoint, Player, Span};
 pub use prepared::Prepared;
 pub use recovered::{Check, Recovered};
 pub use report::{Breach, CutResult, LostWrite, Minimal, Report, Verdict, details, place};

@@ -3,7 +3,9 @@
 use super::history::Reached;
 use super::stream::Stream;
 use ssdlab_ssd::Nanos;
+use ssdlab_ssd::drive::Completion;
 use ssdlab_ssd::drive::power::{Cut, PowerDrive, Recovery};
+use ssdlab_ssd::nand::media::Content;
 use std::fmt;
 
 /// Where the power is cut.
@@ -12,8 +14,19 @@ pub struct CutPoint {
     /// Index of the command; the number of commands means after the last.
     pub command: usize,
     /// `None`: before it is submitted. Otherwise the time after it, ns; behind the last command,
-    /// rest.
+    /// rest. Further commands may be in flight, and may be submitted in this time.
     pub inside: Option<u64>,
+    /// Whether the power is cut a second time.
+    pub again: Option<Again>,
+}
+
+/// When the power is cut a second time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Again {
+    /// Inside the recovery from the first cut, after this share of it in thousandths.
+    InRecovery(u16),
+    /// After the recovery, by this time in ns, before any command.
+    After(u64),
 }
 
 impl CutPoint {
@@ -22,16 +35,23 @@ impl CutPoint {
         CutPoint {
             command,
             inside: None,
+            again: None,
         }
     }
 }
 
 impl fmt::Display for CutPoint {
-    /// As in tokens: `12` before command #13, `12+300` 300 ns into it.
+    /// As in tokens: `12` before command #13, `12+300` 300 ns into it; `12r500` and again in the
+    /// middle of the recovery, `12a500` and again 500 ns after it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.inside {
-            None => write!(f, "{}", self.command),
-            Some(ns) => write!(f, "{}+{ns}", self.command),
+        write!(f, "{}", self.command)?;
+        if let Some(ns) = self.inside {
+            write!(f, "+{ns}")?;
+        }
+        match self.again {
+            None => Ok(()),
+            Some(Again::InRecovery(share)) => write!(f, "r{share}"),
+            Some(Again::After(ns)) => write!(f, "a{ns}"),
         }
     }
 }
@@ -45,12 +65,21 @@ pub struct Span {
     pub end: Nanos,
 }
 
-/// A stream being played, one command after the other without a pause.
+/// A command in flight.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    tag: u32,
+    index: usize,
+}
+
+/// A stream being played without a pause: a command is submitted as soon as those have completed
+/// that had completed before it when it was recorded.
 #[derive(Clone, Debug)]
 pub struct Player<'a> {
     stream: &'a Stream,
     drive: PowerDrive,
-    next: usize,
+    open: Vec<Flight>,
+    reached: Reached,
 }
 
 /// A drive after a cut and its recovery.
@@ -62,8 +91,10 @@ pub struct Aftermath {
     pub reached: Reached,
     /// Effects of the cut.
     pub cut: Cut,
-    /// What power-on did.
+    /// What power-on did, the last time.
     pub recovery: Recovery,
+    /// What the drive held between its first recovery and a cut after that.
+    pub held: Option<Vec<(u32, Content)>>,
 }
 
 impl<'a> Player<'a> {
@@ -72,7 +103,8 @@ impl<'a> Player<'a> {
         Player {
             stream,
             drive: base,
-            next: 0,
+            open: Vec::new(),
+            reached: Reached::default(),
         }
     }
 
@@ -81,16 +113,58 @@ impl<'a> Player<'a> {
         &self.drive
     }
 
-    /// Runs the next command; `None` after the last.
-    pub fn step(&mut self) -> Option<Span> {
-        let span = submit(self.stream, &mut self.drive, self.next)?;
-        self.next += 1;
-        Some(span)
+    /// Number of commands submitted.
+    pub fn submitted(&self) -> usize {
+        self.reached.submitted()
     }
 
-    /// Plays until before a command. Never goes back.
+    /// Whether all is there that the next command waits for; behind the last, that everything has
+    /// completed.
+    pub fn is_ready(&self) -> bool {
+        let next = self.submitted();
+        let is_last = next >= self.stream.commands.len();
+        let mut open = self.open.iter();
+        !open.any(|flight| is_last || self.stream.done_before(flight.index) <= next)
+    }
+
+    /// Submits the next command; false after the last.
+    pub fn submit(&mut self) -> bool {
+        let index = self.submitted();
+        let Some(recorded) = self.stream.commands.get(index) else {
+            return false;
+        };
+        let is_free = |tag: &u32| self.open.iter().all(|flight| flight.tag != *tag);
+        let tag = (0..).find(is_free).unwrap_or_default();
+        let now = self.drive.now();
+        self.drive
+            .submit(tag, &recorded.command, recorded.payload(), now);
+        self.open.push(Flight { tag, index });
+        self.reached.done.push(None);
+        true
+    }
+
+    /// Takes the next completion until a time: the index of its command, and when it came.
+    pub fn complete(&mut self, until: Nanos) -> Option<(usize, Nanos)> {
+        let Completion { tag, done, .. } = self.drive.pop_completion(until)?;
+        let at = self.open.iter().position(|flight| flight.tag == tag)?;
+        let index = self.open.remove(at).index;
+        self.reached.done[index] = Some(self.submitted() as u32);
+        Some((index, done))
+    }
+
+    /// Plays until just before a command is submitted. Never goes back.
     pub fn seek(&mut self, command: usize) {
-        while self.next < command && self.step().is_some() {}
+        loop {
+            while !self.is_ready() && self.complete(Nanos::MAX).is_some() {}
+            if self.submitted() >= command || !self.submit() {
+                return;
+            }
+        }
+    }
+
+    /// Completes everything that is in flight.
+    pub fn settle(&mut self) {
+        while self.complete(Nanos::MAX).is_some() {}
     }
 
     /// The state now, to be cut at `point`, which must not lie before it.
@@ -99,67 +173,86 @@ impl<'a> Player<'a> {
     }
 
     /// Plays on to `point`, cuts the power there and gives it back a second after the drive is
-    /// dark. Faults strike as the instant has it.
+    /// dark; the same for a second cut. Faults strike as the instant has it.
     pub fn cut_at(mut self, point: CutPoint) -> Aftermath {
         self.seek(point.command);
-        let mut reached = Reached {
-            completed: self.next,
-            submitted: self.next,
-        };
-        let mut drive = self.drive;
-        let mut at = drive.now();
+        let mut at = self.drive.now();
         if let Some(ns) = point.inside {
             let until = Nanos(at.0.saturating_add(ns));
-            if let Some(recorded) = self.stream.commands.get(self.next) {
-                drive.submit(0, &recorded.command, recorded.payload(), at);
-                reached.submitted += 1;
-            }
-            while drive.pop_completion(until).is_some() {
-                reached.completed = reached.submitted;
-            }
+            self.submit();
+            self.play_until(until);
             at = until;
         } else {
-            while drive.pop_completion(at).is_some() {}
+            while self.complete(at).is_some() {}
         }
-        let at = at.max(drive.now());
-        drive.stir_faults(at.0);
-        let cut = drive.cut(at);
-        let on = at.0 + cut.held_up.0 + 1_000_000_000;
-        let recovery = drive.power_on(Nanos(on));
+        let mut drive = self.drive;
+        let (cut, mut recovery) = cut_and_recover(&mut drive, at);
+        let mut held = None;
+        if let Some(again) = point.again.filter(|_| !recovery.dead) {
+            let (on, ready) = (recovery.at.0, recovery.ready.0);
+            let at = match again {
+                Again::InRecovery(share) => on + (ready - on) * u64::from(share.min(999)) / 1000,
+                Again::After(ns) => {
+                    drive.keep_before_cuts();
+                    ready.saturating_add(ns)
+                }
+            };
+            while drive.pop_completion(Nanos(at)).is_some() {}
+            recovery = cut_and_recover(&mut drive, Nanos(at)).1;
+            held = drive.take_before();
+        }
         Aftermath {
             drive,
-            reached,
+            reached: self.reached,
             cut,
             recovery,
+            held,
         }
     }
 
-    /// The instants inside the next command, in ns after its start, between which nothing changes
-    /// on the media: before, inside and after each program and erase.
-    pub fn instants(&self) -> Vec<u64> {
-        let mut fork = self.drive.clone();
-        let start = fork.now();
-        let is_last = self.next >= self.stream.commands.len();
-        if let Some(recorded) = self.stream.commands.get(self.next) {
-            fork.submit(0, &recorded.command, recorded.payload(), start);
+    fn play_until(&mut self, until: Nanos) {
+        loop {
+            while self.is_ready() && self.submit() {}
+            if self.complete(until).is_none() {
+                return;
+            }
         }
+    }
+
+    /// The instants from the submission of the next command to that of the one after it, in ns,
+    /// between which nothing changes on the media: before, inside and after each program and
+    /// erase.
+    pub fn instants(&self) -> Vec<u64> {
+        let mut fork = self.clone();
+        let start = fork.drive.now();
+        let is_last = !fork.submit();
         let mut edges = vec![start.0];
         let last = loop {
-            let now = fork.now().0;
-            let booked = fork.media().booked_ends().filter(|&end| end > now).min();
-            if booked.is_none() && is_last {
-                break now + 1;
-            }
-            edges.extend(booked);
-            if let Some(done) = fork.pop_completion(booked.map_or(Nanos::MAX, Nanos)) {
-                break done.done.0;
-            }
-            if booked.is_none() {
+            let now = fork.drive.now().0;
+            if !is_last && fork.is_ready() {
                 break now;
+            }
+            let booked = fork.drive.media().booked_ends();
+            let booked = booked.filter(|&end| end > now).min();
+            edges.extend(booked);
+            let done = fork.complete(booked.map_or(Nanos::MAX, Nanos));
+            edges.extend(done.map(|(_, at)| at.0));
+            if done.is_none() && booked.is_none() {
+                break now + 1;
             }
         };
         inside(&edges, start.0, last)
     }
+}
+
+/// Cuts the power, and gives it back a second after the drive is dark.
+fn cut_and_recover(drive: &mut PowerDrive, at: Nanos) -> (Cut, Recovery) {
+    let at = at.max(drive.now());
+    drive.stir_faults(at.0);
+    let cut = drive.cut(at);
+    let on = at.0 + cut.held_up.0 + 1_000_000_000;
+    let recovery = drive.power_on(Nanos(on));
+    (cut, recovery)
 }
 
 /// For each stretch between two edges its beginning, an eighth, the middle and its last ns.
@@ -177,19 +270,4 @@ fn inside(edges: &[u64], start: u64, end: u64) -> Vec<u64> {
     found.sort_unstable();
     found.dedup();
     found.into_iter().map(|at| at - start).collect()
-}
-
-/// Submits one command of the stream and waits for it.
-fn submit(stream: &Stream, drive: &mut PowerDrive, index: usize) -> Option<Span> {
-    let recorded = stream.commands.get(index)?;
-    let start = drive.now();
-    drive.submit(0, &recorded.command, recorded.payload(), start);
-    let end = drive.pop_completion(Nanos::MAX).map_or(start, |d| d.done);
-    Some(Span { start, end })
-}
-
-/// Plays the whole stream once: when each command ran.
-pub fn timeline(stream: &Stream, base: &PowerDrive) -> Vec<Span> {
-    let mut player = Player::new(stream, base.clone());
-    std::iter::from_fn(|| player.step()).collect()
 }

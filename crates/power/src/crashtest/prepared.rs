@@ -1,13 +1,14 @@
 //! A campaign and a stream together: every cut judged, failures looked into.
 
 use super::campaign::Campaign;
-use super::cuts::{self, Cuts, Token};
+use super::cuts::{self, Chosen, Cuts, Occasion, Token};
 use super::history::{History, Look, Piece, Reached};
 use super::minimise::{self, Missing};
-use super::player::{self, Aftermath, CutPoint, Player};
+use super::player::{Aftermath, Again, CutPoint, Player};
 use super::recovered::{Check, Recovered};
 use super::report::{Breach, CutResult, LostWrite, Minimal, Report, Verdict, place};
-use super::stream::Stream;
+use super::stream::{Mark, Stream};
+use super::timeline::Timeline;
 use ssdlab_base::LabError;
 use ssdlab_ssd::command::Op;
 use ssdlab_ssd::drive::power::{DataDrive, FaultKind, Power, PowerDrive};
@@ -25,6 +26,7 @@ pub struct Prepared<'a> {
     base: PowerDrive,
     honest: PowerDrive,
     history: History,
+    timeline: Timeline,
     digest: u32,
 }
 
@@ -71,6 +73,7 @@ impl Campaign {
         Ok(Prepared {
             campaign: self,
             stream,
+            timeline: Timeline::new(stream, &base),
             base,
             honest,
             history,
@@ -81,9 +84,23 @@ impl Campaign {
 
 impl<'a> Prepared<'a> {
     /// The instants, in order.
-    pub fn points(&self, cuts: Cuts) -> Vec<CutPoint> {
-        let spans = player::timeline(self.stream, &self.base);
-        cuts::choose(cuts, self.campaign.from, self.stream, &self.base, &spans)
+    pub fn points(&self, cuts: Cuts) -> Vec<Chosen> {
+        let Campaign {
+            occasions, from, ..
+        } = self.campaign;
+        cuts::choose(
+            cuts,
+            occasions,
+            *from,
+            self.stream,
+            &self.base,
+            &self.timeline,
+        )
+    }
+
+    /// Whether a token is of this campaign.
+    pub fn has(&self, token: &Token) -> bool {
+        token.digest == self.digest && token.point.command <= self.stream.commands.len()
     }
 
     /// How a cut is named.
@@ -100,7 +117,7 @@ impl<'a> Prepared<'a> {
     /// points.
     pub fn judge_all(
         &self,
-        points: &[CutPoint],
+        points: &[Chosen],
         check: &impl Check,
         each: &(impl Fn(&CutResult) + Sync),
         stop: &(impl Fn() -> bool + Sync),
@@ -133,11 +150,18 @@ impl<'a> Prepared<'a> {
     }
 
     /// Cuts one fork, recovers it, and judges.
-    fn judge(&self, fork: Player<'_>, point: CutPoint, check: &impl Check) -> CutResult {
+    fn judge(&self, fork: Player<'_>, chosen: Chosen, check: &impl Check) -> CutResult {
+        let Chosen { point, occasion } = chosen;
         let after = fork.cut_at(point);
         let look = self.look(&after);
         let mut breach = self.breach(&after, &look);
-        let marks = self.stream.marks_after(after.reached.completed);
+        let marks = self.marks_made(&after.reached);
+        let depth = after
+            .reached
+            .done
+            .iter()
+            .filter(|done| done.is_none())
+            .count();
         let mut message = None;
         if !after.recovery.dead {
             let mut recovered = Recovered {
@@ -159,6 +183,8 @@ impl<'a> Prepared<'a> {
         };
         CutResult {
             point,
+            occasion,
+            in_flight: depth,
             token: self.token(point),
             verdict,
             message,
@@ -174,7 +200,11 @@ impl<'a> Prepared<'a> {
             return Look::default();
         }
         let read = |unit| after.drive.content(unit);
-        self.history.look(after.reached, read)
+        let mut look = self.history.look(&after.reached, read);
+        if let Some(held) = &after.held {
+            self.history.look_again(held, read, &mut look);
+        }
+        look
     }
 
     fn breach(&self, after: &Aftermath, look: &Look) -> Option<Breach> {
@@ -240,23 +270,29 @@ impl<'a> Prepared<'a> {
         report
     }
 
+    /// How far the stream had come at an instant.
     fn reached(&self, point: CutPoint) -> Reached {
-        let count = self.stream.commands.len();
-        let begun = usize::from(point.inside.is_some() && point.command < count);
-        Reached {
-            completed: point.command,
-            submitted: point.command + begun,
-        }
+        let player = Player::new(self.stream, self.base.clone());
+        let point = CutPoint {
+            again: None,
+            ..point
+        };
+        player.cut_at(point).reached
+    }
+
+    fn marks_made(&self, reached: &Reached) -> &[Mark] {
+        let is_done = |index| reached.is_done(index);
+        self.stream.marks_made(reached.submitted(), is_done)
     }
 
     /// The smallest set of lost writes that still fails; `None` when lost writes alone do not.
     pub fn minimise(&self, cut: &CutResult, check: &impl Check) -> Option<Minimal> {
         let reached = self.reached(cut.point);
-        let missing = self.missing(&cut.lost, reached);
-        let marks = self.mark_texts(reached);
+        let missing = self.missing(&cut.lost, &reached);
+        let marks = self.mark_texts(&reached);
         let found = minimise::smallest(
             &cut.lost,
-            &missing.volatile(reached.completed),
+            &missing.volatile(&reached),
             self.campaign.checks_max,
             |pieces| {
                 let mut recovered = Recovered {
@@ -275,7 +311,7 @@ impl<'a> Prepared<'a> {
             ..cut.token.clone()
         };
         Some(Minimal {
-            lost: self.lost_writes(&found.pieces, reached),
+            lost: self.lost_writes(&found.pieces, &reached),
             token,
             message: found.message,
             checks: found.checks,
@@ -283,18 +319,24 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    fn missing(&self, lost: &[Piece], reached: Reached) -> Missing<'_> {
+    fn missing(&self, lost: &[Piece], reached: &Reached) -> Missing<'_> {
         let player = Player::new(self.stream, self.honest.clone());
-        Missing::new(self.stream, &self.history, player, lost, reached.submitted)
+        Missing::new(
+            self.stream,
+            &self.history,
+            player,
+            lost,
+            reached.submitted(),
+        )
     }
 
-    fn mark_texts(&self, reached: Reached) -> Vec<String> {
-        let marks = self.stream.marks_after(reached.completed).iter();
+    fn mark_texts(&self, reached: &Reached) -> Vec<String> {
+        let marks = self.marks_made(reached).iter();
         marks.map(|mark| mark.text.clone()).collect()
     }
 
     /// Pieces of one command that lie side by side are one.
-    fn lost_writes(&self, pieces: &[Piece], reached: Reached) -> Vec<LostWrite> {
+    fn lost_writes(&self, pieces: &[Piece], reached: &Reached) -> Vec<LostWrite> {
         let slot = u64::from(self.honest.config().shape.slot_bytes);
         let mut found: Vec<LostWrite> = Vec::new();
         for piece in pieces {
@@ -308,7 +350,7 @@ impl<'a> Prepared<'a> {
                 }
                 _ => {
                     let (after, before) = self.history.flushes_around(piece.command);
-                    let before = before.filter(|&flush| (flush as usize) < reached.submitted);
+                    let before = before.filter(|&flush| (flush as usize) < reached.submitted());
                     found.push(LostWrite {
                         command: piece.command,
                         offset: from,
@@ -327,8 +369,7 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// When the token is of another stream, drive or faults.
     pub fn replay(&self, token: &Token, check: &impl Check) -> Result<CutResult, LabError> {
-        let commands = self.stream.commands.len();
-        if token.digest != self.digest || token.point.command > commands {
+        if !self.has(token) {
             return Err(LabError::refused(
                 format!("{token} is of another stream, drive or faults"),
                 format!("tokens of this campaign end in -{:08x}", self.digest),
@@ -336,18 +377,24 @@ impl<'a> Prepared<'a> {
         }
         let Some(pieces) = &token.missing else {
             let player = Player::new(self.stream, self.base.clone());
-            return Ok(self.judge(player, token.point, check));
+            let chosen = Chosen {
+                point: token.point,
+                occasion: occasion(token.point),
+            };
+            return Ok(self.judge(player, chosen, check));
         };
         let reached = self.reached(token.point);
         let mut recovered = Recovered {
-            drive: self.missing(pieces, reached).drive(pieces),
-            marks: self.mark_texts(reached),
+            drive: self.missing(pieces, &reached).drive(pieces),
+            marks: self.mark_texts(&reached),
             token: token.clone(),
         };
         let marks = recovered.marks.len();
         let message = run_check(check, &mut recovered).err();
         Ok(CutResult {
             point: token.point,
+            occasion: occasion(token.point),
+            in_flight: reached.done.iter().filter(|done| done.is_none()).count(),
             token: token.clone(),
             verdict: match message {
                 Some(_) => Verdict::Application,
@@ -361,17 +408,26 @@ impl<'a> Prepared<'a> {
     }
 }
 
+/// What a cut is meant to strike, as far as a token says it.
+fn occasion(point: CutPoint) -> Occasion {
+    match point.again {
+        None => Occasion::Any,
+        Some(Again::InRecovery(_)) => Occasion::Recovery,
+        Some(Again::After(_)) => Occasion::AfterRecovery,
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The next point and the state before it.
-fn take<'a>(feed: &Mutex<Feed<'a>>, points: &[CutPoint]) -> Option<(usize, Player<'a>)> {
+fn take<'a>(feed: &Mutex<Feed<'a>>, points: &[Chosen]) -> Option<(usize, Player<'a>)> {
     let mut feed = lock(feed);
     let index = feed.next;
     let point = points.get(index)?;
     feed.next += 1;
-    feed.player.seek(point.command);
+    feed.player.seek(point.point.command);
     Some((index, feed.player.fork()))
 }
 
@@ -391,13 +447,15 @@ fn run_check(check: &impl Check, recovered: &mut Recovered) -> Result<(), String
 pub(super) fn summary(stream: &Stream) -> String {
     let count = |op| stream.count(op);
     format!(
-        "{} commands: {} writes ({}), {} flushes, {} trims, {} write zeroes; {} marks",
+        "{} commands: {} writes ({}), {} flushes, {} trims, {} write zeroes; {} marks; \
+         queue depth {}",
         stream.commands.len(),
         count(Op::Write),
         ssdlab_ssd::Bytes(stream.bytes_written()),
         count(Op::Flush),
         count(Op::Trim),
         count(Op::WriteZeroes),
-        stream.marks.len()
+        stream.marks.len(),
+        stream.depth()
     )
 }

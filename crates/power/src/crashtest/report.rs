@@ -1,8 +1,8 @@
 //! Results of a campaign, for people.
 
-use super::cuts::Token;
+use super::cuts::{Occasion, Token};
 use super::history::Piece;
-use super::player::CutPoint;
+use super::player::{Again, CutPoint};
 use super::stream::Stream;
 use ssdlab_ssd::drive::power::{BrokenPromise, FaultKind, Promise, SectorClass};
 use std::fmt;
@@ -55,6 +55,10 @@ pub struct Breach {
 pub struct CutResult {
     /// Where.
     pub point: CutPoint,
+    /// What it was meant to strike.
+    pub occasion: Occasion,
+    /// Commands in flight then.
+    pub in_flight: usize,
     /// How to run it again.
     pub token: Token,
     /// Who is to blame.
@@ -274,11 +278,22 @@ impl fmt::Display for Breach {
 /// A cut in words: `inside FLUSH #13 (3.2 ms after its start)`.
 pub fn place(stream: &Stream, point: CutPoint) -> String {
     let what = stream.describe(point.command);
-    match point.inside {
+    let first = match point.inside {
         None => format!("before {what}"),
         Some(ns) if point.command >= stream.commands.len() => {
             format!("{} behind the last command", ssdlab_ssd::Nanos(ns))
         }
         Some(ns) => format!("inside {what}, {} after its start", ssdlab_ssd::Nanos(ns)),
+    };
+    match point.again {
+        None => first,
+        Some(Again::InRecovery(share)) => {
+            let percent = f64::from(share) / 10.0;
+            format!("{first}, and again at {percent} % of the recovery")
+        }
+        Some(Again::After(ns)) => {
+            let after = ssdlab_ssd::Nanos(ns);
+            format!("{first}, and again {after} after the recovery")
+        }
     }
 }

@@ -56,6 +56,8 @@ pub struct Recorded {
     pub command: Command,
     /// Data of a write.
     pub bytes: Option<SlotBytes>,
+    /// Number of commands that were submitted while it was in flight.
+    pub overtaken: u32,
 }
 
 impl Recorded {
@@ -68,13 +70,16 @@ impl Recorded {
 /// Mark of the writes that the application took for acknowledged at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Commands that had completed.
+    /// Commands that had been submitted.
     pub after: usize,
+    /// Those of them that were still in flight, by index: it relies on none of them.
+    pub open: Vec<u32>,
     /// Its text.
     pub text: String,
 }
 
-/// Commands of an application in order, each completed before the next.
+/// Commands of an application, in the order in which they were submitted. The next is submitted
+/// as soon as those have completed that the application had waited for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stream {
     /// The commands. Number k of reports is the k-th, from 1.
@@ -84,10 +89,39 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The marks made when `commands` had completed.
-    pub fn marks_after(&self, commands: usize) -> &[Mark] {
-        let count = self.marks.partition_point(|mark| mark.after <= commands);
-        &self.marks[..count]
+    /// The marks made when `submitted` commands were submitted and those had completed for which
+    /// `is_done` holds.
+    pub fn marks_made(&self, submitted: usize, is_done: impl Fn(usize) -> bool) -> &[Mark] {
+        let mut from = 0;
+        let is_made = |mark: &Mark| {
+            // It relies on all that the mark before it relies on.
+            let mut relied = (from..mark.after).filter(|&at| !mark.open.contains(&(at as u32)));
+            from = mark
+                .open
+                .first()
+                .map_or(mark.after, |&first| first as usize);
+            mark.after <= submitted && relied.all(&is_done)
+        };
+        let first_left = self.marks.iter().map(is_made).position(|is_made| !is_made);
+        &self.marks[..first_left.unwrap_or(self.marks.len())]
+    }
+
+    /// Index of the first command that was submitted after this one had completed.
+    pub fn done_before(&self, index: usize) -> usize {
+        index + 1 + self.commands[index].overtaken as usize
+    }
+
+    /// The largest number of commands in flight at once.
+    pub fn depth(&self) -> usize {
+        let mut ends = BTreeMap::new();
+        let (mut open, mut most) = (0, 0);
+        for index in 0..self.commands.len() {
+            open -= ends.remove(&index).unwrap_or(0);
+            open += 1;
+            most = most.max(open);
+            *ends.entry(self.done_before(index)).or_insert(0) += 1;
+        }
+        most
     }
 
     /// Host bytes written.
@@ -105,14 +139,19 @@ impl Stream {
     /// A digest of every command and mark.
     pub fn digest(&self) -> u64 {
         let mut hash = XxHash3_64::with_seed(0);
-        for Recorded { command, bytes } in &self.commands {
+        for recorded in &self.commands {
+            let Recorded { command, bytes, .. } = recorded;
             hash.write(&[command.op as u8, u8::from(command.fua)]);
+            hash.write(&recorded.overtaken.to_le_bytes());
             hash.write(&command.offset.to_le_bytes());
             hash.write(&command.len.to_le_bytes());
             hash.write(bytes.as_deref().unwrap_or_default());
         }
         for mark in &self.marks {
             hash.write(&(mark.after as u64).to_le_bytes());
+            mark.open
+                .iter()
+                .for_each(|at| hash.write(&at.to_le_bytes()));
             hash.write(mark.text.as_bytes());
         }
         hash.finish()
@@ -145,7 +184,11 @@ impl Stream {
     }
 
     fn push(&mut self, command: Command, bytes: Option<SlotBytes>) {
-        self.commands.push(Recorded { command, bytes });
+        self.commands.push(Recorded {
+            command,
+            bytes,
+            overtaken: 0,
+        });
     }
 }
 
@@ -157,6 +200,8 @@ pub struct Disk {
     slot: u64,
     slots: BTreeMap<u64, Box<[u8]>>,
     stream: Stream,
+    /// Commands in flight, by index, in order.
+    open: Vec<u32>,
 }
 
 impl Disk {
@@ -167,6 +212,7 @@ impl Disk {
             slot: config.shape.slot_bytes.into(),
             slots: BTreeMap::new(),
             stream: Stream::default(),
+            open: Vec::new(),
         }
     }
 
@@ -175,12 +221,33 @@ impl Disk {
     pub fn mark(&mut self, text: impl Into<String>) {
         self.stream.marks.push(Mark {
             after: self.stream.commands.len(),
+            open: self.open.clone(),
             text: text.into(),
         });
     }
 
-    /// What was recorded.
-    pub fn into_stream(self) -> Stream {
+    /// Number of commands so far.
+    pub fn submitted(&self) -> u32 {
+        self.stream.commands.len() as u32
+    }
+
+    /// Leaves the commands from that index on in flight, until [`Disk::complete`].
+    pub fn leave_open(&mut self, from: u32) {
+        self.open.extend(from..self.submitted());
+    }
+
+    /// Completes a command that is in flight.
+    pub fn complete(&mut self, index: u32) {
+        self.open.retain(|&open| open != index);
+        let overtaken = self.submitted() - 1 - index;
+        self.stream.commands[index as usize].overtaken = overtaken;
+    }
+
+    /// What was recorded; what is in flight completes now.
+    pub fn into_stream(mut self) -> Stream {
+        for index in std::mem::take(&mut self.open) {
+            self.complete(index);
+        }
         self.stream
     }
 
@@ -347,9 +414,35 @@ mod tests {
         disk.mark("one");
         let stream = disk.into_stream();
         assert_eq!(stream.commands.len(), 2);
-        assert_eq!(stream.marks_after(1).len(), 1);
-        assert_eq!(stream.marks_after(2)[1].text, "one");
+        let after = |count| stream.marks_made(count, |index| index < count);
+        assert_eq!(after(1).len(), 1);
+        assert_eq!(after(2)[1].text, "one");
         assert_eq!(stream.describe(1), "write #2, 512 B at 1048576");
+    }
+
+    /// A mark relies on what had completed when it was made, and on nothing in flight.
+    #[test]
+    fn commands_in_flight_are_known() {
+        let mut disk = disk();
+        for at in 0..3 {
+            disk.write(at * 4096, &[1; 4096], false).unwrap();
+            disk.leave_open(at as u32);
+        }
+        disk.complete(1);
+        disk.mark("one is done");
+        disk.flush().unwrap();
+        disk.complete(0);
+        disk.mark("two are done");
+        let stream = disk.into_stream();
+        let overtaken: Vec<u32> = stream.commands.iter().map(|r| r.overtaken).collect();
+        assert_eq!((overtaken, stream.depth()), (vec![3, 1, 1, 0], 3));
+        assert_eq!(stream.marks[0].open, [0, 2]);
+        let made = |done: &[usize]| stream.marks_made(4, |index| done.contains(&index)).len();
+        assert_eq!(
+            [made(&[0, 3]), made(&[1]), made(&[1, 3]), made(&[0, 1, 3])],
+            [0, 1, 1, 2]
+        );
+        assert_eq!(stream.marks_made(2, |_| true).len(), 0);
     }
 
     #[test]

@@ -95,6 +95,11 @@ impl Serving {
         &self.drive
     }
 
+    /// Why nothing is acknowledged, or what else must be mended soon.
+    pub fn trouble(&self) -> Option<String> {
+        self.drive.status().trouble
+    }
+
     /// What people type to use the drive, a line each.
     pub fn how_to_attach(&self) -> Vec<String> {
         let mut lines = Vec::new();

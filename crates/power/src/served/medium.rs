@@ -50,6 +50,14 @@ impl Medium {
         }
     }
 
+    /// Why a checkpoint was put off, if it was.
+    pub fn put_off(&self) -> Option<&str> {
+        match self {
+            Medium::Memory(_) => None,
+            Medium::Directory(dir) => dir.put_off(),
+        }
+    }
+
     /// The power was cut.
     pub fn keep_cut(&mut self) -> Result<(), LabError> {
         match self {

@@ -255,7 +255,7 @@ impl Store for ServedDrive {
     }
 
     fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
-        let state = self.lock();
+        let mut state = self.lock();
         state.ready()?;
         Ok(state.extents(offset, length, max))
     }

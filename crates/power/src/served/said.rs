@@ -14,6 +14,9 @@ pub fn describe(event: &str, status: &PowerStatus) -> String {
         (false, _, Some(why)) => writeln!(text, "power is off: cut {cuts}, {}", at_what(why)),
         (false, ..) => writeln!(text, "power is off"),
     };
+    if let Some(why) = &status.trouble {
+        let _ = writeln!(text, "  {why}");
+    }
     if !status.powered
         && let Some(cut) = &status.cut
     {

@@ -4,7 +4,7 @@ use super::ServedDrive;
 use ssdlab_base::LabError;
 use ssdlab_base::huge_pages::expect_small_pieces;
 use ssdlab_drives::catalogue;
-use ssdlab_drives::keep::directory::{DriveDir, Safety};
+use ssdlab_drives::keep::directory::{DriveDir, Safety, refuse_if_too_big};
 use ssdlab_drives::scaling::sized;
 use ssdlab_ssd::drive::power::{DataDrive, Power, Recovery};
 use ssdlab_ssd::{Bytes, DriveConfig};
@@ -19,6 +19,8 @@ pub struct Opened {
     pub name: String,
     /// Size, state and recovery, in a line.
     pub about: String,
+    /// What was found of a kill or a crash, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// A new drive of the catalogue in memory, of `size` bytes or as the catalogue has it. Nothing of
@@ -33,6 +35,7 @@ pub fn in_memory(name: &str, size: Option<u64>, power: Power) -> Result<Opened, 
         None => config,
     };
     let (name, bytes) = (config.name.clone(), Bytes(config.user_bytes));
+    refuse_if_too_big(&config)?;
     expect_to_hold(&config);
     let data = DataDrive::new(config, power);
     let data = data.map_err(|error| LabError::refused(error.to_string(), ""))?;
@@ -40,6 +43,7 @@ pub fn in_memory(name: &str, size: Option<u64>, power: Power) -> Result<Opened, 
         drive: ServedDrive::in_memory(data),
         name,
         about: format!("{bytes}, new, in memory: nothing of it is kept"),
+        notes: Vec::new(),
     })
 }
 
@@ -52,10 +56,12 @@ pub fn in_directory(path: &Path, power: Power, safety: Safety) -> Result<Opened,
     expect_to_hold(dir.drive().config());
     let about = about(&dir, &recovery);
     let name = dir.drive().config().name.clone();
+    let notes = dir.notes().to_vec();
     Ok(Opened {
         drive: ServedDrive::in_directory(dir),
         name,
         about,
+        notes,
     })
 }
 

@@ -28,6 +28,8 @@ pub(super) struct State {
     rng: Rng,
     /// Why nothing works any more: what holds the data failed.
     broken: Option<String>,
+    /// Why nothing is acknowledged until there is room again.
+    full: Option<String>,
     /// Shut down, for good.
     closed: bool,
 }
@@ -51,6 +53,7 @@ impl State {
             status,
             rng: cut_shares(seed),
             broken: None,
+            full: None,
             closed: false,
             medium,
         }
@@ -61,12 +64,14 @@ impl State {
         self.rng = cut_shares(seed);
     }
 
-    /// Whether commands can be taken.
-    pub fn ready(&self) -> Result<(), StoreError> {
-        match &self.broken {
-            Some(why) => Err(StoreError::Io(why.clone())),
-            None if self.status.powered => Ok(()),
-            None => Err(StoreError::Off),
+    /// Whether commands can be taken. Where there was no room for the last, it looks for some.
+    pub fn ready(&mut self) -> Result<(), StoreError> {
+        if self.full.is_some() || self.broken.is_some() {
+            self.settle()?;
+        }
+        match self.status.powered {
+            true => Ok(()),
+            false => Err(StoreError::Off),
         }
     }
 
@@ -78,8 +83,22 @@ impl State {
         PowerStatus {
             nand_ops: Some(self.medium.drive().media().booked_count()),
             armed: self.trigger.armed().cloned(),
+            trouble: self.trouble(),
             ..self.status.clone()
         }
+    }
+
+    /// Why nothing is acknowledged, or what else must be mended soon.
+    fn trouble(&self) -> Option<String> {
+        let why = match (&self.broken, &self.full) {
+            (Some(why), _) if !self.closed => format!("nothing is acknowledged any more: {why}"),
+            (_, Some(why)) => format!("nothing is acknowledged until there is room: {why}"),
+            _ => {
+                let why = self.medium.put_off()?;
+                format!("no room for a checkpoint, the logs grow on: {why}")
+            }
+        };
+        Some(why)
     }
 
     pub fn arm(&mut self, at: Option<CutAt>) {
@@ -261,8 +280,9 @@ impl State {
 
     /// Called before any command since the last call is acknowledged.
     ///
-    /// Once something could not be kept, nothing is acknowledged any more: what another connection
-    /// waits for may have been in what was lost.
+    /// Where there is no room, nothing is acknowledged until there is: what was done since waits,
+    /// in order. Once something could not be kept for another reason, nothing is acknowledged any
+    /// more: what another connection waits for may have been in what was lost.
     pub fn settle(&mut self) -> Result<(), StoreError> {
         if let Some(why) = &self.broken {
             return Err(StoreError::Io(why.clone()));
@@ -272,11 +292,17 @@ impl State {
     }
 
     fn kept(&mut self, kept: Result<(), LabError>) -> Result<(), StoreError> {
-        kept.map_err(|error| {
-            let why = error.to_string();
-            self.broken = Some(why.clone());
-            StoreError::Io(why)
-        })
+        let Err(error) = kept else {
+            self.full = None;
+            return Ok(());
+        };
+        let why = error.to_string();
+        if error.is_out_of_room() {
+            self.full = Some(why.clone());
+            return Err(StoreError::NoSpace(why));
+        }
+        self.broken = Some(why.clone());
+        Err(StoreError::Io(why))
     }
 
     // Power.
@@ -352,6 +378,8 @@ impl State {
         if self.status.powered {
             return Ok(());
         }
+        let kept = self.settle();
+        kept.map_err(|error| PowerError::Broken(error.to_string()))?;
         let recovery = self.medium.power_on();
         let recovery = recovery.map_err(|error| PowerError::Broken(error.to_string()))?;
         if recovery.dead {

@@ -100,7 +100,7 @@ impl<'a> Conversation<'a> {
     /// notes of the session are kept under `name`.
     ///
     /// # Errors
-    /// When the stream fails, or the drive cannot settle what was done.
+    /// When the stream fails.
     pub fn transmit<S: Read + Write>(
         mut self,
         session: Session,
@@ -125,51 +125,53 @@ fn run_requests<S: Read + Write>(
     stream: &mut S,
     input: &mut Input,
 ) -> io::Result<()> {
-    let (mut out, mut payload) = (Vec::new(), Vec::new());
-    let mut batched = 0;
+    let (mut replies, mut payload) = (Replies::default(), Vec::new());
     loop {
         let Some(head) = input.ready().first_chunk::<REQUEST_BYTES>() else {
-            send(executor, stream, &mut out)?;
-            if receive(stream, input, [&mut out, &mut payload])? == 0 {
+            replies.send(executor, stream)?;
+            if receive(stream, input, [&mut replies.out, &mut payload])? == 0 {
                 return Ok(());
             }
             continue;
         };
         let Some(request) = Request::parse(head) else {
-            return send(executor, stream, &mut out);
+            return replies.send(executor, stream);
         };
         if request.command == CMD_DISC {
             executor.notes.said_goodbye = true;
-            return send(executor, stream, &mut out);
+            return replies.send(executor, stream);
         }
         let bytes = request.payload() as usize;
         let whole = REQUEST_BYTES + bytes;
         if request.length > KEEP_BYTES as u32 && matches!(request.command, CMD_READ | CMD_WRITE) {
             input.take(REQUEST_BYTES);
-            send(executor, stream, &mut out)?;
+            replies.send(executor, stream)?;
             run_large(executor, budget, &request, stream, input)?;
-        } else if let Some(from) = input.ready().get(REQUEST_BYTES..whole) {
-            executor.run(&request, from, &mut out);
+            continue;
+        }
+        if let Some(from) = input.ready().get(REQUEST_BYTES..whole) {
+            executor.run(&request, from, &mut replies.out);
             input.take(whole);
         } else if whole <= READ_BYTES {
-            send(executor, stream, &mut out)?;
-            if receive(stream, input, [&mut out, &mut payload])? == 0 {
+            replies.send(executor, stream)?;
+            if receive(stream, input, [&mut replies.out, &mut payload])? == 0 {
                 return Ok(());
             }
+            continue;
         } else {
             input.take(REQUEST_BYTES);
-            send(executor, stream, &mut out)?;
+            replies.send(executor, stream)?;
             input.collect(stream, bytes, &mut payload)?;
-            executor.run(&request, &payload, &mut out);
+            executor.run(&request, &payload, &mut replies.out);
             payload.clear();
         }
-        batched += 1;
-        if out.len() >= BATCH_BYTES || batched >= BATCH_REQUESTS {
-            send(executor, stream, &mut out)?;
-            batched = 0;
+        replies.cookies.push(request.cookie);
+        if replies.out.len() >= BATCH_BYTES || replies.cookies.len() >= BATCH_REQUESTS {
+            replies.send(executor, stream)?;
         }
     }
 }
+
 /// Runs a read or write of more than [`KEEP_BYTES`], if there is memory for it.
 fn run_large<S: Read + Write>(
     executor: &mut Executor<'_>,
@@ -179,7 +181,7 @@ fn run_large<S: Read + Write>(
     input: &mut Input,
 ) -> io::Result<()> {
     let bytes = request.payload() as usize;
-    let mut out = Vec::new();
+    let mut replies = Replies::default();
     let share = budget.take(request.length as usize);
     let refusal = if request.length > PAYLOAD_MAX {
         let text = format!("more than {PAYLOAD_MAX} bytes in one request");
@@ -193,13 +195,14 @@ fn run_large<S: Read + Write>(
     if let Some((number, text)) = refusal {
         input.skip(stream, bytes)?;
         executor.notes.errors += 1;
-        executor.refuse(request.cookie, number, &text, &mut out);
+        executor.refuse(request.cookie, number, &text, &mut replies.out);
     } else {
         let mut payload = Vec::new();
         input.collect(stream, bytes, &mut payload)?;
-        executor.run(request, &payload, &mut out);
+        executor.run(request, &payload, &mut replies.out);
     }
-    send(executor, stream, &mut out)
+    replies.cookies.push(request.cookie);
+    replies.send(executor, stream)
 }
 
 /// Receives more bytes. While the client is silent, it gives back the memory of its buffers.
@@ -220,15 +223,29 @@ fn receive<S: Read>(
     }
 }
 
-/// Sends the pending replies once the drive has settled what they acknowledge.
-fn send<S: Write>(executor: &Executor<'_>, stream: &mut S, out: &mut Vec<u8>) -> io::Result<()> {
-    if out.is_empty() {
-        return Ok(());
+/// Replies that were not sent yet.
+#[derive(Default)]
+struct Replies {
+    out: Vec<u8>,
+    /// Of the requests that they answer.
+    cookies: Vec<u64>,
+}
+
+impl Replies {
+    /// Sends them once the drive has settled what they acknowledge. Where it cannot, all of them
+    /// are its error: what one reads may be what another wrote.
+    fn send<S: Write>(&mut self, executor: &mut Executor<'_>, stream: &mut S) -> io::Result<()> {
+        if self.out.is_empty() {
+            return Ok(());
+        }
+        if let Err(error) = executor.drive.settle() {
+            executor.refuse_all(&self.cookies, error, &mut self.out);
+        }
+        stream.write_all(&self.out)?;
+        stream.flush()?;
+        self.cookies.clear();
+        self.out.clear();
+        self.out.shrink_to(KEEP_BYTES);
+        Ok(())
     }
-    executor.drive.settle().map_err(io::Error::other)?;
-    stream.write_all(out)?;
-    stream.flush()?;
-    out.clear();
-    out.shrink_to(KEEP_BYTES);
-    Ok(())
 }

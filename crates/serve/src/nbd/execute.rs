@@ -33,7 +33,7 @@ impl From<StoreError> for Failure {
             StoreError::Off => ESHUTDOWN,
             StoreError::ReadOnly => EPERM,
             StoreError::OutOfRange { .. } => EINVAL,
-            StoreError::NoSpace => ENOSPC,
+            StoreError::NoSpace(_) => ENOSPC,
             StoreError::Unsupported => ENOTSUP,
             StoreError::Io(_) => EIO,
         };
@@ -72,6 +72,16 @@ impl Executor<'_> {
             reply::error(out, cookie, number, text);
         } else {
             reply::simple(out, cookie, number);
+        }
+    }
+
+    /// Refuses all requests whose replies were not sent: what they did could not be kept.
+    pub fn refuse_all(&mut self, cookies: &[u64], error: StoreError, out: &mut Vec<u8>) {
+        let Failure(number, text) = error.into();
+        out.clear();
+        self.notes.errors += cookies.len() as u64;
+        for &cookie in cookies {
+            self.refuse(cookie, number, &text, out);
         }
     }
 

@@ -30,6 +30,8 @@ pub struct FtlConfig {
     pub trim_queued: bool,
     /// Controller time of each TRIM, in addition to the overhead of every command.
     pub trim_time: Nanos,
+    /// Source of the map after a power failure, on drives that hold data.
+    pub recovery: RecoverBy,
     /// Seed of random draws (policies that sample).
     pub seed: u64,
 }
@@ -45,8 +47,23 @@ image_of!(FtlConfig {
     idle_after,
     trim_queued,
     trim_time,
+    recovery,
     seed
 });
+
+/// Source of the map after a power failure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum RecoverBy {
+    /// The spare areas of all data on media.
+    #[default]
+    Scan = 0,
+    /// Map pages and the map journal, which hold the map itself; spare areas only of the pages
+    /// programmed since the last journal page.
+    Journal = 1,
+}
+
+image_of_choice!(RecoverBy { Scan, Journal });
 
 impl Default for FtlConfig {
     /// A flat map without NAND work, greedy reclaim, no pSLC cache.
@@ -62,6 +79,7 @@ impl Default for FtlConfig {
             idle_after: Nanos::from_millis(500),
             trim_queued: true,
             trim_time: Nanos::ZERO,
+            recovery: RecoverBy::Scan,
             seed: 0,
         }
     }

@@ -11,8 +11,8 @@ mod wear;
 pub use curve::Curve;
 
 pub use ftl::{
-    FtlConfig, JournalConfig, MappingConfig, MappingKind, Pace, ReclaimConfig, SlcConfig, SlcFull,
-    SpareArea,
+    FtlConfig, JournalConfig, MappingConfig, MappingKind, Pace, ReclaimConfig, RecoverBy,
+    SlcConfig, SlcFull, SpareArea,
 };
 pub use nand::{NandConfig, NandTiming, Suspend};
 pub use wear::{EndOfLife, LevellingConfig, RBER_UNITY, UNITY, WearConfig};
@@ -153,6 +153,11 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+/// Minimum number of pages of the map journal.
+pub(crate) const JOURNAL_PAGES: u32 = 16;
+/// Bytes of an entry of the map's directory, and of the root.
+const DIRECTORY_ENTRY_BYTES: u64 = 4;
+
 /// Map values from here up point into the write buffer, not to media.
 pub(crate) const MEDIA_SLOTS_MAX: u64 = 0xFF00_0000;
 /// Most slots a write buffer may have.
@@ -181,23 +186,71 @@ impl DriveConfig {
             // Its map has superblocks of its own.
             0
         } else if journal.entry_bytes > 0 || journal.commit_map_programs > 0 {
-            16 * u64::from(self.shape.page_bytes / self.shape.slot_bytes)
+            let page_slots = self.shape.page_bytes / self.shape.slot_bytes;
+            u64::from(self.journal_pages()) * u64::from(page_slots)
         } else {
             0
         }
     }
 
-    /// Mapping units of map kept on media (checkpoints, or a map that is not all in DRAM), at
-    /// hidden addresses beyond the journal's.
-    pub fn map_slots(&self) -> u64 {
-        let mapping = &self.ftl.mapping;
-        let on_media = matches!(mapping.kind, MappingKind::Cached | MappingKind::Tree)
-            || self.ftl.journal.checkpoint_pages > 0;
-        if !on_media {
-            return 0;
+    /// Pages of the map journal, which is written as a ring. Recovery by the journal needs all
+    /// changes that a leaf lacks to be in it: two cycles of checkpoints, or without checkpoints as
+    /// many pages as make eight leaves due with each page at most.
+    pub(crate) fn journal_pages(&self) -> u32 {
+        if !self.recovers_by_journal() {
+            return JOURNAL_PAGES;
         }
-        let bytes = self.user_slots() * u64::from(mapping.entry_bytes);
+        let wanted = match self.ftl.journal.checkpoint_pages {
+            0 => self.leaf_slots().div_ceil(8),
+            cycle => 2 * u64::from(cycle),
+        };
+        wanted.clamp(JOURNAL_PAGES.into(), 1 << 20) as u32
+    }
+
+    /// Mapping units of map kept on media (checkpoints, a map that is not all in DRAM, or one that
+    /// recovery needs), at hidden addresses beyond the journal's.
+    pub fn map_slots(&self) -> u64 {
+        let kind = self.ftl.mapping.kind;
+        let on_media = matches!(kind, MappingKind::Cached | MappingKind::Tree)
+            || self.ftl.journal.checkpoint_pages > 0
+            || self.recovers_by_journal();
+        if on_media {
+            self.leaf_slots() + self.directory_slots()
+        } else {
+            0
+        }
+    }
+
+    /// Mapping units of the map itself on media.
+    pub(crate) fn leaf_slots(&self) -> u64 {
+        let bytes = self.user_slots() * u64::from(self.ftl.mapping.entry_bytes);
         bytes.div_ceil(u64::from(self.shape.slot_bytes))
+    }
+
+    /// Mapping units of the map's directory, the place of each leaf and journal page: only drives
+    /// that recover by their journal need it on media.
+    pub(crate) fn directory_slots(&self) -> u64 {
+        if self.recovers_by_journal() {
+            let slots = self.leaf_slots() + self.journal_slots();
+            let bytes = slots * DIRECTORY_ENTRY_BYTES;
+            bytes.div_ceil(u64::from(self.shape.slot_bytes))
+        } else {
+            0
+        }
+    }
+
+    /// Bytes of the root in each journal page: the places of the directory's pages.
+    pub(crate) fn root_bytes(&self) -> u64 {
+        if self.recovers_by_journal() {
+            DIRECTORY_ENTRY_BYTES * self.directory_slots()
+        } else {
+            0
+        }
+    }
+
+    /// Whether the map after a power failure comes from the journal.
+    pub fn recovers_by_journal(&self) -> bool {
+        self.ftl.recovery == RecoverBy::Journal
     }
 
     /// Number of mapped addresses: the host's and the hidden ones.

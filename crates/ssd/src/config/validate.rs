@@ -34,6 +34,7 @@ impl DriveConfig {
         self.validate_timing()?;
         self.validate_sides()?;
         self.validate_ftl()?;
+        self.validate_recovery()?;
         self.validate_logs()?;
         if self.ftl.mapping.kind.is_block_mapped() {
             self.validate_block_mapped()?;
@@ -230,6 +231,33 @@ impl DriveConfig {
             })
     }
 
+    /// Recovery by the journal needs one that holds every change of the map.
+    fn validate_recovery(&self) -> Result<(), ConfigError> {
+        if !self.recovers_by_journal() {
+            return Ok(());
+        }
+        let journal = &self.ftl.journal;
+        let require = |ok, allowed: &str| require(ok, "recovery", "\"journal\"", allowed);
+        require(
+            !self.ftl.mapping.kind.is_block_mapped(),
+            "\"scan\" is allowed: a block-mapped drive (mapping \"block\" or \"hybrid\") has no \
+             journal of single slots; the spare areas give the segment of each superblock",
+        )?;
+        require(
+            journal.entry_bytes > 0 && journal.commit_map_programs > 0,
+            "it is allowed with journal_entry and commit_map_programs of more than zero: without \
+             a journal entry for each change, and a journal page for each commit, the journal does \
+             not hold the map",
+        )?;
+        let entries = u64::from(self.shape.page_bytes).saturating_sub(self.root_bytes());
+        require(
+            2 * self.root_bytes() <= u64::from(self.shape.page_bytes)
+                && entries >= u64::from(journal.entry_bytes),
+            "it is allowed if the root (4 B for each mapping unit of the directory) takes at most \
+             half of a journal page; a larger mapping_unit or page makes it smaller",
+        )
+    }
+
     fn validate_logs(&self) -> Result<(), ConfigError> {
         let logs = self.ftl.mapping.log_superblocks;
         let (fits, allowed) = if self.ftl.mapping.kind == MappingKind::Hybrid {
@@ -381,13 +409,17 @@ impl DriveConfig {
     fn validate_map_writes(&self, unit: u64, needed: u64, usable: u64) -> Result<(), ConfigError> {
         let journal = &self.ftl.journal;
         let page = self.shape.page_bytes;
+        let page = page - self.root_bytes() as u32;
         let Some(entries) = page.checked_div(journal.entry_bytes) else {
             return Ok(());
         };
-        let checkpoint = self
-            .map_slots()
-            .checked_div(journal.checkpoint_pages.into());
-        let per_page = u128::from(unit + checkpoint.unwrap_or(0));
+        let slots = self.map_slots();
+        let checkpoint = slots.checked_div(journal.checkpoint_pages.into());
+        let mut per_page = u128::from(unit + checkpoint.unwrap_or(0));
+        if self.recovers_by_journal() {
+            // A page of the ring is written again only when no leaf needs it any more.
+            per_page += u128::from(unit + slots.div_ceil(u64::from(self.journal_pages() - 1)));
+        }
         let moved = 2 * per_page * u128::from(needed);
         require(
             moved < u128::from(entries) * u128::from(usable - needed),

@@ -1,6 +1,7 @@
 //! Power failure: the state that a translation layer loses, and its recovery.
 //!
-//! Recovery uses only the content of the media, step by step, and books the reads it needs:
+//! Recovery uses only the content of the media, step by step, and books the reads it needs. By a
+//! scan (a page-mapped layer may recover by its journal instead):
 //!
 //! 1. the first page of every programmed block: which superblocks are in use, and their age;
 //! 2. the map on media (checkpoint or map pages), where the layer keeps one;
@@ -12,7 +13,7 @@
 //! decide, so that recovery can be interrupted and restarted any number of times.
 
 use super::translation::{Found, Translation};
-use crate::config::DriveConfig;
+use crate::config::{DriveConfig, JOURNAL_PAGES, RecoverBy};
 use crate::nand::media::{CutDamage, Media, Page, SlotContent};
 use crate::nand::{Gear, Mode, Nand, Purpose, Recorder, Reliability, UnitPlace, UsedArray};
 use std::collections::BTreeMap;
@@ -28,6 +29,24 @@ pub struct RecoveryStep {
     pub end: u64,
 }
 
+/// The state of a translation layer that a recovery restores from media.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecoveredState {
+    /// Slot of each address, hidden ones included, plus one; zero: none.
+    pub map: Vec<u32>,
+    /// Valid slots of each superblock.
+    pub valid: Vec<u32>,
+    /// State of each superblock: its number in the layer's list of states, mode and stream or
+    /// segment.
+    pub superblocks: Vec<[u32; 3]>,
+    /// Next row of each block.
+    pub rows: Vec<u32>,
+    /// Free superblocks and other lists of the layer, each in order.
+    pub lists: Vec<Vec<u32>>,
+    /// Place in the ring of the next journal page.
+    pub journal_next: u32,
+}
+
 /// A translation layer over media that keep data.
 pub trait Recoverable: Translation<Gear = Recorder> {
     /// Cuts power now; see [`Gear::cut`].
@@ -37,7 +56,9 @@ pub trait Recoverable: Translation<Gear = Recorder> {
     /// Addresses whose newest content is only in the buffer, oldest first.
     fn buffered(&self) -> Vec<u32>;
     /// Discards all state but the media and recovers it, from `from` on.
-    fn recover(&mut self, config: &DriveConfig, from: u64) -> Vec<RecoveryStep>;
+    fn recover(&mut self, config: &DriveConfig, by: RecoverBy, from: u64) -> Vec<RecoveryStep>;
+    /// The state that recovery restores.
+    fn recovered_state(&self) -> RecoveredState;
     /// The media.
     fn media(&self) -> &Media {
         self.nand().media().expect("this gear keeps media")
@@ -148,6 +169,42 @@ pub(super) fn survey<G: Gear>(nand: &Nand<G>) -> Vec<Seen> {
     seen
 }
 
+/// The rows that are read to find the end of each block in use: its first row, its last, and those
+/// of a binary search between them.
+pub(super) fn block_ends<G: Gear>(nand: &Nand<G>) -> Vec<(UnitPlace, bool)> {
+    let dies = nand.geometry.die_count;
+    let mut probes = Vec::new();
+    let blocks = nand.media().map_or(&[][..], Media::blocks);
+    for (number, block) in (0..).zip(blocks) {
+        let Some(first) = block.pages.first() else {
+            continue;
+        };
+        let used = block.pages.len() as u32;
+        let mut probe = |row| {
+            let unit = UnitPlace {
+                superblock: number / dies,
+                row,
+                die: number % dies,
+                mode: first.mode,
+            };
+            probes.push((unit, row < used));
+            row < used
+        };
+        probe(0);
+        let (mut low, mut high) = (0, nand.rows(first.mode));
+        let mut row = high - 1;
+        while high - low > 1 {
+            if probe(row) {
+                low = row;
+            } else {
+                high = row;
+            }
+            row = low.midpoint(high);
+        }
+    }
+    probes
+}
+
 /// Books the reads of recovery; each step begins when the previous one has ended.
 pub(super) struct Steps {
     at: u64,
@@ -161,17 +218,30 @@ impl Steps {
     }
 
     /// Reads the units of one step.
-    fn read<G: Gear>(&mut self, nand: &mut Nand<G>, name: &'static str, units: &[UnitPlace]) {
+    pub fn read<G: Gear>(&mut self, nand: &mut Nand<G>, name: &'static str, units: &[UnitPlace]) {
         let mut end = self.at;
         for &unit in units {
             end = end.max(nand.read(self.at, unit, 0, Purpose::Map));
         }
-        self.at = end;
-        self.list.push(RecoveryStep {
-            name,
-            operations: units.len() as u64,
-            end,
-        });
+        self.add(name, units.len() as u64, end);
+    }
+
+    /// Reads rows that may be erased: each with whether it is programmed.
+    pub fn probe<G: Gear>(
+        &mut self,
+        nand: &mut Nand<G>,
+        name: &'static str,
+        units: &[(UnitPlace, bool)],
+    ) {
+        let mut end = self.at;
+        for &(unit, programmed) in units {
+            end = end.max(if programmed {
+                nand.read(self.at, unit, 0, Purpose::Map)
+            } else {
+                nand.read_blank(self.at, unit.die, unit.row, 0)
+            });
+        }
+        self.add(name, units.len() as u64, end);
     }
 
     /// End of the last step.
@@ -230,8 +300,9 @@ pub(super) fn read_media<G: Gear>(
         }
     }
     journal.sort_by_key(|&(seq, _)| seq);
-    // The journal is a ring of sixteen pages; older entries are in the map.
-    let recent = journal.split_off(journal.len().saturating_sub(16));
+    // The journal is a ring; older entries are in the map.
+    let ring = JOURNAL_PAGES as usize;
+    let recent = journal.split_off(journal.len().saturating_sub(ring));
     let journal: Vec<UnitPlace> = recent.into_iter().map(|(_, unit)| unit).collect();
     let map_units: Vec<UnitPlace> = map_pages
         .into_iter()

@@ -107,6 +107,7 @@ fn shapes() -> Vec<DriveConfig> {
 fn all() -> Vec<DriveConfig> {
     let mut list = kinds::all();
     list.extend(block_mapped());
+    list.extend(kinds::small());
     let map = |c: &&DriveConfig| c.ftl.mapping.kind != MappingKind::Flat;
     let mut protected: Vec<DriveConfig> = list.iter().step_by(5).cloned().collect();
     protected.extend(list.iter().filter(map).cloned());

@@ -1,7 +1,10 @@
 //! A host that writes at random, cuts the power at random, and consults the oracle.
 
 use crate::kinds::commands::Mix;
-use ssdlab_ssd::drive::power::{Cut, Fault, Lie, Oracle, Power, PowerDrive, Recovery, Report};
+use ssdlab_ssd::config::RecoverBy;
+use ssdlab_ssd::drive::power::{
+    Cut, Fault, Lie, Oracle, Power, PowerDrive, RecoveredState, Recovery, Report,
+};
 use ssdlab_ssd::nand::Purpose;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, DriveConfig, Nanos, Op};
@@ -44,6 +47,11 @@ pub struct Found {
     pub cuts: u64,
     pub broken: u64,
     pub dead: bool,
+    /// Cuts after which both kinds of recovery were compared.
+    pub compared: u64,
+    /// Number of blocks of the drives, and of their erases.
+    pub blocks: u64,
+    pub erases: u64,
     /// Sectors that read as an older value after a recovery.
     pub older: u64,
     /// Cuts by occasion; one may have several.
@@ -53,11 +61,15 @@ pub struct Found {
 }
 
 impl Found {
+    /// Adds the findings of another drive.
     pub fn add(&mut self, other: &Found) {
         self.cuts += other.cuts;
         self.broken += other.broken;
         self.dead |= other.dead;
         self.older += other.older;
+        self.compared += other.compared;
+        self.blocks += other.blocks;
+        self.erases += other.erases;
         for (name, count) in &other.met {
             *self.met.entry(name.clone()).or_default() += count;
         }
@@ -101,6 +113,19 @@ impl Found {
     }
 }
 
+/// The first difference between two recovered states.
+fn differ(one: &RecoveredState, other: &RecoveredState) -> String {
+    let mut map = (0..).zip(one.map.iter().zip(&other.map));
+    if let Some((address, (one, other))) = map.find(|(_, (one, other))| one != other) {
+        return format!("address {address} at {one} and at {other}");
+    }
+    let rest = |state: &RecoveredState| RecoveredState {
+        map: Vec::new(),
+        ..state.clone()
+    };
+    format!("{:?} and {:?}", rest(one), rest(other))
+}
+
 pub struct Rig {
     pub drive: PowerDrive,
     pub oracle: Oracle,
@@ -112,6 +137,7 @@ pub struct Rig {
     recovery: Recovery,
     found: Found,
     name: String,
+    power: Power,
 }
 
 impl Rig {
@@ -121,7 +147,8 @@ impl Rig {
             ..Power::default()
         };
         Rig {
-            drive: PowerDrive::new(config.clone(), power).expect("valid"),
+            drive: PowerDrive::new(config.clone(), power.clone()).expect("valid"),
+            power,
             oracle: Oracle::new(config.shape.slot_bytes, config.buffer.protected),
             rng: Rng::named(seed, "cuts"),
             mix: Mix::new(config, seed),
@@ -139,9 +166,10 @@ impl Rig {
             hold: Some(hold),
             ..Power::default()
         };
-        let drive = PowerDrive::new(config.clone(), power).expect("valid");
+        let drive = PowerDrive::new(config.clone(), power.clone()).expect("valid");
         Rig {
             drive,
+            power,
             ..Rig::new(config, seed, &[])
         }
     }
@@ -255,6 +283,12 @@ impl Rig {
             found.meet(&in_step(step), true);
         }
         let at = Nanos(at.0 + cut.held_up.0 + 1_000_000_000);
+        if self.drive.config().recovers_by_journal() {
+            self.compare(at);
+        }
+        if self.found.cuts % 8 == 1 && !self.drive.has_faults() {
+            self.compare_stored(at);
+        }
         self.recovery = self.drive.power_on(at);
         self.found.dead = self.recovery.dead;
         if !self.found.dead
@@ -262,6 +296,38 @@ impl Rig {
         {
             self.found.broken += 1;
             self.first(format!("check: {what}"));
+        }
+    }
+
+    /// A drive made from the stored media and SMART state recovers the same state: nothing else
+    /// survives a cut.
+    fn compare_stored(&mut self, at: Nanos) {
+        let events = self.drive.all_events();
+        let config = self.drive.config().clone();
+        let (smart, by) = (self.drive.smart(), config.ftl.recovery);
+        let made = PowerDrive::stored(config, self.power.clone(), &smart, events, Vec::new());
+        let made = made.expect("possible").recovered_by(by, at).0;
+        let kept = self.drive.recovered_by(by, at).0;
+        if made != kept {
+            self.found.broken += 1;
+            self.first(format!(
+                "recovery from stored media: {}",
+                differ(&kept, &made)
+            ));
+        }
+    }
+
+    /// Both kinds of recovery restore the same state.
+    fn compare(&mut self, at: Nanos) {
+        let recovered = |by| self.drive.recovered_by(by, at).0;
+        let (scan, journal) = (recovered(RecoverBy::Scan), recovered(RecoverBy::Journal));
+        self.found.compared += 1;
+        if scan != journal {
+            self.found.broken += 1;
+            self.first(format!(
+                "recovery by scan and by journal: {}",
+                differ(&scan, &journal)
+            ));
         }
     }
 
@@ -298,6 +364,9 @@ impl Rig {
         while self.found.cuts < cuts && self.found.broken == 0 && !self.found.dead {
             self.round();
         }
+        let geometry = self.drive.config().geometry();
+        self.found.blocks = u64::from(geometry.die_count * geometry.superblock_count);
+        self.found.erases = self.drive.counters().nand_erases;
         self.found
     }
 }

@@ -7,7 +7,7 @@ pub mod commands;
 pub mod random;
 
 use ssdlab_ssd::config::{
-    DriveConfig, MappingConfig, MappingKind, Pace, SlcConfig, SlcFull, SpareArea,
+    DriveConfig, MappingConfig, MappingKind, Pace, RecoverBy, SlcConfig, SlcFull, SpareArea,
 };
 use ssdlab_ssd::ftl::policies::{Separation, VICTIM_POLICIES, VictimChoice};
 use ssdlab_ssd::nand::reliability::LevellingConfig;
@@ -204,6 +204,88 @@ pub fn all() -> Vec<DriveConfig> {
         }
     }
     list
+}
+
+/// Changes of each kind to [`little`].
+const SMALL: [Change; 11] = [
+    ("small", |_| {}),
+    ("small, journal", |c| c.ftl.recovery = RecoverBy::Journal),
+    ("small, journal of few entries", few_entries),
+    ("small, journal of few entries, protected", |c| {
+        few_entries(c);
+        c.buffer.protected = true;
+    }),
+    ("small, journal, checkpoints", |c| {
+        c.ftl.recovery = RecoverBy::Journal;
+        c.ftl.journal.entry_bytes = 64;
+        c.ftl.journal.checkpoint_pages = 3;
+    }),
+    ("small, journal, protected", |c| {
+        c.ftl.recovery = RecoverBy::Journal;
+        c.buffer.protected = true;
+    }),
+    ("journal, leaves of eight", |c| {
+        c.ftl.recovery = RecoverBy::Journal;
+        c.shape.page_bytes = 512;
+        c.shape.slot_bytes = 512;
+        c.shape.pages_per_block = 24;
+        c.shape.blocks_per_plane = 48;
+        c.buffer.bytes = 16 * 512;
+        c.ftl.mapping.entry_bytes = 64;
+        c.user_bytes = 1_100 * 512;
+    }),
+    ("small, journal, pslc", |c| {
+        c.ftl.recovery = RecoverBy::Journal;
+        c.ftl.slc.superblocks = 2;
+        c.ftl.journal.commit_closes_word_lines = false;
+    }),
+    ("small, journal, cached map", |c| {
+        c.ftl.recovery = RecoverBy::Journal;
+        mapping(c, MappingKind::Cached, 1);
+        c.ftl.journal.checkpoint_pages = 8;
+    }),
+    ("small, block map", |c| {
+        c.ftl.mapping.kind = MappingKind::Block;
+        c.ftl.journal.commit_closes_word_lines = false;
+    }),
+    ("small, hybrid map", |c| {
+        c.ftl.mapping.kind = MappingKind::Hybrid;
+        c.ftl.mapping.log_superblocks = 2;
+        c.ftl.journal.commit_closes_word_lines = false;
+    }),
+];
+
+/// A journal page with every fifteen changes, beside other work on four dies.
+fn few_entries(c: &mut DriveConfig) {
+    c.ftl.recovery = RecoverBy::Journal;
+    c.ftl.journal.entry_bytes = 256;
+    c.shape.dies_per_channel = 2;
+    c.user_bytes = 90 * SLOT;
+}
+
+/// So small that a campaign of some dozens of cuts reuses every block several times.
+fn little() -> DriveConfig {
+    let mut c = DriveConfig::tiny();
+    c.shape.planes_per_die = 1;
+    c.shape.page_bytes = 4096;
+    c.shape.blocks_per_plane = 16;
+    c.ftl.slc.superblocks = 0;
+    c.user_bytes = 48 * SLOT;
+    c
+}
+
+/// Every kind of small drive.
+pub fn small() -> Vec<DriveConfig> {
+    let make = |(name, change): &Change| {
+        let mut config = little();
+        config.name = (*name).into();
+        change(&mut config);
+        if let Err(error) = config.validate() {
+            panic!("{name}: {error}");
+        }
+        config
+    };
+    SMALL.iter().map(make).collect()
 }
 
 /// Whether reads also affect later operations (through the part of the map in DRAM): then both

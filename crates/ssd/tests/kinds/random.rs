@@ -2,7 +2,7 @@
 
 use ssdlab_ssd::config::{
     BufferConfig, DriveConfig, EnergyConfig, FtlConfig, HostConfig, JournalConfig, MappingConfig,
-    MappingKind, Pace, ReclaimConfig, SlcConfig, SlcFull, SpareArea,
+    MappingKind, Pace, ReclaimConfig, RecoverBy, SlcConfig, SlcFull, SpareArea,
 };
 use ssdlab_ssd::ftl::policies::{SEPARATIONS, VICTIM_POLICIES, VictimChoice};
 use ssdlab_ssd::geometry::Shape;
@@ -135,6 +135,7 @@ fn ftl(rng: &mut Rng, media_bytes: u64) -> FtlConfig {
         idle_after: Nanos(between(rng, 1, 20_000_000)),
         trim_queued: rng.percent(60),
         trim_time: micros(rng, 200),
+        recovery: RecoverBy::Scan,
         seed: rng.next_u64(),
     }
 }

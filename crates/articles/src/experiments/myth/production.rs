@@ -144,7 +144,7 @@ impl<'a> Server<'a> {
     ) -> Result<Server<'a>, LabError> {
         let config = settings
             .scale
-            .apply(&scale::with(FLASH, &remedy.set())?.config);
+            .apply(&scale::with(FLASH, &remedy.set())?.config)?;
         let mut host = Host::new(config)?.watching(stop);
         let user = host.config().user_bytes;
         let files = Files::new(user, settings.used_pct, remedy.trims(), settings.seed);

@@ -42,7 +42,7 @@ pub(super) fn cost(
     let mut all = Vec::new();
     for (name, set, trims) in kinds {
         let config = scale::with(FLASH, set)?.config;
-        let mut host = Host::new(settings.scale.apply(&config))?.watching(stop);
+        let mut host = Host::new(settings.scale.apply(&config)?)?.watching(stop);
         let user = host.config().user_bytes;
         host.run(
             DEPTH,

@@ -45,7 +45,7 @@ pub(super) fn run(
     health: &mut Health,
     stop: &AtomicBool,
 ) -> Result<Vec<(Pass, Points)>, LabError> {
-    let config = settings.scale.apply(&scale::with(FLASH, &[])?.config);
+    let config = settings.scale.apply(&scale::with(FLASH, &[])?.config)?;
     let new = Host::new(config)?.watching(stop);
     let mut host = new.clone();
     let seed = settings.seed;

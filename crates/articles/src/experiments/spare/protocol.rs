@@ -131,18 +131,18 @@ pub(super) fn play(
     times.len() as f64 / times.iter().sum::<f64>()
 }
 
-/// The second pass: every LBA in order again, `random_pct` of the bytes of the pass in random
-/// writes of one mapping unit between.
-pub(super) fn second_pass(host: &Host<'_>, random_pct: u64, rng: &mut Rng) -> Vec<Command> {
+/// The second pass: every LBA in order again, `random` of 1000 bytes of the pass in random writes
+/// of one mapping unit between.
+pub(super) fn second_pass(host: &Host<'_>, random: u64, rng: &mut Rng) -> Vec<Command> {
     let slot = u64::from(host.config().shape.slot_bytes);
     let slots = host.config().user_slots();
     let mut all = Vec::new();
     let mut owed = 0;
     for write in fill(host.config().user_bytes, 0) {
-        owed += u64::from(write.len) * random_pct;
+        owed += u64::from(write.len) * random;
         all.push(write);
-        while owed >= slot * (100 - random_pct) {
-            owed -= slot * (100 - random_pct);
+        while owed >= slot * (1000 - random) {
+            owed -= slot * (1000 - random);
             all.push(Command::write(rng.below(slots) * slot, slot as u32));
         }
     }
@@ -154,18 +154,18 @@ pub(super) struct States<'a> {
     /// Secure erased.
     pub new: Host<'a>,
     pub full: Host<'a>,
-    /// After a second pass, by the percentage of its bytes at random.
+    /// After a second pass, by its random bytes of 1000.
     passes: Vec<(u64, Host<'a>)>,
     /// After random writes alone, by eighths of the user capacity.
     dirt: Vec<(u64, Host<'a>)>,
     dirty_waf: [f64; 2],
 }
 
-/// Percentage of the second pass's bytes in random writes. The article says "some"; of the shares
+/// Random writes of 1000 bytes of the second pass. The article says "some"; of the shares
 /// tried this one comes nearest to its 3 points in the heavy trace: calibrated.
-const SOME_PCT: u64 = 8;
+const SOME: u64 = 85;
 /// The shares that the result has besides.
-const SHARES_PCT: [u64; 8] = [0, 2, 4, 6, 7, SOME_PCT, 9, 10];
+const SHARES: [u64; 9] = [0, 20, 40, 60, 80, SOME, 90, 95, 100];
 /// Random writes alone after the fill, in eighths of the user capacity.
 const DIRT: [u64; 4] = [1, 2, 4, 8];
 
@@ -176,7 +176,7 @@ impl<'a> States<'a> {
         settings: &Settings,
         stop: &'a AtomicBool,
     ) -> Result<States<'a>, LabError> {
-        States::some(name, &[], settings, (&SHARES_PCT, &DIRT), stop)
+        States::some(name, &[], settings, (&SHARES, &DIRT), stop)
     }
 
     /// New, full, after passes with these shares, and after these eighths of random writes alone.
@@ -187,7 +187,7 @@ impl<'a> States<'a> {
         (shares, dirt): (&[u64], &[u64]),
         stop: &'a AtomicBool,
     ) -> Result<States<'a>, LabError> {
-        let config = settings.scale.apply(&scale::with(name, set)?.config);
+        let config = settings.scale.apply(&scale::with(name, set)?.config)?;
         let new = Host::new(config)?.watching(stop);
         let mut full = new.clone();
         full.run(DEPTH, fill(new.config().user_bytes, 0));
@@ -203,7 +203,7 @@ impl<'a> States<'a> {
             let mut rng = Rng::named(settings.seed, "spare: second pass");
             let writes = second_pass(&now, *share, &mut rng);
             let waf = now.run(DEPTH, writes).waf.unwrap_or(0.0);
-            if *share == SOME_PCT {
+            if *share == SOME {
                 states.dirty_waf[0] = waf;
             }
             states.passes.push((*share, now));
@@ -227,7 +227,7 @@ impl<'a> States<'a> {
 
     /// Full, and after the second pass.
     pub fn dirty(&self) -> &Host<'a> {
-        let some = self.passes.iter().find(|(share, _)| *share == SOME_PCT);
+        let some = self.passes.iter().find(|(share, _)| *share == SOME);
         some.map_or(&self.full, |(_, host)| host)
     }
 
@@ -247,7 +247,7 @@ impl<'a> States<'a> {
 }
 
 /// The shares that every other experiment needs of the second pass.
-pub(super) const SOME: [u64; 1] = [SOME_PCT];
+pub(super) const SOME_ALONE: [u64; 1] = [SOME];
 
 pub(super) fn drive_runs(
     name: &str,
@@ -272,9 +272,9 @@ pub(super) fn drive_runs(
         let dirty_pct = kept(states.dirty());
         let by_share = &mut runs.by_share[index];
         for (share, host) in &states.passes {
-            let some = *share == SOME_PCT;
+            let some = *share == SOME;
             let point = if some { dirty_pct } else { kept(host) };
-            by_share.push((*share as f64, point));
+            by_share.push((*share as f64 / 10.0, point));
         }
         let by_dirt = &mut runs.by_dirt[index];
         by_dirt.push((0.0, full_pct));
@@ -298,7 +298,7 @@ pub(super) fn compress(
     stop: &AtomicBool,
 ) -> Result<Vec<Compressed>, LabError> {
     let name = "sandforce-sf1200-120gb";
-    let config = settings.scale.apply(&scale::with(name, &[])?.config);
+    let config = settings.scale.apply(&scale::with(name, &[])?.config)?;
     let mut all = Vec::new();
     for compress_pct in [0, DESKTOP_COMPRESS_PCT, 88] {
         let mut host = Host::new(config.clone())?.watching(stop);

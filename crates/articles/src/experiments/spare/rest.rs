@@ -1,6 +1,6 @@
 //! What a rest does for a dirty drive that reclaims in the background.
 
-use super::protocol::{DRIVES, SOME, Settings, States, WEIGHTS, play};
+use super::protocol::{DRIVES, SOME_ALONE, Settings, States, WEIGHTS, play};
 use crate::experiments::host::{Health, Host};
 use crate::experiments::scale;
 use crate::outcome::Points;
@@ -32,11 +32,11 @@ pub(super) struct Round {
 const PAUSE: Nanos = Nanos::from_secs(600);
 
 /// Background reclaim as assumed: it goes on until half of the superblocks are free that are spare
-/// when every LBA is written.
-fn background(name: &str, settings: &Settings) -> Result<String, LabError> {
+/// when every LBA is written; scaling keeps that share.
+fn background(name: &str) -> Result<String, LabError> {
     let plain = scale::with(name, &[])?.config;
-    let superblocks = settings.scale.apply(&plain).shape.blocks_per_plane;
-    let spare = f64::from(superblocks) * plain.nominal_op() / (1.0 + plain.nominal_op());
+    let spare =
+        f64::from(plain.shape.blocks_per_plane) * plain.nominal_op() / (1.0 + plain.nominal_op());
     let free = (spare / 2.0) as u32;
     Ok(format!("ftl.idle_free_superblocks={free}"))
 }
@@ -48,10 +48,10 @@ pub(super) fn intel(
     stop: &AtomicBool,
 ) -> Result<Vec<Round>, LabError> {
     let name = DRIVES[2];
-    let set = background(name, settings)?;
+    let set = background(name)?;
     let mut both = Vec::new();
     for set in [&[set.as_str()][..], &[]] {
-        let states = States::some(name, set, settings, (&SOME, &[8]), stop)?;
+        let states = States::some(name, set, settings, (&SOME_ALONE, &[8]), stop)?;
         both.push(rounds(&states, settings, health));
     }
     let pairs = both[0].iter().zip(&both[1]);
@@ -109,8 +109,8 @@ pub(super) fn rested(
 ) -> Result<[Points; 2], LabError> {
     let mut kept: Vec<Points> = Vec::new();
     for name in &DRIVES[..2] {
-        let set = background(name, settings)?;
-        let states = States::some(name, &[set.as_str()], settings, (&SOME, &[8]), stop)?;
+        let set = background(name)?;
+        let states = States::some(name, &[set.as_str()], settings, (&SOME_ALONE, &[8]), stop)?;
         for weight in &WEIGHTS {
             let new = play(&states.new, weight, settings, health);
             let mut points = Vec::new();

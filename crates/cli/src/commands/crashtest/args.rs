@@ -45,12 +45,22 @@ pub struct Crashtest {
     /// --resume: another mark of what was recorded, while there are no results.
     #[arg(long, value_name = "TEXT")]
     pub after_mark: Option<String>,
-    /// Which drive: a name of the catalogue or a TOML file.
+    /// What cuts are to strike: any, recovery (again inside it), after-recovery (again right after
+    /// it), reclaim, map (repeatable; the first has a double share).
+    /// [default: all]
+    #[arg(long, value_name = "OCCASION", conflicts_with = "exhaustive")]
+    pub on: Vec<String>,
+    /// Which drive: a name of the catalogue, a TOML file, or a saved drive.
     #[arg(long, value_name = "NAME", default_value = "consumer-sata-1tb")]
     pub drive: String,
-    /// Bytes that it offers: fewer or more blocks of the same drive.
-    #[arg(long, value_name = "SIZE", default_value = "256MiB")]
-    pub size: String,
+    /// Bytes that it offers: fewer or more blocks of the same drive; not of a saved drive.
+    /// [default: 256MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// The drive is new, or full of earlier data that it moves about; mixed: every fourth cut is on
+    /// a full one. A saved drive is always full.
+    #[arg(long, value_parser = ["new", "full", "mixed"], default_value = "mixed")]
+    pub age: String,
     /// Fault of the drive, always or N times in a thousand: ignores-flush:300
     /// (repeatable).
     #[arg(long, value_name = "NAME[:PER_MILLE]")]
@@ -67,13 +77,13 @@ pub struct Crashtest {
     pub out: PathBuf,
     /// Go on with the campaign in --out where it was stopped.
     #[arg(long, conflicts_with_all = ["workload", "check", "replay", "stream", "cuts",
-        "exhaustive", "drive", "size", "fault", "seed", "no_file", "timeout",
+        "exhaustive", "on", "drive", "size", "age", "fault", "seed", "no_file", "timeout",
         "minimise"])]
     pub resume: bool,
     /// Run one cut of the campaign in --out again; --check may be another.
     #[arg(long, value_name = "TOKEN", conflicts_with_all = ["workload", "stream", "cuts",
-        "exhaustive", "after_mark", "drive", "size", "fault", "seed", "no_file", "timeout",
-        "minimise", "export_dm_log_writes"])]
+        "exhaustive", "on", "after_mark", "drive", "size", "age", "fault", "seed", "no_file",
+        "timeout", "minimise", "export_dm_log_writes"])]
     pub replay: Option<String>,
     /// Also write the recorded stream in the format of Linux' dm-log-writes.
     #[arg(long, value_name = "FILE")]

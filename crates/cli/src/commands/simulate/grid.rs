@@ -34,7 +34,7 @@ pub fn grid(args: &Simulate, settings: &[Setting]) -> Result<Exit, Failure> {
     let (dir, existing) = run_dir(&args.output(), "sweep", Utc::now());
     let _reserved = Reserved::new(&dir, existing)?;
     let stop = stop_on_signal()?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = ssdlab_base::parallel::cores();
     let bar = sweep_bar(sweep.points.len(), args.quiet);
     let began = Instant::now();
     let rows = sweep.run(args.jobs.unwrap_or(cores), &stop, |row| {

@@ -6,8 +6,8 @@ use crate::catalogue::tables::FtlTable;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::config::{
-    FtlConfig, JournalConfig, MappingConfig, MappingKind, Pace, ReclaimConfig, SlcConfig, SlcFull,
-    SpareArea,
+    FtlConfig, JournalConfig, MappingConfig, MappingKind, Pace, ReclaimConfig, RecoverBy,
+    SlcConfig, SlcFull, SpareArea,
 };
 use ssdlab_ssd::ftl::policies::{Separation, VictimChoice};
 
@@ -69,6 +69,13 @@ pub(super) fn config(r: &Reader<'_>, t: &FtlTable) -> Result<FtlConfig, LabError
             Some(time) => r.time("ftl.trim_time", &time.value)?,
             None => Nanos::ZERO,
         },
+        recovery: choose(
+            r,
+            "ftl.recovery",
+            t.recovery.as_ref(),
+            &[("scan", RecoverBy::Scan), ("journal", RecoverBy::Journal)],
+            RecoverBy::Scan,
+        )?,
         seed: 0,
     })
 }

@@ -1,6 +1,7 @@
 //! A checkpoint that is written while the drive goes on: a large one takes seconds to minutes, and
 //! clients would take the drive for dead.
 
+use super::file::Place;
 use super::frames::Frames;
 use super::stored::{Snapshot, remove_others, write_checkpoint};
 use ssdlab_base::LabError;
@@ -17,12 +18,11 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// Begins to write `snapshot` as checkpoint `number` of the directory, and with `sync` to disk;
-    /// then removes what came before it. The log of that number has begun; `ended` is the one
-    /// before.
+    /// Begins to write `snapshot` as the checkpoint of this log, and with `sync` to disk; then
+    /// removes what came before it. The log has begun with this chain; `ended` is the one before.
     pub fn begin(
         path: &Path,
-        number: u64,
+        log: (Place, u64),
         (snapshot, ended): (Snapshot, Frames),
         sync: bool,
     ) -> Result<Background, LabError> {
@@ -31,7 +31,8 @@ impl Background {
         let write = move || {
             // What was said in it takes long to forget, and large files to be removed.
             drop(ended);
-            let bytes = write_checkpoint(&path, number, snapshot, (sync, &stopped))?;
+            let bytes = write_checkpoint(&path, log, snapshot, (sync, &stopped))?;
+            let number = log.0.number;
             remove_others(&path, number, number..=u64::MAX)?;
             Ok(bytes)
         };

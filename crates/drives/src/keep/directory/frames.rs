@@ -1,88 +1,124 @@
-//! Files of frames: each a length, a checksum and a record, appended in one write.
+//! Files of frames, in the form of [`super::file`]: written, and read to their end or to the first
+//! byte that is damaged.
 
+use super::file::{FrameHead, HEAD, Kind, MARK, PAYLOAD_MAX, Place, VERSION};
 use super::records::{Record, Said};
 use ssdlab_base::LabError;
 use ssdlab_ssd::image::{Reader, Writer};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_64;
 
-/// Bytes before a frame's payload.
-const HEAD: usize = 12;
-/// Longest payload: a whole buffer of a large drive fits.
-const PAYLOAD_MAX: u32 = 1 << 30;
+/// Room for pending frames that is kept.
+const KEEP_BYTES: usize = 4 << 20;
 
 /// A file of frames that grows.
 #[derive(Debug)]
 pub struct Frames {
     path: PathBuf,
     file: File,
+    place: Place,
+    /// Of whole frames in the file, its head included.
     bytes: u64,
-    frame: Vec<u8>,
+    /// Frames, pending ones included, and the chain behind them.
+    count: u64,
+    chain: u64,
+    /// Bytes that are on disk.
+    synced: u64,
+    /// Frames that are not in the file yet.
+    pending: Vec<u8>,
     said: Said,
-    /// Why nothing can be appended any more: what follows a broken frame is not read.
+    /// Why nothing can be written any more.
     broken: Option<String>,
 }
 
 impl Frames {
-    /// A new, empty file; an old one of that name is gone.
-    pub fn create(path: &Path) -> Result<Frames, LabError> {
-        Frames::at(path, 0, Said::default())
-    }
-
-    /// A file that holds `bytes` bytes of whole frames, in which `said` was said; what follows
-    /// them is cut off.
-    pub fn open(path: &Path, bytes: u64, said: Said) -> Result<Frames, LabError> {
-        Frames::at(path, bytes, said)
-    }
-
-    fn at(path: &Path, bytes: u64, said: Said) -> Result<Frames, LabError> {
-        let failed = |error| LabError::file("opening", path, error);
-        let mut options = File::options();
-        options.create(true).truncate(false).write(true);
-        let mut file = options.open(path).map_err(failed)?;
-        file.set_len(bytes).map_err(failed)?;
-        file.seek(SeekFrom::Start(bytes)).map_err(failed)?;
+    /// A new file without frames; an old one of that name is gone. One that cannot be written
+    /// leaves nothing.
+    pub fn create(path: &Path, place: Place, chain: u64) -> Result<Frames, LabError> {
+        let file = File::create(path).map_err(|e| LabError::file("creating", path, e))?;
+        if let Err(error) = file.write_all_at(&place.head(chain), 0) {
+            let _ = std::fs::remove_file(path);
+            return Err(LabError::file("writing", path, error));
+        }
         Ok(Frames {
             path: path.to_owned(),
             file,
-            bytes,
-            frame: Vec::new(),
-            said,
+            place,
+            bytes: HEAD as u64,
+            count: 0,
+            chain,
+            synced: 0,
+            pending: Vec::new(),
+            said: Said::default(),
             broken: None,
         })
     }
 
-    /// Bytes of whole frames.
+    /// The file in which `found` was found; what is behind that is cut off.
+    pub fn open(path: &Path, place: Place, found: Found) -> Result<Frames, LabError> {
+        let failed = |error| LabError::file("opening", path, error);
+        let file = File::options().write(true).open(path).map_err(failed)?;
+        file.set_len(found.bytes).map_err(failed)?;
+        Ok(Frames {
+            path: path.to_owned(),
+            file,
+            place,
+            bytes: found.bytes,
+            count: found.count,
+            chain: found.chain,
+            synced: found.synced.min(found.bytes),
+            pending: Vec::new(),
+            said: found.said,
+            broken: None,
+        })
+    }
+
+    /// Which file it is.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Bytes of the file, pending ones not counted.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Appends a record, in one write.
-    ///
-    /// # Errors
-    /// When it cannot be written; nothing can be appended then any more.
-    pub fn append(&mut self, record: &Record) -> Result<(), LabError> {
-        if let Some(why) = &self.broken {
-            let hint = "what was acknowledged is kept: make room, and open the directory again";
-            return Err(LabError::refused(why.clone(), hint));
-        }
-        let done = self.try_append(record);
-        if let Err(error) = &done {
-            self.broken = Some(error.to_string());
-        }
-        done
+    /// Frames, pending ones included.
+    pub fn count(&self) -> u64 {
+        self.count
     }
 
-    fn try_append(&mut self, record: &Record) -> Result<(), LabError> {
-        self.frame.clear();
-        self.frame.resize(HEAD, 0);
-        let mut out = Writer::new(&mut self.frame);
+    /// The chain behind the last frame.
+    pub fn chain(&self) -> u64 {
+        self.chain
+    }
+
+    /// Bytes that are on disk for certain.
+    pub fn synced(&self) -> u64 {
+        self.synced
+    }
+
+    /// Adds a record to those that [`Frames::commit`] writes.
+    ///
+    /// # Errors
+    /// When it is too long; nothing can be added then any more.
+    pub fn append(&mut self, record: &Record) -> Result<(), LabError> {
+        self.is_sound()?;
+        let done = self.encode(record);
+        self.breaks(done)
+    }
+
+    fn encode(&mut self, record: &Record) -> Result<(), LabError> {
+        let begin = self.pending.len();
+        self.pending.resize(begin + HEAD, 0);
+        let mut out = Writer::new(&mut self.pending);
         let saved = record.save(&mut out, &mut self.said);
         let saved = saved.and_then(|()| out.flush());
         saved.map_err(|error| LabError::refused(error.to_string(), ""))?;
-        let payload = &self.frame[HEAD..];
+        let payload = &self.pending[begin + HEAD..];
         let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
         if length > PAYLOAD_MAX {
             return Err(LabError::refused(
@@ -90,73 +126,340 @@ impl Frames {
                 "",
             ));
         }
-        let sum = XxHash3_64::oneshot(payload);
-        self.frame[..4].copy_from_slice(&length.to_le_bytes());
-        self.frame[4..HEAD].copy_from_slice(&sum.to_le_bytes());
-        let written = self.file.write_all(&self.frame);
-        written.map_err(|error| LabError::file("writing", &self.path, error))?;
-        self.bytes += self.frame.len() as u64;
+        let head = FrameHead {
+            length,
+            number: self.count,
+            chain: self.chain,
+            synced: self.synced,
+            sum: XxHash3_64::oneshot(payload),
+        };
+        let (head, chain) = head.bytes(self.place);
+        self.pending[begin..begin + HEAD].copy_from_slice(&head);
+        (self.count, self.chain) = (self.count + 1, chain);
         Ok(())
     }
 
-    /// Nothing is appended any more.
+    /// Writes what is pending, in one piece; returns whether there was anything.
+    ///
+    /// # Errors
+    /// When it cannot be written. Where there is no room it stays pending, and may be tried again.
+    pub fn commit(&mut self) -> Result<bool, LabError> {
+        self.is_sound()?;
+        if self.pending.is_empty() {
+            return Ok(false);
+        }
+        let written = self.file.write_all_at(&self.pending, self.bytes);
+        let written = written.map_err(|error| LabError::file("writing", &self.path, error));
+        self.breaks(written)?;
+        self.bytes += self.pending.len() as u64;
+        self.pending.clear();
+        self.pending.shrink_to(KEEP_BYTES);
+        Ok(true)
+    }
+
+    /// Everything that was committed is on disk.
+    pub fn sync(&mut self) -> Result<(), LabError> {
+        self.is_sound()?;
+        let synced = self.file.sync_data();
+        if let Err(error) = synced {
+            // The system may have dropped what it could not write: no second try can know.
+            let error = LabError::file("syncing", &self.path, error);
+            self.give_up(error.to_string());
+            return Err(error);
+        }
+        self.synced = self.bytes;
+        Ok(())
+    }
+
+    /// Nothing is written any more.
     pub fn give_up(&mut self, why: String) {
         self.broken = Some(why);
     }
 
-    /// Everything is on disk.
-    pub fn sync(&mut self) -> Result<(), LabError> {
-        let synced = self.file.sync_data();
-        synced.map_err(|error| LabError::file("syncing", &self.path, error))
+    fn is_sound(&self) -> Result<(), LabError> {
+        let hint = "what was acknowledged is kept: mend the cause, and open the directory again";
+        match &self.broken {
+            Some(why) => Err(LabError::refused(why.clone(), hint)),
+            None => Ok(()),
+        }
+    }
+
+    fn breaks(&mut self, done: Result<(), LabError>) -> Result<(), LabError> {
+        done.inspect_err(|error| {
+            if !error.is_out_of_room() {
+                self.give_up(error.to_string());
+            }
+        })
     }
 }
 
-/// Reads whole frames until the end or the first that is none; returns how many bytes they take,
-/// and what was said in them.
-pub fn read(path: &Path, each: impl FnMut(Record)) -> Result<(u64, Said), LabError> {
+/// Good frames behind damage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Behind {
+    /// Their number.
+    pub frames: u64,
+    /// Bytes from the damage to the file's end.
+    pub bytes: u64,
+}
+
+/// How a file ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// With its last frame.
+    Whole,
+    /// With the beginning of a frame, as a killed process leaves it.
+    Torn,
+    /// Something at the end of the whole frames was never written so.
+    Damaged(String, Behind),
+}
+
+/// The whole frames at the beginning of a file.
+#[derive(Debug)]
+pub struct Found {
+    /// Which file it is; `None` where its head is not whole.
+    pub place: Option<Place>,
+    /// The chain that its frames begin with.
+    pub begins: u64,
+    /// Bytes, the head included.
+    pub bytes: u64,
+    /// Frames.
+    pub count: u64,
+    /// The chain behind the last.
+    pub chain: u64,
+    /// The chain at the byte that was asked for, if a frame ends there.
+    pub chain_there: Option<u64>,
+    /// Bytes that were on disk, as any good frame of the file says.
+    pub synced: u64,
+    /// What was said in them.
+    pub said: Said,
+    /// How the file ends.
+    pub ended: Ended,
+}
+
+impl Found {
+    /// Of an empty file.
+    pub(super) fn nothing() -> Found {
+        Found {
+            place: None,
+            begins: 0,
+            bytes: 0,
+            count: 0,
+            chain: 0,
+            chain_there: None,
+            synced: 0,
+            said: Said::default(),
+            ended: Ended::Whole,
+        }
+    }
+}
+
+/// What a file should be; `None`: whatever it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Checkpoint or log.
+    pub kind: Kind,
+    /// The directory that it belongs to.
+    pub directory: Option<u64>,
+    /// The number in its name.
+    pub number: Option<u64>,
+    /// The chain that its frames begin with.
+    pub begins: Option<u64>,
+    /// Byte at which the chain is noted.
+    pub there: u64,
+}
+
+impl Wanted {
+    /// Why a file with such a head is not this one.
+    fn refuses(&self, place: Place, begins: u64) -> Option<&'static str> {
+        if self
+            .directory
+            .is_some_and(|wanted| wanted != place.directory)
+        {
+            return Some("it belongs to another directory");
+        }
+        if self.number.is_some_and(|wanted| wanted != place.number) {
+            return Some("it is another file of this directory");
+        }
+        let follows = self.begins.is_none_or(|wanted| wanted == begins);
+        (!follows).then_some("it does not follow what was before it")
+    }
+}
+
+/// Reads the frames of the file `path`; `each` gets their records.
+///
+/// # Errors
+/// When the file cannot be read, or another build wrote it.
+pub fn read(path: &Path, wanted: Wanted, each: impl FnMut(Record)) -> Result<Found, LabError> {
     let failed = |error| LabError::file("reading", path, error);
     let file = File::open(path).map_err(failed)?;
     let all = file.metadata().map_err(failed)?.len();
-    read_from(std::io::BufReader::new(file), all, path, each)
+    read_from(&mut BufReader::new(file), all, (path, wanted), each)
 }
 
-/// Reads whole frames of an `input` of `all` bytes, as [`read`] does; `path` names it in messages.
-pub fn read_from(
-    mut input: impl Read,
+/// Reads an `input` of `all` bytes as [`read`] does.
+pub fn read_from<R: Read + Seek>(
+    input: &mut R,
     all: u64,
-    path: &Path,
+    (path, wanted): (&Path, Wanted),
     mut each: impl FnMut(Record),
-) -> Result<(u64, Said), LabError> {
+) -> Result<Found, LabError> {
     let failed = |error| LabError::file("reading", path, error);
-    let mut said = Said::default();
-    let mut bytes = 0;
+    let mut found = Found::nothing();
+    if all < HEAD as u64 {
+        found.ended = Ended::Torn;
+        return Ok(found);
+    }
+    let head = read_head(input).map_err(failed)?;
+    let Some((place, chain)) = Place::of_head(wanted.kind, &head) else {
+        found.ended = not_it("the head of the file is wrong", all);
+        return Ok(found);
+    };
+    let version = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
+    if version != VERSION {
+        return Err(of_other_build(
+            path,
+            0,
+            &format!("format {version}, not {VERSION}"),
+        ));
+    }
+    if let Some(why) = wanted.refuses(place, chain) {
+        found.ended = not_it(why, all);
+        return Ok(found);
+    }
+    (found.place, found.begins, found.chain) = (Some(place), chain, chain);
+    found.bytes = HEAD as u64;
     let mut payload = Vec::new();
-    while all - bytes >= HEAD as u64 {
-        let mut head = [0; HEAD];
-        input.read_exact(&mut head).map_err(failed)?;
-        let (length, sum) = head.split_at(4);
-        let length = length
-            .iter()
-            .rev()
-            .fold(0, |n, &byte| n << 8 | u64::from(byte));
-        let sum = sum
-            .iter()
-            .rev()
-            .fold(0, |n, &byte| n << 8 | u64::from(byte));
-        if length > u64::from(PAYLOAD_MAX) || length > all - bytes - HEAD as u64 {
-            break;
+    found.ended = loop {
+        if found.bytes == wanted.there {
+            found.chain_there = Some(found.chain);
         }
-        payload.resize(length as usize, 0);
-        input.read_exact(&mut payload).map_err(failed)?;
-        if XxHash3_64::oneshot(&payload) != sum {
-            break;
+        let next = next(input, all, place, &mut found, &mut payload).map_err(failed)?;
+        if let Next::Ended(ended) = next {
+            break ended;
         }
         let mut from = payload.as_slice();
-        let record = Record::load(&mut Reader::new(&mut from, length), &mut said);
-        let record = record
-            .map_err(|error| LabError::refused(format!("{}: {error}", path.display()), ""))?;
-        each(record);
-        bytes += HEAD as u64 + length;
+        let mut reader = Reader::new(&mut from, payload.len() as u64);
+        let at = found.bytes - (HEAD + payload.len()) as u64;
+        let record = Record::load(&mut reader, &mut found.said);
+        each(record.map_err(|error| of_other_build(path, at, &error.to_string()))?);
+    };
+    if let Ended::Damaged(_, behind) = &mut found.ended {
+        let (seen, synced) = look_behind(input, found.bytes, all, place).map_err(failed)?;
+        *behind = seen;
+        found.synced = found.synced.max(synced);
     }
-    Ok((bytes, said))
+    Ok(found)
+}
+
+/// A file of which no frame can be used.
+fn not_it(why: &str, bytes: u64) -> Ended {
+    Ended::Damaged(why.to_owned(), Behind { frames: 0, bytes })
+}
+
+enum Next {
+    Frame,
+    Ended(Ended),
+}
+
+/// Reads the next frame's payload and steps over it.
+fn next<R: Read>(
+    input: &mut R,
+    all: u64,
+    place: Place,
+    found: &mut Found,
+    payload: &mut Vec<u8>,
+) -> io::Result<Next> {
+    let damaged = |what: &str| {
+        let what = format!("frame {}: {what}", found.count);
+        Ok(Next::Ended(Ended::Damaged(what, Behind::default())))
+    };
+    let left = all - found.bytes;
+    if left == 0 {
+        return Ok(Next::Ended(Ended::Whole));
+    }
+    if left < HEAD as u64 {
+        let mut begun = vec![0; left as usize];
+        input.read_exact(&mut begun)?;
+        return match FrameHead::may_begin(found.count, found.chain, &begun) {
+            true => Ok(Next::Ended(Ended::Torn)),
+            false => damaged("its head is wrong and cut short"),
+        };
+    }
+    let head = read_head(input)?;
+    let Some((head, chain)) = FrameHead::of_bytes(place, &head) else {
+        return damaged("its head is wrong");
+    };
+    if (head.number, head.chain) != (found.count, found.chain) {
+        return damaged("it does not follow the frame before it");
+    }
+    if u64::from(head.length) > left - HEAD as u64 {
+        return Ok(Next::Ended(Ended::Torn));
+    }
+    payload.resize(head.length as usize, 0);
+    input.read_exact(payload)?;
+    if XxHash3_64::oneshot(payload) != head.sum {
+        return damaged("its content is wrong");
+    }
+    found.bytes += HEAD as u64 + u64::from(head.length);
+    found.count += 1;
+    found.chain = chain;
+    found.synced = found.synced.max(head.synced);
+    Ok(Next::Frame)
+}
+
+fn read_head(input: &mut impl Read) -> io::Result<[u8; HEAD]> {
+    let mut head = [0; HEAD];
+    input.read_exact(&mut head)?;
+    Ok(head)
+}
+
+/// Good frames of `place` from byte `from` on, wherever they lie, and how many bytes the last of
+/// them says are on disk.
+fn look_behind<R: Read + Seek>(
+    input: &mut R,
+    from: u64,
+    all: u64,
+    place: Place,
+) -> io::Result<(Behind, u64)> {
+    let bytes = all - from;
+    let (mut behind, mut synced) = (Behind { frames: 0, bytes }, 0);
+    let (mut at, mut part) = (from, Vec::new());
+    while all - at >= HEAD as u64 {
+        input.seek(SeekFrom::Start(at))?;
+        part.clear();
+        Read::by_ref(input).take(1 << 20).read_to_end(&mut part)?;
+        let Some(mark) = part.windows(4).position(|bytes| bytes == MARK) else {
+            // A mark may begin in its last bytes.
+            at += part.len().saturating_sub(3).max(1) as u64;
+            continue;
+        };
+        at += mark as u64;
+        if all - at < HEAD as u64 {
+            break;
+        }
+        input.seek(SeekFrom::Start(at))?;
+        let head = FrameHead::of_bytes(place, &read_head(input)?);
+        let left = all - at - HEAD as u64;
+        let Some((head, _)) = head.filter(|(head, _)| u64::from(head.length) <= left) else {
+            at += 1;
+            continue;
+        };
+        let mut payload = vec![0; head.length as usize];
+        input.read_exact(&mut payload)?;
+        synced = synced.max(head.synced);
+        if XxHash3_64::oneshot(&payload) == head.sum {
+            behind.frames += 1;
+            at += HEAD as u64 + u64::from(head.length);
+        } else {
+            at += HEAD as u64;
+        }
+    }
+    Ok((behind, synced))
+}
+
+fn of_other_build(path: &Path, at: u64, what: &str) -> LabError {
+    LabError::refused(
+        format!("{}: byte {at}: {what}", path.display()),
+        "the build that wrote it reads it; nothing was changed",
+    )
 }

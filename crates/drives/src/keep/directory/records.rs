@@ -25,6 +25,8 @@ pub enum Record {
     End,
     /// Power is off, and what the drive knows of it is in the record before.
     Closed,
+    /// What a person calls the drive: in a checkpoint.
+    Title(String),
 }
 
 /// What was last said of each address in a file. Only looked up, never walked.
@@ -202,6 +204,10 @@ impl Record {
             }
             Record::End => 4_u8.save(out),
             Record::Closed => 5_u8.save(out),
+            Record::Title(title) => {
+                6_u8.save(out)?;
+                title.save(out)
+            }
         }
     }
 
@@ -235,6 +241,7 @@ impl Record {
             }
             4 => Ok(Record::End),
             5 => Ok(Record::Closed),
+            6 => Image::load(from).map(Record::Title),
             other => Err(ImageError::Unknown(format!("a record of kind {other}"))),
         }
     }

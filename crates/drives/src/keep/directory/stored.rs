@@ -1,7 +1,8 @@
 //! A directory's files: checkpoints and their logs, written, found and read.
 
-use super::frames::{self, Frames};
-use super::records::{Record, Said};
+use super::file::{Kind, Place, VERSION};
+use super::frames::Frames;
+use super::records::Record;
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::{PowerDrive, Smart};
@@ -12,14 +13,11 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Version of the directory's format.
-pub(super) const VERSION: u32 = 4;
-/// The oldest that is read: it had one log.
-const VERSION_MIN: u32 = 3;
-
 /// What a directory holds.
 pub(super) struct Stored {
     pub config: DriveConfig,
+    /// What a person calls the drive, as a checkpoint of format 5 says.
+    pub title: Option<String>,
     pub smart: Smart,
     pub events: Vec<Event>,
     pub saved: BTreeMap<u32, Content>,
@@ -80,28 +78,16 @@ pub(super) fn remove_others(
 }
 
 /// The number in the name of a checkpoint or log.
-fn number_of(name: &str, kind: &str) -> Option<u64> {
+pub(super) fn number_of(name: &str, kind: &str) -> Option<u64> {
     let number = name.strip_prefix(kind)?;
     let ours = number.len() >= 10 && number.bytes().all(|byte| byte.is_ascii_digit());
     ours.then(|| number.parse().ok()).flatten()
 }
 
-/// The number of the newest whole checkpoint.
-pub(super) fn newest(path: &Path) -> Result<u64, LabError> {
-    let entries = std::fs::read_dir(path).map_err(|e| LabError::file("reading", path, e))?;
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let numbers = names.filter_map(|name| name.strip_prefix("checkpoint-")?.parse().ok());
-    numbers.max().ok_or_else(|| {
-        LabError::refused(
-            format!("{} is no drive directory", path.display()),
-            "`ssdlab create DRIVE_DIR --drive NAME` makes one",
-        )
-    })
-}
-
 /// Everything at one moment, to be written while the drive goes on.
 pub(super) struct Snapshot {
     config: DriveConfig,
+    title: String,
     smart: Smart,
     events: Vec<Event>,
     saved: BTreeMap<u32, Content>,
@@ -111,28 +97,52 @@ pub(super) struct Snapshot {
 
 impl Snapshot {
     /// Of a drive whose events were logged; `closed`: it has no power.
-    pub fn of(drive: &mut PowerDrive, saved: &BTreeMap<u32, Content>, closed: bool) -> Snapshot {
+    pub fn of(
+        drive: &mut PowerDrive,
+        title: &str,
+        (saved, closed): (&BTreeMap<u32, Content>, bool),
+    ) -> Snapshot {
         Snapshot {
             config: drive.config().clone(),
+            title: title.to_owned(),
             events: drive.all_events(),
             smart: drive.smart(),
             saved: saved.clone(),
             closed,
         }
     }
+
+    /// The drive's configuration.
+    pub fn config(&self) -> &DriveConfig {
+        &self.config
+    }
+
+    /// What a directory holds, to be written to another.
+    pub fn of_stored(stored: Stored, title: String) -> Snapshot {
+        Snapshot {
+            config: stored.config,
+            title,
+            smart: stored.smart,
+            events: stored.events,
+            saved: stored.saved,
+            closed: stored.closed,
+        }
+    }
 }
 
-/// Writes a checkpoint; returns its bytes. One that cannot be written whole, or that `stop`
-/// ends, leaves nothing.
+/// Writes the checkpoint of a log, which begins with this chain; returns its bytes. One that
+/// cannot be written whole, or that `stop` ends, leaves nothing.
 pub(super) fn write_checkpoint(
     path: &Path,
-    number: u64,
+    (log, chain): (Place, u64),
     snapshot: Snapshot,
     (sync, stop): (bool, &AtomicBool),
 ) -> Result<u64, LabError> {
-    let file = checkpoint_path(path, number);
+    let file = checkpoint_path(path, log.number);
     let part = file.with_extension("part");
-    let written = write_part(&part, snapshot, (sync, stop));
+    let kind = Kind::Checkpoint;
+    let frames = Frames::create(&part, Place { kind, ..log }, chain)?;
+    let written = write_part(frames, snapshot, (sync, stop));
     let bytes = written.inspect_err(|_| drop(std::fs::remove_file(&part)))?;
     let renamed = std::fs::rename(&part, &file);
     renamed.map_err(|e| LabError::file("writing", &file, e))?;
@@ -143,20 +153,20 @@ pub(super) fn write_checkpoint(
 }
 
 fn write_part(
-    part: &Path,
+    mut frames: Frames,
     snapshot: Snapshot,
     (sync, stop): (bool, &AtomicBool),
 ) -> Result<u64, LabError> {
-    let mut frames = Frames::create(part)?;
-    let header = Record::Header(VERSION, Box::new(snapshot.config));
-    frames.append(&header)?;
-    frames.append(&Record::Smart(Box::new(snapshot.smart)))?;
     let mut append = |record| {
         if stop.load(Ordering::Relaxed) {
             return Err(LabError::refused("the checkpoint was given up", ""));
         }
-        frames.append(&record)
+        frames.append(&record)?;
+        frames.commit()
     };
+    append(Record::Header(VERSION, Box::new(snapshot.config)))?;
+    append(Record::Title(snapshot.title))?;
+    append(Record::Smart(Box::new(snapshot.smart)))?;
     for events in snapshot.events.chunks(256) {
         append(Record::Events(events.to_vec()))?;
     }
@@ -181,76 +191,27 @@ pub(super) fn sync_folder(path: &Path) -> Result<(), LabError> {
     synced.map_err(|e| LabError::file("syncing", path, e))
 }
 
-/// The logs since a checkpoint.
-pub(super) struct Logs {
-    /// The number of the last one.
-    pub last: u64,
-    /// That one, to go on with.
-    pub frames: Frames,
-    /// Bytes of those before it.
-    pub bytes_before: u64,
-}
-
-/// Reads a checkpoint and the logs since: more than one where a checkpoint after it was not
-/// finished.
-pub(super) fn read(path: &Path, number: u64) -> Result<(Stored, Logs), LabError> {
-    let file = checkpoint_path(path, number);
-    let mut records = Vec::new();
-    let (whole, _) = frames::read(&file, |record| records.push(record))?;
-    let damaged = |what: &str| {
-        let what = format!("{}: {what}", file.display());
-        LabError::refused(what, "the drive directory is damaged")
-    };
-    let ended = matches!(records.last(), Some(Record::End | Record::Closed));
-    if whole != file_bytes(&file) || !ended {
-        return Err(damaged("it is cut short, or a checksum is wrong"));
-    }
-    let config = match records.first() {
-        Some(Record::Header(VERSION_MIN..=VERSION, config)) => (**config).clone(),
-        Some(Record::Header(other, _)) => {
-            return Err(damaged(&format!(
-                "format {other}, this build knows {VERSION_MIN} to {VERSION}"
-            )));
-        }
-        _ => return Err(damaged("it has no header")),
-    };
-    let mut stored = Stored {
-        config,
-        smart: Smart::default(),
-        events: Vec::new(),
-        saved: BTreeMap::new(),
-        closed: false,
-    };
-    records.into_iter().for_each(|record| stored.take(record));
-    let (mut last, mut bytes_before) = (number, 0);
-    loop {
-        let log = log_path(path, last);
-        let (mut bytes, mut said) = (0, Said::default());
-        if log.exists() {
-            (bytes, said) = frames::read(&log, |record| stored.take(record))?;
-        }
-        // Behind a frame cut short nothing has happened.
-        if bytes < file_bytes(&log) || !log_path(path, last + 1).exists() {
-            let frames = Frames::open(&log, bytes, said)?;
-            let logs = Logs {
-                last,
-                frames,
-                bytes_before,
-            };
-            return Ok((stored, logs));
-        }
-        bytes_before += bytes;
-        last += 1;
-    }
-}
-
 impl Stored {
-    fn take(&mut self, record: Record) {
+    /// A drive of which nothing has happened.
+    pub fn new(config: DriveConfig) -> Stored {
+        Stored {
+            config,
+            title: None,
+            smart: Smart::default(),
+            events: Vec::new(),
+            saved: BTreeMap::new(),
+            closed: false,
+        }
+    }
+
+    /// Takes in the next record.
+    pub fn take(&mut self, record: Record) {
         let closes = matches!(record, Record::Closed);
         // The end of a checkpoint says nothing; anything else means that it was opened again.
         self.closed = closes || (self.closed && matches!(record, Record::End));
         match record {
             Record::Header(..) | Record::End | Record::Closed => {}
+            Record::Title(title) => self.title = Some(title),
             Record::Smart(smart) => self.smart = *smart,
             Record::Saved(slots) => {
                 for (lpn, content) in slots {

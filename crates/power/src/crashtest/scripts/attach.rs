@@ -1,5 +1,6 @@
 //! A drive that a script can use: an NBD socket, a file if the system lets us, and a folder.
 
+use super::mounts::unmount_later;
 use super::run::{Outcome, run_script};
 use super::tidy::{self, FILE_FOLDER, FOLDER_PREFIX};
 use ssdlab_base::LabError;
@@ -161,7 +162,7 @@ impl Attached {
             let at = file.path().parent().map(Path::to_path_buf);
             drop(file);
             // Somebody may have it open for a moment longer.
-            at.iter().for_each(|at| tidy::unmount_later(at));
+            at.iter().for_each(|at| unmount_later(at));
         }
         drop(nbd);
         drop(folder);

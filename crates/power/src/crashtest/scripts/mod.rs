@@ -13,6 +13,8 @@
 mod attach;
 mod check;
 mod files;
+mod loops;
+mod mounts;
 mod record;
 mod results;
 mod run;
@@ -27,7 +29,9 @@ pub use settings::Settings;
 pub use tidy::clear_dead;
 
 use super::log_writes::{self, Dialect};
-use super::{CutPoint, CutResult, Minimal, Prepared, Recovered, Stream, Token, Verdict, place};
+use super::{
+    Campaign, Chosen, CutResult, Minimal, Prepared, Recovered, Stream, Token, Verdict, place,
+};
 use check::ScriptCheck;
 use files::{file_error, write_whole};
 use ssdlab_base::LabError;
@@ -44,6 +48,13 @@ pub struct ScriptCampaign {
     out: PathBuf,
     settings: Settings,
     stream: Stream,
+}
+
+/// The cuts of a campaign on a drive of one age.
+struct Part<'a> {
+    age: &'static str,
+    prepared: Prepared<'a>,
+    chosen: Vec<Chosen>,
 }
 
 /// Files of a workload that never came to its end.
@@ -89,7 +100,7 @@ impl ScriptCampaign {
         stop: &Arc<AtomicBool>,
     ) -> Result<(ScriptCampaign, String), LabError> {
         let config = settings.config()?;
-        settings.check_faults()?;
+        settings.check()?;
         begin(out)?;
         let output = out.join("workload.txt");
         let recording = record(
@@ -127,7 +138,7 @@ impl ScriptCampaign {
         log: &Path,
     ) -> Result<ScriptCampaign, LabError> {
         let capacity = settings.config()?.user_bytes;
-        settings.check_faults()?;
+        settings.check()?;
         let bytes = std::fs::read(log).map_err(file_error("reading", log))?;
         let stream = log_writes::read(&bytes, capacity)?;
         settings.first_command(&stream)?;
@@ -246,40 +257,50 @@ impl ScriptCampaign {
         stop: &Arc<AtomicBool>,
         progress: impl Fn(usize, usize) + Sync,
     ) -> Result<ScriptReport, LabError> {
-        let campaign = self.settings.campaign(&self.stream, jobs)?;
-        let prepared = campaign.prepare(&self.stream)?;
-        let points = prepared.points(campaign.chosen());
+        let campaigns = self.settings.campaigns(&self.stream, jobs)?;
+        let parts = self.parts(&campaigns)?;
+        let all: usize = parts.iter().map(|part| part.chosen.len()).sum();
         let (mut done, file) = self.results()?;
-        let left: Vec<CutPoint> = points
-            .iter()
-            .copied()
-            .filter(|&point| !done.contains_key(&prepared.token(point).to_string()))
-            .collect();
-        let check = ScriptCheck::new(&self.settings, &self.out, stop);
-        let state = Mutex::new((file, points.len() - left.len()));
-        let call = |recovered: &mut Recovered| check.run(recovered);
-        let each = |result: &CutResult| {
-            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            if !check.has_verdict(&result.token) {
-                return;
-            }
-            let appended = self.append(&mut state.0, result);
-            check.note(appended);
-            state.1 += 1;
-            progress(state.1, points.len());
+        let is_left = |part: &Part<'_>, cut: &Chosen| {
+            let token = part.prepared.token(cut.point);
+            !done.contains_key(&token.to_string())
         };
+        let left: Vec<Vec<Chosen>> = parts
+            .iter()
+            .map(|part| {
+                let chosen = part.chosen.iter().copied();
+                chosen.filter(|cut| is_left(part, cut)).collect()
+            })
+            .collect();
+        let count: usize = left.iter().map(Vec::len).sum();
+        let check = ScriptCheck::new(&self.settings, &self.out, stop);
+        let state = Mutex::new((file, all - count));
+        let call = |recovered: &mut Recovered| check.run(recovered);
         let is_over = || check.is_stopped() || check.is_broken();
-        prepared.judge_all(&left, &call, &each, &is_over);
+        for (part, left) in parts.iter().zip(&left) {
+            let each = |result: &CutResult| {
+                let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+                if !check.has_verdict(&result.token) {
+                    return;
+                }
+                let appended = self.append(&mut state.0, result, part.age);
+                check.note(appended);
+                state.1 += 1;
+                progress(state.1, all);
+            };
+            part.prepared.judge_all(left, &call, &each, &is_over);
+        }
         check.broken()?;
         done.extend(self.results()?.0);
         let mut lines: Vec<Line> = Vec::new();
-        for &point in &points {
-            lines.extend(done.remove(&prepared.token(point).to_string()));
+        for part in &parts {
+            let tokens = part.chosen.iter().map(|cut| part.prepared.token(cut.point));
+            lines.extend(tokens.filter_map(|token| done.remove(&token.to_string())));
         }
-        let minimal = self.minimal(&prepared, &lines, &check)?;
+        let minimal = self.minimal(&parts, &lines, &check)?;
         let report = ScriptReport {
             lines,
-            chosen: points.len(),
+            chosen: all,
             stopped: check.is_stopped(),
             minimal,
             stream: super::prepared::summary(&self.stream),
@@ -290,12 +311,30 @@ impl ScriptCampaign {
         Ok(report)
     }
 
+    fn parts<'a>(
+        &'a self,
+        campaigns: &'a [(&'static str, Campaign)],
+    ) -> Result<Vec<Part<'a>>, LabError> {
+        let part = |(age, campaign): &'a (&'static str, Campaign)| {
+            let prepared = campaign.prepare(&self.stream)?;
+            Ok(Part {
+                age,
+                chosen: prepared.points(campaign.chosen()),
+                prepared,
+            })
+        };
+        campaigns.iter().map(part).collect()
+    }
+
     /// A cut as a line of the results.
-    pub fn line(&self, result: &CutResult) -> Line {
+    pub fn line(&self, result: &CutResult, age: &str) -> Line {
         let breach = result.breach.as_ref().map(ToString::to_string);
         Line {
             token: result.token.to_string(),
             place: place(&self.stream, result.point),
+            occasion: result.occasion.name().into(),
+            age: age.into(),
+            in_flight: result.in_flight,
             verdict: result.verdict.name().into(),
             why: breach
                 .or_else(|| result.message.clone())
@@ -305,8 +344,8 @@ impl ScriptCampaign {
         }
     }
 
-    fn append(&self, file: &mut File, result: &CutResult) -> Result<(), LabError> {
-        let mut text = serde_json::to_string(&self.line(result))
+    fn append(&self, file: &mut File, result: &CutResult, age: &str) -> Result<(), LabError> {
+        let mut text = serde_json::to_string(&self.line(result, age))
             .map_err(|error| LabError::refused(error.to_string(), ""))?;
         text.push('\n');
         file.write_all(text.as_bytes())
@@ -343,7 +382,7 @@ impl ScriptCampaign {
 
     fn minimal(
         &self,
-        prepared: &Prepared<'_>,
+        parts: &[Part<'_>],
         lines: &[Line],
         check: &ScriptCheck<'_>,
     ) -> Result<Option<Minimal>, LabError> {
@@ -355,6 +394,10 @@ impl ScriptCampaign {
             return Ok(None);
         }
         let token: Token = line.token.parse()?;
+        let Some(part) = parts.iter().find(|part| part.prepared.has(&token)) else {
+            return Ok(None);
+        };
+        let prepared = &part.prepared;
         let call = |recovered: &mut Recovered| check.run(recovered);
         // Once more, for which pieces it lost.
         let cut = prepared.replay(&token, &call)?;
@@ -372,9 +415,13 @@ impl ScriptCampaign {
         &self,
         token: &Token,
         stop: &Arc<AtomicBool>,
-    ) -> Result<(CutResult, String), LabError> {
-        let campaign = self.settings.campaign(&self.stream, 1)?;
-        let prepared = campaign.prepare(&self.stream)?;
+    ) -> Result<(CutResult, Line), LabError> {
+        let campaigns = self.settings.campaigns(&self.stream, 1)?;
+        let parts = self.parts(&campaigns)?;
+        let own = parts.iter().find(|part| part.prepared.has(token));
+        let Some(Part { age, prepared, .. }) = own.or(parts.first()) else {
+            return Err(LabError::refused("the campaign has no cuts", ""));
+        };
         let check = ScriptCheck::new(&self.settings, &self.out, stop);
         let call = |recovered: &mut Recovered| check.run(recovered);
         let result = prepared.replay(token, &call)?;
@@ -382,6 +429,7 @@ impl ScriptCampaign {
         if check.is_stopped() {
             return Err(LabError::refused("stopped before the check was done", ""));
         }
-        Ok((result, place(&self.stream, token.point)))
+        let line = self.line(&result, age);
+        Ok((result, line))
     }
 }

@@ -8,20 +8,34 @@ use ssdlab_base::LabError;
 use ssdlab_serve::{Durability, Extent, Store, StoreError, ZeroFlags};
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::DataError;
+use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, ThreadId};
+use std::time::Duration;
+
+/// How long a command stays in flight at least. A client submits everything that does not wait
+/// for it in this time, however fast it would be answered: several commands are then in flight, as
+/// on a drive that takes its time.
+const IN_FLIGHT: Duration = Duration::from_micros(200);
 
 /// A device that records, behind front ends. Commands of all connections are taken one after
-/// another, so the stream has one order; each is acknowledged when it is in it.
+/// another, so the stream has one order, and acknowledged when the front end lets it settle.
 #[derive(Debug)]
 pub struct RecordingStore {
     size: u64,
     slot: u64,
-    disk: Mutex<Disk>,
+    recorder: Mutex<Recorder>,
+}
+
+#[derive(Debug)]
+struct Recorder {
+    disk: Disk,
+    /// Commands in flight of each thread that serves a client.
+    open: HashMap<ThreadId, Vec<u32>>,
 }
 
 impl RecordingStore {
@@ -30,22 +44,40 @@ impl RecordingStore {
         RecordingStore {
             size: config.user_bytes,
             slot: config.shape.slot_bytes.into(),
-            disk: Mutex::new(Disk::new(config)),
+            recorder: Mutex::new(Recorder {
+                disk: Disk::new(config),
+                open: HashMap::new(),
+            }),
         }
     }
 
-    fn disk(&self) -> MutexGuard<'_, Disk> {
-        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn recorder(&self) -> MutexGuard<'_, Recorder> {
+        self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// See [`Disk::mark`].
     pub fn mark(&self, text: &str) {
-        self.disk().mark(text);
+        self.recorder().disk.mark(text);
     }
 
     /// What was recorded so far.
     pub fn stream(&self) -> Stream {
-        self.disk().stream().clone()
+        self.recorder().disk.clone().into_stream()
+    }
+
+    /// Records commands, which stay in flight until this thread settles.
+    fn record(
+        &self,
+        submit: impl FnOnce(&mut Disk) -> Result<(), DataError>,
+    ) -> Result<(), StoreError> {
+        let mut recorder = self.recorder();
+        let from = recorder.disk.submitted();
+        submit(&mut recorder.disk).map_err(refused)?;
+        recorder.disk.leave_open(from);
+        let until = recorder.disk.submitted();
+        let open = recorder.open.entry(std::thread::current().id());
+        open.or_default().extend(from..until);
+        Ok(())
     }
 }
 
@@ -66,35 +98,53 @@ impl Store for RecordingStore {
         true
     }
 
+    /// Several clients, and several commands of one, are in flight at once.
+    fn takes_time(&self) -> bool {
+        true
+    }
+
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), StoreError> {
-        self.disk().read(offset, into).map_err(refused)
+        self.recorder().disk.read(offset, into).map_err(refused)
     }
 
     fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError> {
-        self.disk().write(offset, from, fua).map_err(refused)
+        self.record(|disk| disk.write(offset, from, fua))
     }
 
     fn flush(&self) -> Result<(), StoreError> {
-        self.disk().flush().map_err(refused)
+        self.record(Disk::flush)
     }
 
     fn trim(&self, offset: u64, length: u64, fua: bool) -> Result<(), StoreError> {
-        let mut disk = self.disk();
-        disk.trim(offset, length).map_err(refused)?;
-        if fua {
-            disk.flush().map_err(refused)?;
+        if !fua {
+            return self.record(|disk| disk.trim(offset, length));
+        }
+        // A drive has no such command. The flush covers only what has completed before it.
+        let trimmed = self.recorder().disk.trim(offset, length);
+        trimmed.map_err(refused)?;
+        self.flush()
+    }
+
+    fn write_zeroes(&self, offset: u64, length: u64, flags: ZeroFlags) -> Result<(), StoreError> {
+        self.record(|disk| disk.write_zeroes(offset, length, flags.fua))
+    }
+
+    /// Completes this thread's commands.
+    fn settle(&self) -> Result<(), StoreError> {
+        let thread = std::thread::current().id();
+        if !self.recorder().open.contains_key(&thread) {
+            return Ok(());
+        }
+        std::thread::sleep(IN_FLIGHT);
+        let mut recorder = self.recorder();
+        for index in recorder.open.remove(&thread).unwrap_or_default() {
+            recorder.disk.complete(index);
         }
         Ok(())
     }
 
-    fn write_zeroes(&self, offset: u64, length: u64, flags: ZeroFlags) -> Result<(), StoreError> {
-        let mut disk = self.disk();
-        disk.write_zeroes(offset, length, flags.fua)
-            .map_err(refused)
-    }
-
     fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
-        let disk = self.disk();
+        let disk = &self.recorder().disk;
         let mut found: Vec<Extent> = Vec::new();
         let (mut at, end) = (offset, offset + length);
         while at < end {
@@ -237,4 +287,40 @@ pub fn record(
         outcome,
         lint,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A front end settles before it answers: until then its commands are in flight, whatever
+    /// other threads do.
+    #[test]
+    fn commands_are_in_flight_until_their_thread_settles() {
+        let store = RecordingStore::new(&DriveConfig::tiny());
+        let write = |at: u64| store.write(at * 4096, &[1; 4096], false).unwrap();
+        write(0);
+        write(1);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                write(2);
+                store.settle().unwrap();
+            });
+        });
+        store.mark("two are open");
+        store.settle().unwrap();
+        store.mark("none is");
+        store.trim(0, 4096, true).unwrap();
+        store.settle().unwrap();
+        let stream = store.stream();
+        assert_eq!(stream.depth(), 3);
+        let open: Vec<&[u32]> = stream
+            .marks
+            .iter()
+            .map(|mark| mark.open.as_slice())
+            .collect();
+        assert_eq!(open, [&[0, 1][..], &[]]);
+        // The flush that makes a trim durable covers it.
+        assert_eq!(stream.done_before(3), 4);
+    }
 }

@@ -1,6 +1,6 @@
 //! Results of a campaign of scripts.
 
-use crate::crashtest::{Minimal, Verdict};
+use crate::crashtest::{Minimal, Occasion, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -11,6 +11,12 @@ pub struct Line {
     pub token: String,
     /// Where it was, in words.
     pub place: String,
+    /// What it was meant to strike; see [`crate::crashtest::Occasion`].
+    pub occasion: String,
+    /// The drive was `new`, `full` of earlier data, or `worn` and full.
+    pub age: String,
+    /// Commands in flight at the first cut.
+    pub in_flight: usize,
     /// `passed`, `application` or `drive`.
     pub verdict: String,
     /// Why it did not pass.
@@ -82,6 +88,37 @@ impl ScriptReport {
         })
     }
 
+    /// How many cuts there were of each kind: `: any 50 (3 failed), ...`.
+    fn kinds(&self) -> String {
+        let count = |is: &dyn Fn(&Line) -> bool| {
+            let lines = self.lines.iter().filter(|line| is(line));
+            let failed = lines.clone().filter(|line| line.verdict != "passed");
+            match (lines.count(), failed.count()) {
+                (all, 0) => all.to_string(),
+                (all, failed) => format!("{all} ({failed} failed)"),
+            }
+        };
+        let mut kinds = Vec::new();
+        for occasion in Occasion::ALL {
+            let is = |line: &Line| line.occasion == occasion.name();
+            kinds.push(format!("{} {}", occasion.name(), count(&is)));
+        }
+        for age in ["new", "full", "worn"] {
+            let is = |line: &Line| line.age == age;
+            kinds.push(format!("on a {age} drive {}", count(&is)));
+        }
+        let several = |line: &Line| line.in_flight > 1;
+        kinds.push(format!(
+            "with several commands in flight {}",
+            count(&several)
+        ));
+        kinds.retain(|kind| !kind.ends_with(" 0"));
+        if kinds.is_empty() {
+            return String::new();
+        }
+        format!(": {}", kinds.join(", "))
+    }
+
     /// The table, the first failures and the smallest set of lost writes.
     pub fn render(&self) -> String {
         let mut text = format!("{}\n\n", self.stream);
@@ -96,7 +133,7 @@ impl ScriptReport {
         for (name, verdict) in rows {
             text.push_str(&format!("{:>8}  {name}\n", self.count(verdict)));
         }
-        text.push_str(&format!("{:>8}  cuts\n", self.lines.len()));
+        text.push_str(&format!("{:>8}  cuts{}\n", self.lines.len(), self.kinds()));
         if self.lines.len() < self.chosen {
             let left = self.chosen - self.lines.len();
             text.push_str(&format!("{left:>8}  left: stopped\n"));

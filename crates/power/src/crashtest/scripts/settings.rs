@@ -1,14 +1,16 @@
 //! Settings of a campaign of scripts.
 
 use super::ScriptOptions;
-use crate::crashtest::{Campaign, Cuts, Stream};
+use crate::crashtest::{Age, Campaign, Cuts, Occasion, Stream};
 use crate::served::parse_fault;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
+use ssdlab_drives::keep::saved;
 use ssdlab_drives::scaling::sized;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::Fault;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -17,9 +19,9 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// A drive of the catalogue, or a file.
+    /// A drive of the catalogue, its file, or a saved drive.
     pub drive: String,
-    /// Bytes that it offers.
+    /// Bytes that it offers; of a saved drive nothing else.
     pub size: Option<u64>,
     /// As [`parse_fault`] takes them.
     pub faults: Vec<String>,
@@ -27,6 +29,10 @@ pub struct Settings {
     pub seed: u64,
     /// Random cuts; `None`: exhaustive.
     pub cuts: Option<usize>,
+    /// Occasions of random cuts, by [`Occasion::name`]; the first has a double share.
+    pub occasions: Vec<String>,
+    /// `new`, `full` or `mixed`: a quarter of the cuts on a full drive.
+    pub age: String,
     /// Only cuts after this mark.
     pub after_mark: Option<String>,
     /// The workload, for `sh -c`; empty: the stream came from a log.
@@ -41,6 +47,10 @@ pub struct Settings {
     pub checks_max: usize,
 }
 
+/// Bytes that a drive of the catalogue offers unless the user says otherwise.
+const SIZE: u64 = 256 << 20;
+/// Of a mixed campaign, one cut in this number is on a full drive.
+const FULL_SHARE: usize = 4;
 /// Marks that a message names.
 const MARKS_NAMED: usize = 8;
 
@@ -70,35 +80,84 @@ impl Settings {
     /// # Errors
     /// When there is no such drive or size.
     pub fn config(&self) -> Result<DriveConfig, LabError> {
-        let found = catalogue::open(&self.drive)?;
-        match self.size {
-            Some(bytes) => Ok(sized(&found.config, bytes)?.config),
-            None => Ok(found.config),
+        self.opened().map(|(config, _)| config)
+    }
+
+    /// The drive's configuration, and the wear of a saved one.
+    fn opened(&self) -> Result<(DriveConfig, Option<Age>), LabError> {
+        let path = Path::new(&self.drive);
+        if saved::is_saved(path) {
+            let (drive, _) = saved::load(path)?;
+            let config = drive.config().clone();
+            if let Some(bytes) = self.size.filter(|&bytes| bytes != config.user_bytes) {
+                return Err(LabError::refused(
+                    format!("--size {bytes}: {} has {}", self.drive, config.user_bytes),
+                    "leave --size out: a saved drive has the size that it has",
+                ));
+            }
+            return Ok((config, Some(Age::worn(&drive))));
         }
+        let found = catalogue::open(&self.drive)?;
+        let bytes = self.size.unwrap_or(SIZE);
+        Ok((sized(&found.config, bytes)?.config, None))
     }
 
-    /// Refuses what is no fault before anything runs.
-    pub(super) fn check_faults(&self) -> Result<(), LabError> {
+    /// Refuses what is no fault or occasion before anything runs.
+    pub(super) fn check(&self) -> Result<(), LabError> {
         let mut faults = self.faults.iter();
-        faults.try_for_each(|text| parse_fault(text, 0).map(drop))
+        faults.try_for_each(|text| parse_fault(text, 0).map(drop))?;
+        self.occasions().map(drop)
     }
 
-    pub(super) fn campaign(&self, stream: &Stream, jobs: usize) -> Result<Campaign, LabError> {
+    fn occasions(&self) -> Result<Vec<Occasion>, LabError> {
+        let named = |name: &String| {
+            Occasion::named(name).ok_or_else(|| {
+                let names = Occasion::ALL.map(Occasion::name);
+                LabError::refused(
+                    format!("`{name}` is no occasion of a cut"),
+                    format!("allowed are {}", names.join(", ")),
+                )
+            })
+        };
+        self.occasions.iter().map(named).collect()
+    }
+
+    /// The campaign on each age of the drive, with the name of the age.
+    pub(super) fn campaigns(
+        &self,
+        stream: &Stream,
+        jobs: usize,
+    ) -> Result<Vec<(&'static str, Campaign)>, LabError> {
         let faults = self.faults.iter().map(|text| parse_fault(text, self.seed));
         let faults: Vec<Fault> = faults.collect::<Result<_, _>>()?;
-        let mut campaign = Campaign::new(self.config()?)
-            .faults(&faults)
-            .cuts(match self.cuts {
-                Some(count) => Cuts::Random {
-                    count,
-                    seed: self.seed,
-                },
-                None => Cuts::Exhaustive,
-            })
-            .checks_max(self.checks_max)
-            .jobs(jobs);
-        campaign = campaign.from(self.first_command(stream)?);
-        Ok(campaign)
+        let occasions = self.occasions()?;
+        let first = self.first_command(stream)?;
+        let (config, worn) = self.opened()?;
+        let count = self.cuts.unwrap_or(0);
+        let mut ages = match (worn, self.age.as_str(), self.cuts) {
+            (Some(worn), ..) => vec![("worn", worn, count)],
+            (None, "full", _) => vec![("full", Age::Filled, count)],
+            (None, "mixed", Some(_)) => vec![
+                ("new", Age::New, count - count / FULL_SHARE),
+                ("full", Age::Filled, count / FULL_SHARE),
+            ],
+            _ => vec![("new", Age::New, count)],
+        };
+        ages.retain(|&(_, _, count)| count > 0 || self.cuts.is_none());
+        let campaign = |(name, age, count)| {
+            let seed = self.seed;
+            let random = self.cuts.map(|_| Cuts::Random { count, seed });
+            let campaign = Campaign::new(config.clone())
+                .faults(&faults)
+                .cuts(random.unwrap_or(Cuts::Exhaustive))
+                .occasions(&occasions)
+                .age(age)
+                .checks_max(self.checks_max)
+                .jobs(jobs)
+                .from(first);
+            (name, campaign)
+        };
+        Ok(ages.into_iter().map(campaign).collect())
     }
 
     /// The command that cuts do not come before.

@@ -1,8 +1,8 @@
 //! Cleaning up behind a script: mounts, loop devices, remains of a killed run.
 
-use std::ffi::OsStr;
+use super::loops::{HeldLoop, loops_on};
+use super::mounts::{Mount, has_mounts, mounts, unmount_later};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// How often the kernel is asked again.
@@ -14,26 +14,6 @@ pub const FOLDER_PREFIX: &str = "ssdlab-";
 /// Where the drive's file is mounted in such a folder.
 pub const FILE_FOLDER: &str = "file";
 
-/// A line of `/proc/mounts`.
-struct Mount {
-    source: String,
-    at: PathBuf,
-    kind: String,
-}
-
-fn mounts() -> Vec<Mount> {
-    let text = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
-    let lines = text.lines().filter_map(|line| {
-        let mut words = line.split(' ').map(|word| word.replace("\\040", " "));
-        Some(Mount {
-            source: words.next()?,
-            at: words.next()?.into(),
-            kind: words.next()?,
-        })
-    });
-    lines.collect()
-}
-
 /// Unmounts and detaches the remains of a script in `folder` or on files in it, but for the drive's
 /// own file, and waits until the kernel has let go of the loop devices: it does so some time after
 /// `losetup -d`, and until then the file of the drive is busy.
@@ -42,66 +22,19 @@ pub fn tidy(folder: &Path) {
     let until = Instant::now() + LET_GO;
     loop {
         let loops = loops_on(folder);
-        let left = mounts().into_iter().filter(|mount| {
-            let is_on_loop = loops
-                .iter()
-                .any(|device| Path::new(&mount.source) == device);
-            is_on_loop || (mount.at.starts_with(folder) && mount.at != own)
-        });
-        // What is mounted on another mount is listed after it.
-        let left: Vec<Mount> = left.collect();
+        let is_left = |mount: &Mount| {
+            let is_inside = mount.at.starts_with(folder) && mount.at != own;
+            is_inside || loops.iter().any(|device| device.carries(mount))
+        };
+        let left: Vec<Mount> = mounts().into_iter().filter(is_left).collect();
         if (left.is_empty() && loops.is_empty()) || Instant::now() > until {
             return;
         }
-        for mount in left.iter().rev() {
-            unmount(&mount.at);
-        }
-        for device in loops {
-            let _ = quietly("losetup", &[OsStr::new("-d"), device.as_os_str()]);
-        }
+        // One mount on another is listed after it.
+        left.iter().rev().for_each(Mount::unmount);
+        loops.into_iter().for_each(HeldLoop::detach);
         std::thread::sleep(LOOK);
     }
-}
-
-/// Loop devices on files in `folder`.
-fn loops_on(folder: &Path) -> Vec<PathBuf> {
-    let Ok(devices) = std::fs::read_dir("/sys/block") else {
-        return Vec::new();
-    };
-    let devices = devices.flatten().filter(|device| {
-        let backing = device.path().join("loop/backing_file");
-        let file = std::fs::read_to_string(backing);
-        file.is_ok_and(|file| Path::new(file.trim()).starts_with(folder))
-    });
-    devices
-        .map(|device| Path::new("/dev").join(device.file_name()))
-        .collect()
-}
-
-/// Whether anything is mounted in `folder` or deeper.
-pub fn has_mounts(folder: &Path) -> bool {
-    mounts().iter().any(|mount| mount.at.starts_with(folder))
-}
-
-/// Unmounts `at` if it is still mounted, as soon as nobody uses it any more.
-pub fn unmount_later(at: &Path) {
-    if mounts().iter().any(|mount| mount.at == at) {
-        let _ = quietly("umount", &[OsStr::new("-l"), at.as_os_str()]);
-    }
-}
-
-fn unmount(at: &Path) {
-    let done = quietly("umount", &[at.as_os_str()]);
-    if !done.is_ok_and(|status| status.success()) {
-        unmount_later(at);
-    }
-}
-
-fn quietly(program: &str, arguments: &[&OsStr]) -> std::io::Result<ExitStatus> {
-    let mut command = Command::new(program);
-    command.args(arguments);
-    command.stdin(Stdio::null());
-    command.stdout(Stdio::null()).stderr(Stdio::null()).status()
 }
 
 /// Unmounts the drives of campaigns that were killed, with all that was on them, and removes their
@@ -136,5 +69,112 @@ fn is_dead(at: &Path) -> bool {
 pub fn remove(folder: &Path) {
     if !has_mounts(folder) {
         let _ = std::fs::remove_dir_all(folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::process::Command;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    fn run(program: &str, arguments: &[&str]) -> Result<String, String> {
+        let output = Command::new(program).args(arguments).output();
+        let output = output.map_err(|error| format!("{program}: {error}"))?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        match output.status.success() {
+            true => Ok(text(&output.stdout)),
+            false => Err(format!("{program}: {}", text(&output.stderr))),
+        }
+    }
+
+    /// A file of a file system in a folder of its own.
+    fn image(folder: &Path) -> Result<String, String> {
+        let path = folder.join("image");
+        let file = File::create(&path).map_err(|error| error.to_string())?;
+        file.set_len(1 << 20).map_err(|error| error.to_string())?;
+        let path = path.display().to_string();
+        run("mkfs.ext4", &["-q", "-F", "-O", "^has_journal", &path])?;
+        Ok(path)
+    }
+
+    /// Another check: it takes the first free loop device, and finds it taken away or not.
+    fn neighbour(folder: &Path, stop: &AtomicBool) -> Result<(usize, usize), String> {
+        let path = image(folder)?;
+        let (mut rounds, mut ripped) = (0, 0);
+        while !stop.load(Ordering::Relaxed) {
+            let device = run("losetup", &["-f", "--show", &path])?;
+            std::thread::sleep(Duration::from_millis(4));
+            let name = Path::new(&device).file_name().unwrap_or_default();
+            let sys = Path::new("/sys/block").join(name).join("loop/backing_file");
+            let file = std::fs::read_to_string(sys).unwrap_or_default();
+            let is_ours = file.trim() == path && run("losetup", &["-d", &device]).is_ok();
+            ripped += usize::from(!is_ours);
+            rounds += 1;
+        }
+        Ok((rounds, ripped))
+    }
+
+    /// `--jobs 2` blamed an honest LMDB in 2 of 300 cuts: loop devices were listed, unmounted and
+    /// detached by the number in the list. A device that freed itself when it was unmounted
+    /// belonged to the other check by then, which had found it to be the first that is free.
+    #[test]
+    fn a_device_that_somebody_has_just_taken_is_left_alone() {
+        let (mine, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let path = match image(mine.path()) {
+            Ok(path) if run("losetup", &["-f"]).is_ok() => path,
+            other => return ssdlab_skips::skip(format_args!("loop devices and ext4: {other:?}")),
+        };
+        let at = ["a", "b", "c"].map(|name| mine.path().join(name));
+        for at in &at {
+            std::fs::create_dir(at).unwrap();
+            std::fs::copy(&path, at.with_extension("image")).unwrap();
+        }
+        let stop = AtomicBool::new(false);
+        let (rounds, ripped) = std::thread::scope(|scope| {
+            let other = scope.spawn(|| neighbour(other.path(), &stop));
+            for _ in 0..20 {
+                // The kernel frees these devices when they are unmounted.
+                for at in &at {
+                    let image = at.with_extension("image").display().to_string();
+                    run("mount", &["-o", "loop", &image, at.to_str().unwrap()]).unwrap();
+                }
+                tidy(mine.path());
+                assert!(!has_mounts(mine.path()) && loops_on(mine.path()).is_empty());
+            }
+            stop.store(true, Ordering::Relaxed);
+            other.join().unwrap().unwrap()
+        });
+        assert!(rounds > 20, "{rounds} rounds beside it");
+        assert_eq!(ripped, 0, "of {rounds} devices of another");
+    }
+
+    /// What was listed may be somebody else's when it is opened.
+    #[test]
+    fn a_device_is_looked_at_once_it_is_held() {
+        let (mine, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (Ok(path), Ok(_)) = (image(mine.path()), run("losetup", &["-f"])) else {
+            return ssdlab_skips::skip("needs loop devices and ext4");
+        };
+        let device = run("losetup", &["-f", "--show", &path]).unwrap();
+        let name = Path::new(&device).file_name().unwrap();
+        assert!(HeldLoop::open(name, other.path()).is_none());
+        let held = HeldLoop::open(name, mine.path()).expect("it is on our file");
+        // Its owner lets go of it: nobody else gets it while it is held.
+        run("losetup", &["-d", &device]).unwrap();
+        let theirs = image(other.path()).unwrap();
+        let next = run("losetup", &["-f", "--show", &theirs]).unwrap();
+        held.detach();
+        assert_ne!(next, device);
+        let left = run("losetup", &["-j", &theirs]).unwrap();
+        // In another container, a file of the same path is another file.
+        run("mount", &["--bind", &path, &theirs]).unwrap();
+        let name = Path::new(&next).file_name().unwrap();
+        let held = HeldLoop::open(name, other.path());
+        run("umount", &[&theirs]).unwrap();
+        run("losetup", &["-d", &next]).unwrap();
+        assert!(held.is_none(), "{held:?}");
+        assert!(left.starts_with(&next), "{left}");
     }
 }

@@ -5,6 +5,7 @@
 //! Each fault has a probability, in per mille of its occasions, and its own seed.
 
 use crate::command::{Command, Op};
+use crate::config::ConfigError;
 use crate::nand::media::{Media, Page};
 use crate::nand::{Mode, Purpose};
 use crate::rng::Rng;
@@ -168,6 +169,28 @@ impl FaultKind {
         let mut faults = FAULTS.iter();
         faults.find(|info| info.name == name).map(|info| info.kind)
     }
+}
+
+/// Refuses the faults that act on spare areas which recovery by a journal does not read.
+pub(super) fn allowed_with_journal(faults: &[Fault]) -> Result<(), ConfigError> {
+    let in_spare_areas = |kind| {
+        matches!(
+            kind,
+            FaultKind::FlushNotMap
+                | FaultKind::LosesMapUpdates
+                | FaultKind::RecoveryPicksOlder
+                | FaultKind::PairedPageLoss
+        )
+    };
+    let mut faults = faults.iter().map(|fault| fault.kind);
+    let Some(kind) = faults.find(|&kind| in_spare_areas(kind)) else {
+        return Ok(());
+    };
+    Err(ConfigError {
+        what: "fault".into(),
+        given: kind.info().name.into(),
+        allowed: "it changes spare areas, which only recovery = \"scan\" reads".into(),
+    })
 }
 
 /// The faults of a drive, with their random streams.

@@ -21,6 +21,7 @@
 mod faults;
 mod oracle;
 
+pub use crate::ftl::recover::{RecoveredState, RecoveryStep};
 pub use data::{DataDrive, DataError};
 pub use faults::{FAULTS, Fault, FaultInfo, FaultKind};
 pub use oracle::{BrokenPromise, Lie, Oracle, Promise, Report, SectorClass};
@@ -29,9 +30,9 @@ pub use stored::Smart;
 use super::engine::Engine;
 use super::{Completion, KindOf};
 use crate::command::{Command, Op};
-use crate::config::{ConfigError, DriveConfig};
+use crate::config::{ConfigError, DriveConfig, RecoverBy};
 use crate::counters::DriveCounters;
-use crate::ftl::recover::{Recoverable, RecoveryStep};
+use crate::ftl::recover::Recoverable;
 use crate::ftl::{BlockFtl, Full, HybridFtl, Lean, PageFtl, SuperblockView, Translation};
 use crate::nand::Recorder;
 use crate::nand::media::{
@@ -131,6 +132,10 @@ impl PowerDrive {
     pub fn new(config: DriveConfig, power: Power) -> Result<PowerDrive, ConfigError> {
         config.validate()?;
         let saves = !config.ftl.journal.commit_closes_word_lines;
+        let journalled = config.recovers_by_journal();
+        if journalled {
+            faults::allowed_with_journal(&power.faults)?;
+        }
         let kind = kind_of!(&config, Engine::new(config, None));
         let mut drive = PowerDrive {
             kind: Box::new(kind),
@@ -148,6 +153,7 @@ impl PowerDrive {
             before: None,
         };
         drive.media_mut().always_saves_lower = saves;
+        drive.media_mut().journalled = journalled;
         Ok(drive)
     }
 
@@ -438,6 +444,29 @@ impl PowerDrive {
     /// # Panics
     /// When power is on, or `at` is before the cut.
     pub fn power_on(&mut self, at: Nanos) -> Recovery {
+        self.power_on_by(self.config().ftl.recovery, at)
+    }
+
+    /// The state that a recovery of the given kind restores from the media as they are, and the
+    /// course of it: for comparing both kinds, without power and with no effect on the drive.
+    ///
+    /// # Panics
+    /// As [`PowerDrive::power_on`], and for a recovery by a journal that the drive does not keep.
+    pub fn recovered_by(&self, by: RecoverBy, at: Nanos) -> (RecoveredState, Recovery) {
+        let kept = by == RecoverBy::Scan || self.config().recovers_by_journal();
+        assert!(kept, "the drive keeps no journal to recover by");
+        let mut fork = self.clone();
+        fork.dump.clear();
+        let recovery = fork.power_on_by(by, at);
+        (fork.state(), recovery)
+    }
+
+    /// The state that the last recovery has restored, as far as it has not changed since.
+    pub fn state(&self) -> RecoveredState {
+        each!(self, engine => engine.ftl.recovered_state())
+    }
+
+    fn power_on_by(&mut self, by: RecoverBy, at: Nanos) -> Recovery {
         assert!(!self.on, "power is on");
         assert!(
             at >= self.now(),
@@ -457,7 +486,7 @@ impl PowerDrive {
         let mut steps = each_mut!(self, engine => {
             let config = engine.config.clone();
             engine.ftl.set_now(at.0);
-            engine.ftl.recover(&config, at.0)
+            engine.ftl.recover(&config, by, at.0)
         });
         let read = steps.last().map_or(at.0, |step| step.end);
         let end = self.restore(at, read, &mut steps);

@@ -251,6 +251,10 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.upkeep.clear();
         self.launched.clear();
         self.wear.clear();
+        let covers = self.nand.media().map_or(0, Media::last_seq);
+        if let Some(log) = &mut self.log {
+            log.clear(covers);
+        }
         let erased = self.state.iter().filter(|&&state| state == State::Free);
         self.counters.nand_erases +=
             erased.count() as u64 * u64::from(self.nand.geometry.die_count);

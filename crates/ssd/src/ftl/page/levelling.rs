@@ -39,6 +39,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             credits: self.credits,
             rules: self.rules,
             journal: self.journal,
+            log: self.log,
             lifespans: self.lifespans,
             upkeep: self.upkeep,
             wear: self.wear,

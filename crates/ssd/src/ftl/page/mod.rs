@@ -13,8 +13,11 @@
 //! relocated like anything else.
 
 mod bulk;
+mod by_journal;
+mod change_log;
 mod check;
 mod interface;
+mod journalled;
 mod levelling;
 mod looked;
 mod mover;
@@ -40,6 +43,7 @@ use crate::counters::DriveCounters;
 use crate::image::{image_of, image_of_choice};
 use crate::nand::{Gear, Mode, Nand};
 use crate::rng::Rng;
+use change_log::ChangeLog;
 use looked::Looked;
 use mover::Mover;
 use std::collections::VecDeque;
@@ -207,6 +211,8 @@ pub struct PageFtl<G, L> {
     credits: i64,
     rules: Rules,
     journal: Journal,
+    /// Changes of the map, where recovery depends on the journal.
+    log: Option<Box<ChangeLog>>,
     lifespans: Lifespans,
     upkeep: Upkeep,
     wear: Wear,
@@ -259,6 +265,7 @@ image_of!(PageFtl<G: Gear, L: Layout> {
     epoch
 } afresh {
     batch,
+    log,
     looked,
     layout
 });
@@ -313,7 +320,8 @@ impl Rules {
 impl Journal {
     fn new(config: &DriveConfig) -> Journal {
         let shape = &config.shape;
-        let entries = shape.page_bytes.checked_div(config.ftl.journal.entry_bytes);
+        let room = shape.page_bytes - config.root_bytes() as u32;
+        let entries = room.checked_div(config.ftl.journal.entry_bytes);
         Journal {
             first: config.user_slots() as u32,
             slots: config.journal_slots() as u32,
@@ -337,6 +345,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let user_slots = config.user_slots() as u32;
         let gather = Gather::new(rules.gather_slots + 1);
         let lifespan = rules.separation == Separation::Lifespan;
+        let journal = Journal::new(config);
         PageFtl {
             counters: DriveCounters::default(),
             map: Table::new(config.mapped_slots() as usize),
@@ -366,7 +375,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             movers: Default::default(),
             refresh_queue: VecDeque::new(),
             credits: 0,
-            journal: Journal::new(config),
+            log: Self::log_of(config, journal.entries_per_page),
+            journal,
             lifespans: Lifespans {
                 written_at: vec![0; if lifespan { user_slots as usize } else { 0 }],
                 mean: 0,
@@ -526,6 +536,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.invalidate(old);
         self.set_map(lpn, UNMAPPED);
         self.nand.remember_trim(lpn);
+        if G::KEEPS {
+            self.log_trim(lpn);
+        }
         self.journal_change(1);
         u32::from(was_buffered)
     }

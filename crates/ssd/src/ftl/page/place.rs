@@ -4,6 +4,7 @@ use super::{Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State, UNMAPPED};
 use crate::caches::prefetch;
 use crate::config::SlcFull;
 use crate::ftl::translation::{Hint, Launched};
+use crate::nand::media::Media;
 use crate::nand::{Mode, Purpose, Ticket, UnitPlace};
 use std::ops::Range;
 
@@ -262,12 +263,15 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Programs the map pages of a commit, each after the one before; returns the end.
     pub(super) fn program_commit_map(&mut self, from: u64) -> u64 {
         let mut end = from;
-        for _ in 0..self.rules.journal.commit_map_programs {
+        let last = self.nand.media().map_or(0, Media::last_seq);
+        let mut programs = 0;
+        while programs < self.rules.journal.commit_map_programs || !self.journal_covers(last) {
             let (frontier, at, ticket) = self.program_journal_page(end, true);
             end = ticket.end;
             if at.mode == Mode::Native {
                 end = end.max(self.close_word_line(end, frontier, at.die));
             }
+            programs += 1;
         }
         self.journal.pending = 0;
         if self.rules.journal.commit_map_programs == 0 {
@@ -297,33 +301,41 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     fn program_due_map(&mut self, from: u64) {
         // Placing may make more pages due; they wait for the next call.
+        for _ in 0..self.upkeep.units_due() {
+            self.program_map_unit(from);
+        }
+    }
+
+    /// Programs the map slots that have been due longest as one unit.
+    pub(super) fn program_map_unit(&mut self, from: u64) {
         let per_unit = self.upkeep.together();
-        let units = self.upkeep.units_due();
-        for _ in 0..units {
+        let (frontier, at) = self.take_host_unit(from, 0);
+        let mut batch = std::mem::take(&mut self.batch);
+        let weight = self.rules.pack;
+        while (batch.len() as u32) < per_unit {
+            let Some(lpn) = self.upkeep.take_due() else {
+                break;
+            };
+            let old = self.map[lpn as usize];
+            batch.push(Entry { lpn, old, weight });
+        }
+        let start = self.write_parts(from, &batch);
+        let ticket = self.program(start, at, &batch, Purpose::Map, self.log.is_some());
+        self.wrote_parts(ticket);
+        batch.clear();
+        self.batch = batch;
+        self.close_if_full(frontier);
+        for _ in 1..self.rules.leaf_programs {
             let (frontier, at) = self.take_host_unit(from, 0);
-            let mut batch = std::mem::take(&mut self.batch);
-            let weight = self.rules.pack;
-            while (batch.len() as u32) < per_unit {
-                let Some(lpn) = self.upkeep.take_due() else {
-                    break;
-                };
-                let old = self.map[lpn as usize];
-                batch.push(Entry { lpn, old, weight });
-            }
-            self.program(from, at, &batch, Purpose::Map, false);
-            batch.clear();
-            self.batch = batch;
+            self.program(from, at, &[], Purpose::Map, false);
             self.close_if_full(frontier);
-            for _ in 1..self.rules.leaf_programs {
-                let (frontier, at) = self.take_host_unit(from, 0);
-                self.program(from, at, &[], Purpose::Map, false);
-                self.close_if_full(frontier);
-            }
         }
     }
 
     fn program_journal_page(&mut self, from: u64, firm: bool) -> (usize, UnitPlace, Ticket) {
+        self.write_overdue(from);
         let (frontier, at) = self.take_host_unit(from, 0);
+        let from = self.write_journal(from, firm);
         let mut batch = std::mem::take(&mut self.batch);
         for _ in 0..self.journal.slots_per_page {
             let lpn = self.journal.first + self.journal.next;
@@ -332,8 +344,13 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             let weight = self.rules.pack;
             batch.push(Entry { lpn, old, weight });
         }
+        let firm = firm || self.log.is_some();
         let ticket = self.program(from, at, &batch, Purpose::Map, firm);
-        self.remember_journal(at.die);
+        if self.log.is_some() {
+            self.wrote_journal(ticket);
+        } else {
+            self.remember_journal(at.die);
+        }
         batch.clear();
         self.batch = batch;
         self.close_if_full(frontier);

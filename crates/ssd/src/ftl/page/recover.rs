@@ -7,13 +7,14 @@
 use super::{
     BUFFERED, Entry, Found, Frontier, Gear, Layout, Mover, PageFtl, SLC_FRONTIER, State, UNMAPPED,
 };
-use crate::config::DriveConfig;
+use crate::config::{DriveConfig, RecoverBy};
 use crate::ftl::recover::{
-    Recoverable, RecoveryStep, Seen, Steps, newest_copies, read_media, survey,
+    Copy, Recoverable, RecoveredState, RecoveryStep, Seen, Steps, newest_copies, read_media, survey,
 };
 use crate::nand::media::{Content, Media, SlotContent, Spare};
 use crate::nand::{Mode, Recorder, UnitPlace, UsedArray};
 use crate::rng::Rng;
+use std::collections::BTreeMap;
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Records new content of a mapping unit in the buffer.
@@ -95,20 +96,58 @@ impl<L: Layout> Recoverable for PageFtl<Recorder, L> {
             .collect()
     }
 
-    fn recover(&mut self, config: &DriveConfig, from: u64) -> Vec<RecoveryStep> {
+    fn recover(&mut self, config: &DriveConfig, by: RecoverBy, from: u64) -> Vec<RecoveryStep> {
         self.nand.power_on(from);
         self.forget_all(config);
         let seen = survey(&self.nand);
         self.take_modes(&seen);
-        self.take_copies();
+        let mut steps = Steps::new(from);
+        let copies = match by {
+            RecoverBy::Journal => self.copies_by_journal(&mut steps),
+            RecoverBy::Scan => newest_copies(&self.nand),
+        };
+        self.take_copies(copies);
         self.take_superblocks(&seen);
         self.take_map_pages();
-        let mut steps = Steps::new(from);
-        let hidden = self.user_slots + self.journal.slots;
-        let map = self.map[hidden as usize..].iter();
-        let map_pages = map.filter_map(|value| value.checked_sub(1)).collect();
-        read_media(&mut self.nand, &seen, map_pages, &mut steps);
+        if by == RecoverBy::Scan {
+            let hidden = self.user_slots + self.journal.slots;
+            let map = self.map[hidden as usize..].iter();
+            let map_pages = map.filter_map(|value| value.checked_sub(1)).collect();
+            read_media(&mut self.nand, &seen, map_pages, &mut steps);
+        }
         steps.done()
+    }
+
+    fn recovered_state(&self) -> RecoveredState {
+        let count = 0..self.state.len();
+        let superblock = |s: usize| {
+            [
+                self.state[s] as u32,
+                self.mode[s] as u32,
+                self.stream_of[s].into(),
+            ]
+        };
+        let open = |frontier: &Frontier| frontier.open().map_or(0, |(s, _)| s + 1);
+        let dies = self.nand.geometry.die_count;
+        let blocks = count
+            .clone()
+            .flat_map(|s| (0..dies).map(move |die| (s as u32, die)));
+        RecoveredState {
+            map: self.map.to_vec(),
+            valid: count
+                .clone()
+                .map(|s| self.candidates.valid(s as u32))
+                .collect(),
+            superblocks: count.map(superblock).collect(),
+            rows: blocks.map(|(s, die)| self.nand.next_row(s, die)).collect(),
+            lists: vec![
+                self.free.iter().copied().collect(),
+                self.free_slc.iter().copied().collect(),
+                self.slc_full.iter().copied().collect(),
+                self.frontiers.iter().map(open).collect(),
+            ],
+            journal_next: self.journal.next,
+        }
     }
 
     fn take_array(&mut self, array: UsedArray, ended: bool) {
@@ -137,7 +176,9 @@ impl<L: Layout> PageFtl<Recorder, L> {
         self.refresh_queue.clear();
         self.wear.clear();
         self.reads_since.fill(0);
+        self.stream_of.fill(0);
         self.journal.pending = 0;
+        self.journal.next = 0;
         self.journal.checkpoint_debt = 0;
         self.lifespans.written_at.fill(0);
         self.upkeep.clear();
@@ -155,8 +196,8 @@ impl<L: Layout> PageFtl<Recorder, L> {
         }
     }
 
-    fn take_copies(&mut self) {
-        for (lpn, copy) in newest_copies(&self.nand) {
+    fn take_copies(&mut self, copies: BTreeMap<u32, Copy>) {
+        for (lpn, copy) in copies {
             if lpn as usize >= self.map.len() {
                 continue;
             }
@@ -276,7 +317,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         let first = self.journal.first as usize;
         let journal = &self.map[first..first + self.journal.slots as usize];
         let newest = (0..).zip(journal).filter(|(_, value)| **value != UNMAPPED);
-        let newest = newest.max_by_key(|(_, value)| self.seq_of(**value - 1));
+        let newest = newest.max_by_key(|(_, value)| self.journal_order(**value - 1));
         if let Some((slot, _)) = newest {
             self.journal.next = (slot + 1) % self.journal.slots;
         }
@@ -285,6 +326,13 @@ impl<L: Layout> PageFtl<Recorder, L> {
             .map(|value| *value != UNMAPPED && *value < BUFFERED)
             .collect();
         self.upkeep.take_homes(&map);
+    }
+
+    /// Order of the journal page in a slot: its number; of pages without content, their order of
+    /// programming.
+    fn journal_order(&self, slot: u32) -> u64 {
+        let content = self.nand.media().and_then(|media| media.content_at(slot));
+        content.map_or_else(|| self.seq_of(slot), |content| content.numbers.highest())
     }
 
     fn seq_of(&self, slot: u32) -> u64 {

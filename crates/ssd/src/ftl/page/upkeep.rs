@@ -171,6 +171,16 @@ impl Upkeep {
         self.next = (self.next + 1) % self.slots;
     }
 
+    /// Makes the map slot at a hidden logical address due.
+    pub fn owe_at(&mut self, lpn: u32) {
+        self.owe(lpn - self.first);
+    }
+
+    /// Whether a map slot is due.
+    pub fn owes(&self) -> bool {
+        !self.due.is_empty()
+    }
+
     fn owe(&mut self, slot: u32) {
         if !std::mem::replace(&mut self.is_due[slot as usize], true) {
             self.due.push_back(self.first + slot);

@@ -5,10 +5,10 @@
 //! finished by a merge. Logs are not continued.
 
 use super::{BUFFERED, Core, Gear, LOG_TAG, MAP_TAG, NONE, Placement, Role, SegmentFtl, UNMAPPED};
-use crate::config::DriveConfig;
+use crate::config::{DriveConfig, RecoverBy};
 use crate::ftl::frontier::Frontier;
 use crate::ftl::recover::{
-    Recoverable, RecoveryStep, Seen, Steps, newest_copies, read_media, survey,
+    Recoverable, RecoveredState, RecoveryStep, Seen, Steps, newest_copies, read_media, survey,
 };
 use crate::nand::media::{Content, Spare};
 use crate::nand::{Mode, Recorder};
@@ -96,7 +96,7 @@ impl<P: Placement> Recoverable for SegmentFtl<Recorder, P> {
             .collect()
     }
 
-    fn recover(&mut self, _: &DriveConfig, from: u64) -> Vec<RecoveryStep> {
+    fn recover(&mut self, _: &DriveConfig, _: RecoverBy, from: u64) -> Vec<RecoveryStep> {
         let core = &mut self.core;
         core.nand.power_on(from);
         core.forget_all();
@@ -122,6 +122,24 @@ impl<P: Placement> Recoverable for SegmentFtl<Recorder, P> {
         let programs = self.core.counters.nand_programs - programs;
         steps.add("finish rewrites", programs, self.core.all_free_at(read));
         steps.done()
+    }
+
+    fn recovered_state(&self) -> RecoveredState {
+        let core = &self.core;
+        let count = 0..core.nand.geometry.superblock_count;
+        let dies = core.nand.geometry.die_count;
+        let blocks = count
+            .clone()
+            .flat_map(|s| (0..dies).map(move |die| (s, die)));
+        let role = |s: u32| [core.role[s as usize] as u32, 0, 0];
+        RecoveredState {
+            map: core.table.clone(),
+            valid: core.valid.clone(),
+            superblocks: count.map(role).collect(),
+            rows: blocks.map(|(s, die)| core.nand.next_row(s, die)).collect(),
+            lists: vec![core.free.iter().copied().collect(), core.home.clone()],
+            journal_next: 0,
+        }
     }
 }
 

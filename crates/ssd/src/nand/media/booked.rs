@@ -120,6 +120,16 @@ impl Media {
         }
     }
 
+    /// Makes the program last booked on a die a journal page with all changes up to a sequence
+    /// number.
+    pub fn fill_journal(&mut self, die: u32, covers: u64) {
+        let trims = self.forgotten_since.iter().copied();
+        let forgotten = trims.filter(|&(_, seq)| seq <= covers).collect();
+        if let Some(page) = self.last_page(die) {
+            page.map = Some(Arc::new(MapRecord { covers, forgotten }));
+        }
+    }
+
     fn last_page(&mut self, die: u32) -> Option<&mut Page> {
         let last = self.pending[die as usize].back_mut()?;
         last.page.as_mut().map(Arc::make_mut)
@@ -179,6 +189,7 @@ impl Media {
         }
         self.buffer.clear();
         self.wait_for.clear();
+        self.beside.clear();
     }
 
     // Settling.
@@ -202,7 +213,7 @@ impl Media {
         let notes = std::mem::take(&mut self.notes);
         for (time, record) in notes {
             if time <= now {
-                self.fold(&record, true);
+                self.fold_beside(&record, true);
             } else {
                 self.notes.push((time, record));
             }
@@ -220,7 +231,7 @@ impl Media {
 
     fn begin_erase(&mut self, op: &Pending) {
         if let Some(record) = &op.before {
-            self.fold(record, false);
+            self.fold_beside(record, false);
         }
         self.erase_block(op.block);
     }
@@ -248,13 +259,31 @@ impl Media {
     pub(super) fn put_page(&mut self, block: u32, page: Arc<Page>) {
         if let Some(record) = page.map.as_deref().filter(|_| !page.torn) {
             self.fold(record, true);
+            self.beside.retain(|&(_, seq)| seq > record.covers);
         }
         self.seq = self.seq.max(page.seq);
         if let Some(events) = &mut self.events {
             let page = page.clone();
             events.push(Event::Programmed { block, page });
         }
-        self.block_mut(block).pages.push(page);
+        let at = self.block_mut(block);
+        let last = at
+            .pages
+            .last()
+            .map_or(page.generation, |last| last.generation);
+        assert!(
+            !at.unstable && last == page.generation,
+            "block {block} is programmed without the erase that it needs"
+        );
+        at.pages.push(page);
+    }
+
+    /// Applies a record made elsewhere than in a journal page.
+    pub(super) fn fold_beside(&mut self, record: &MapRecord, covers: bool) {
+        self.fold(record, covers);
+        if self.journalled {
+            self.beside.extend(&record.forgotten);
+        }
     }
 
     /// Applies the record of a page of the map.
@@ -262,6 +291,8 @@ impl Media {
         for &(address, seq) in &record.forgotten {
             let last = self.forgotten.entry(address).or_insert(0);
             *last = seq.max(*last);
+            // Media read from files: what is written next is newer than every trim.
+            self.seq = self.seq.max(seq);
         }
         self.forgotten_since.retain(|&(_, seq)| seq > record.covers);
         if covers {
@@ -307,7 +338,7 @@ impl Media {
         damage.dropped.sort_by_key(|slot| slot.seq);
         if saves_map {
             let record = self.record();
-            self.fold(&record, true);
+            self.fold_beside(&record, true);
         }
         self.forgotten_since.clear();
         self.notes.clear();

@@ -147,6 +147,8 @@ pub struct Media {
     sectors: usize,
     /// Lower pages are always saved before a page above them is programmed.
     pub always_saves_lower: bool,
+    /// The map is in journal pages: they alone record trims for good.
+    pub journalled: bool,
     seq: u64,
     /// Shared between forks until one of them writes there.
     blocks: Vec<Arc<Block>>,
@@ -161,6 +163,8 @@ pub struct Media {
     map: MapRecord,
     forgotten: BTreeMap<u32, u64>,
     forgotten_since: Vec<(u32, u64)>,
+    /// Recorded trims that no journal page has, where the map is in journal pages.
+    beside: Vec<(u32, u64)>,
     notes: Vec<(u64, Arc<MapRecord>)>,
     /// Operations that must end before a superblock may be erased.
     wait_for: BTreeMap<u32, Vec<Ticket>>,
@@ -184,6 +188,7 @@ impl Media {
             rows_max: geometry.shape.pages_per_block,
             sectors: unit_bytes / SECTOR_BYTES,
             always_saves_lower: false,
+            journalled: false,
             seq: 0,
             blocks: vec![Arc::default(); blocks],
             rows: vec![0; blocks],
@@ -194,6 +199,7 @@ impl Media {
             map: MapRecord::default(),
             forgotten: BTreeMap::new(),
             forgotten_since: Vec::new(),
+            beside: Vec::new(),
             notes: Vec::new(),
             wait_for: BTreeMap::new(),
             staged: BTreeMap::new(),
@@ -231,12 +237,12 @@ impl Media {
         blocks.iter().any(|block| block.unstable)
     }
 
-    /// The readable pages of a block, with their rows; none when its superblock has begun another
-    /// generation.
+    /// The readable pages of a block, with their rows. A block may not have been erased yet since
+    /// its superblock has begun another generation: of all that it holds there are newer copies, or
+    /// recorded trims, since the first erase of that generation waited for them.
     pub fn readable(&self, block: u32) -> impl Iterator<Item = (u32, &Arc<Page>)> {
-        let life = self.generation[(block / self.dies) as usize];
         let pages = (0..).zip(&self.blocks[block as usize].pages);
-        pages.filter(move |(_, page)| !page.torn && page.generation == life)
+        pages.filter(|(_, page)| !page.torn)
     }
 
     /// The sequence numbers of the newest readable copies of some addresses.
@@ -272,6 +278,16 @@ impl Media {
         self.pending.iter().flatten().map(|op| op.end)
     }
 
+    /// The same by die, in the order in which they run, with the purpose of a program.
+    pub fn booked(&self) -> impl Iterator<Item = impl Iterator<Item = (u64, Option<Purpose>)>> {
+        let purpose = |op: &Pending| op.page.as_ref().map(|page| page.purpose);
+        let of_die = move |ops: &VecDeque<Pending>| {
+            let ops: Vec<_> = ops.iter().map(|op| (op.end, purpose(op))).collect();
+            ops.into_iter()
+        };
+        self.pending.iter().map(of_die)
+    }
+
     /// Sequence number up to which the map is on media.
     pub fn covered(&self) -> u64 {
         self.map.covers
@@ -285,6 +301,12 @@ impl Media {
     /// Sequence number of the last recorded trim of an address.
     pub fn forgotten_at(&self, address: u32) -> u64 {
         self.forgotten.get(&address).copied().unwrap_or(0)
+    }
+
+    /// Trims recorded before an erase or by a capacitor, and not yet in a journal page: addresses
+    /// with sequence numbers.
+    pub fn trims_beside(&self) -> &[(u32, u64)] {
+        &self.beside
     }
 
     /// Keeps all changes from now on for [`Media::take_events`].
@@ -309,7 +331,7 @@ impl Media {
             Event::Erased { block } => self.erase_block(block),
             Event::Programmed { block, page } => self.put_page(block, page),
             Event::Lost { block, row } => self.lose_page(block, row),
-            Event::Noted(record) => self.fold(&record, true),
+            Event::Noted(record) => self.fold_beside(&record, true),
         }
     }
 

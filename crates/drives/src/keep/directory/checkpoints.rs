@@ -1,0 +1,100 @@
+//! A long log makes way for a checkpoint.
+
+use super::background::Background;
+use super::frames::Frames;
+use super::stored::{Snapshot, log_path, remove_others, sync_folder, write_checkpoint};
+use super::{DriveDir, LOG_BYTES_MIN, Safety};
+use ssdlab_base::LabError;
+use std::sync::atomic::AtomicBool;
+
+impl DriveDir {
+    /// Bytes of logs beyond which a checkpoint is written.
+    pub(super) fn most(&self) -> u64 {
+        let most = LOG_BYTES_MIN.max(2 * self.checkpoint_bytes);
+        self.log_bytes_max.unwrap_or(most)
+    }
+
+    pub(super) fn begin_checkpoint(&mut self) -> Result<(), LabError> {
+        let (snapshot, ended) = self.begin_log(false)?;
+        let (path, sync) = (&self.path, self.safety == Safety::Host);
+        let log = (self.log.place(), ended.chain());
+        self.background = Some(Background::begin(path, log, (snapshot, ended), sync)?);
+        Ok(())
+    }
+
+    /// A checkpoint for which there is no room is put off: the logs hold all that it would.
+    pub(super) fn unless_put_off(&mut self, done: Result<(), LabError>) -> Result<(), LabError> {
+        match done {
+            Err(error) if error.is_out_of_room() => {
+                self.put_off = Some(error.to_string());
+                self.try_again_at = self.bytes_before + self.log.bytes() + self.most();
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    /// Begins the next log; returns all that came before it, and the log that ended. Where that
+    /// fails, the log goes on.
+    pub(super) fn begin_log(&mut self, closed: bool) -> Result<(Snapshot, Frames), LabError> {
+        let mut place = self.log.place();
+        place.number += 1;
+        let path = log_path(&self.path, place.number);
+        let host = self.safety == Safety::Host;
+        if host {
+            // First: a log that another follows is whole.
+            self.sync()?;
+        }
+        let mut log = Frames::create(&path, place, self.log.chain())?;
+        if host {
+            log.sync()?;
+            sync_folder(&self.path)?;
+        }
+        let ended = std::mem::replace(&mut self.log, log);
+        let said = self.say_end();
+        let said = said.and_then(|()| if host { self.end.sync() } else { Ok(()) });
+        if let Err(error) = said {
+            self.log = ended;
+            let _ = std::fs::remove_file(&path);
+            return Err(error);
+        }
+        self.bytes_before += ended.bytes();
+        let drive = self.data.drive_mut();
+        let snapshot = Snapshot::of(drive, &self.title, (&self.saved, closed));
+        Ok((snapshot, ended))
+    }
+
+    /// A checkpoint of a drive without power: nothing goes on beside it.
+    pub(super) fn checkpoint_off(&mut self) -> Result<(), LabError> {
+        self.background = None;
+        self.owes_checkpoint = true;
+        let (snapshot, ended) = self.begin_log(true)?;
+        let (log, sync) = (self.log.place(), self.safety == Safety::Host);
+        let (begins, go_on) = (ended.chain(), AtomicBool::new(false));
+        let number = log.number;
+        let written = write_checkpoint(&self.path, (log, begins), snapshot, (sync, &go_on));
+        self.checkpoint_bytes = written.inspect_err(|error| {
+            if !error.is_out_of_room() {
+                self.log.give_up(error.to_string());
+            }
+        })?;
+        self.owes_checkpoint = false;
+        self.bytes_before = 0;
+        remove_others(&self.path, number, number..=number)
+    }
+
+    /// A checkpoint has ended, or is waited for: the directory begins with it.
+    pub(super) fn take_up(&mut self, checkpoint: Background) -> Result<(), LabError> {
+        let written = checkpoint.wait();
+        if let Err(error) = &written
+            && !error.is_out_of_room()
+        {
+            self.log.give_up(error.to_string());
+        }
+        let done = written.map(|bytes| {
+            (self.checkpoint_bytes, self.bytes_before) = (bytes, 0);
+            (self.put_off, self.try_again_at) = (None, 0);
+        });
+        self.unless_put_off(done)
+    }
+}

@@ -1,0 +1,68 @@
+//! Logs and checkpoints as bytes, for the fuzzer.
+
+use super::file::{FrameHead, Kind, Place};
+use super::frames::{self, Wanted};
+use super::records::Said;
+use ssdlab_base::LabError;
+use std::io::Cursor;
+use std::path::Path;
+use twox_hash::XxHash3_64;
+
+/// A log with these payloads, each in a frame with correct sums.
+pub fn encode_frames(payloads: &[Vec<u8>]) -> Vec<u8> {
+    let place = Place {
+        directory: 1,
+        kind: Kind::Log,
+        number: 1,
+    };
+    let (mut file, mut chain) = (place.head(0).to_vec(), 0);
+    for (number, payload) in (0..).zip(payloads) {
+        let head = FrameHead {
+            length: payload.len() as u32,
+            number,
+            chain,
+            synced: 0,
+            sum: XxHash3_64::oneshot(payload),
+        };
+        let (head, sum) = head.bytes(place);
+        chain = sum;
+        file.extend(head);
+        file.extend(payload);
+    }
+    file
+}
+
+/// Decodes the frames at the beginning of a log or checkpoint: number of bytes that they take and
+/// the records, encoded again. Reading stops at the first frame that is cut short or damaged.
+///
+/// # Errors
+/// When a frame with correct sums does not hold a record.
+pub fn decode_frames(bytes: &[u8], name: &Path) -> Result<(u64, Vec<Vec<u8>>), LabError> {
+    let kind = match bytes.starts_with(b"ssdlabKC") {
+        true => Kind::Checkpoint,
+        false => Kind::Log,
+    };
+    let wanted = Wanted {
+        kind,
+        directory: None,
+        number: None,
+        begins: None,
+        there: 0,
+    };
+    let mut records = Vec::new();
+    let mut input = Cursor::new(bytes);
+    let all = bytes.len() as u64;
+    let found = frames::read_from(&mut input, all, (name, wanted), |record| {
+        records.push(record);
+    })?;
+    let mut said = Said::default();
+    let mut encoded = Vec::new();
+    for record in &records {
+        let mut payload = Vec::new();
+        let mut out = ssdlab_ssd::image::Writer::new(&mut payload);
+        let saved = record.save(&mut out, &mut said).and_then(|()| out.flush());
+        saved.map_err(|error| LabError::refused(error.to_string(), ""))?;
+        encoded.push(payload);
+    }
+    Ok((found.bytes, encoded))
+}

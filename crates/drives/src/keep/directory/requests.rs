@@ -1,0 +1,90 @@
+//! Requests of a host to the drive of a directory: done, kept, and then answered.
+
+use super::{DriveDir, refused};
+use ssdlab_base::LabError;
+use ssdlab_ssd::units::Nanos;
+
+impl DriveDir {
+    /// See [`DataDrive::read`].
+    ///
+    /// # Errors
+    /// When the request is refused, or the log cannot be written.
+    pub fn read(&mut self, offset: u64, bytes: &mut [u8]) -> Result<Nanos, LabError> {
+        let took = self.data.read(offset, bytes).map_err(refused)?;
+        self.settle()?;
+        Ok(took)
+    }
+
+    /// See [`DataDrive::write`].
+    ///
+    /// # Errors
+    /// As [`DriveDir::read`].
+    pub fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<Nanos, LabError> {
+        let took = self.data.write(offset, bytes, fua).map_err(refused)?;
+        self.keep_change(offset, bytes.len() as u64, fua)?;
+        self.settle()?;
+        Ok(took)
+    }
+
+    /// See [`DataDrive::flush`].
+    ///
+    /// # Errors
+    /// As [`DriveDir::read`].
+    pub fn flush(&mut self) -> Result<Nanos, LabError> {
+        let took = self.data.flush().map_err(refused)?;
+        self.keep(true)?;
+        self.settle()?;
+        Ok(took)
+    }
+
+    /// See [`DataDrive::trim`].
+    ///
+    /// # Errors
+    /// As [`DriveDir::read`].
+    pub fn trim(&mut self, offset: u64, len: u64) -> Result<Nanos, LabError> {
+        let took = self.data.trim(offset, len).map_err(refused)?;
+        self.keep_change(offset, len, false)?;
+        self.settle()?;
+        Ok(took)
+    }
+
+    /// See [`DataDrive::write_zeroes`].
+    ///
+    /// # Errors
+    /// As [`DriveDir::read`].
+    pub fn write_zeroes(&mut self, offset: u64, len: u64, fua: bool) -> Result<Nanos, LabError> {
+        let took = self.data.write_zeroes(offset, len, fua);
+        let took = took.map_err(refused)?;
+        self.keep_change(offset, len, fua)?;
+        self.settle()?;
+        Ok(took)
+    }
+
+    /// Shuts the drive down cleanly: FLUSH, then power off with notice.
+    ///
+    /// # Errors
+    /// When the log cannot be written.
+    pub fn close(mut self) -> Result<(), LabError> {
+        self.shut_down()
+    }
+
+    /// As [`DriveDir::close`], for a directory that stays open for reading.
+    ///
+    /// # Errors
+    /// When the log cannot be written.
+    pub fn shut_down(&mut self) -> Result<(), LabError> {
+        if self.data.drive().is_on() {
+            self.settle()?;
+            self.data.flush().map_err(refused)?;
+            self.data.drive_mut().shut_down();
+            self.log_events(false)?;
+            self.log_off()?;
+        }
+        self.commit()?;
+        self.sync()?;
+        match self.background.take() {
+            Some(checkpoint) => self.take_up(checkpoint),
+            None => Ok(()),
+        }
+    }
+}

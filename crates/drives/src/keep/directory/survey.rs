@@ -1,0 +1,544 @@
+//! What is in a directory: everything is read and held against everything else, and nothing is
+//! changed.
+//!
+//! A killed process leaves the beginning of a frame at the end of the last log, and that is all it
+//! leaves. Where the machine may have crashed, on a directory that survives that, what is not whole
+//! behind the last byte known to be on disk may be cut off. Anything else is damage.
+
+use super::end::End;
+use super::file::{HEAD, Kind, Place, VERSION};
+use super::frames::{Behind, Ended, Found, Wanted};
+use super::records::Record;
+use super::stored::{Stored, checkpoint_path, file_bytes, log_path, number_of};
+use super::{about, end, frames, old};
+use ssdlab_base::LabError;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Something in a file that was never written so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The file.
+    pub file: PathBuf,
+    /// First byte that is wrong or missing; `None`: the file as a whole.
+    pub at: Option<u64>,
+    /// What is wrong, in a sentence.
+    pub what: String,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.file.display())?;
+        if let Some(at) = self.at {
+            write!(f, "byte {at}: ")?;
+        }
+        f.write_str(&self.what)
+    }
+}
+
+impl Damage {
+    /// The error of a directory that is not opened.
+    pub fn refusal(&self, directory: &Path) -> LabError {
+        let dir = directory.display();
+        LabError::refused(
+            format!("the drive directory is damaged: {self}"),
+            format!(
+                "nothing was changed; `ssdlab check {dir}` shows what is in it, `ssdlab check \
+                 {dir} --repair NEW_DIR` writes what can be had back to a new directory"
+            ),
+        )
+    }
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The file.
+    pub file: PathBuf,
+    /// Its whole frames.
+    pub frames: u64,
+    /// Bytes of these.
+    pub bytes: u64,
+    /// Bytes behind them.
+    pub behind: u64,
+}
+
+/// What is behind damage and cannot be had back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Frames, each of one command or a few; at least that many.
+    pub frames: u64,
+    /// Bytes of files.
+    pub bytes: u64,
+}
+
+/// The drive of a directory, up to the first damage to its checkpoint and logs.
+pub(super) struct Base {
+    /// Number of the checkpoint, and its format.
+    pub number: u64,
+    pub format: u32,
+    pub stored: Stored,
+    /// Drawn when the directory was made; 0 in formats that have none.
+    pub directory: u64,
+    /// The chain behind everything.
+    pub chain: u64,
+    /// The number of the last log, and the log itself where it has begun.
+    pub last: u64,
+    pub tail: Option<Found>,
+    /// Bytes of the logs before it.
+    pub bytes_before: u64,
+    pub title: String,
+}
+
+/// What was found.
+pub(super) struct Survey {
+    path: PathBuf,
+    checkpoints: BTreeSet<u64>,
+    logs: BTreeSet<u64>,
+    pub end: Option<(u64, End)>,
+    boot: u64,
+    pub seen: Vec<Seen>,
+    pub damages: Vec<Damage>,
+    /// What is no damage and must be said.
+    pub notes: Vec<String>,
+    pub base: Option<Base>,
+    pub lost: Lost,
+}
+
+/// Looks at a directory, in the present run of the machine; with `salvage`, older checkpoints too
+/// when the newest is damaged.
+///
+/// # Errors
+/// When it is no drive directory, cannot be read, or another build wrote it.
+pub(super) fn survey(path: &Path, boot: u64, salvage: bool) -> Result<Survey, LabError> {
+    let mut survey = Survey::begin(path, boot)?;
+    let Some(&newest) = survey.checkpoints.last() else {
+        survey.no_checkpoint()?;
+        return Ok(survey);
+    };
+    let numbers: Vec<u64> = survey.checkpoints.iter().rev().copied().collect();
+    let tried = if salvage { numbers } else { vec![newest] };
+    for number in tried {
+        if let Some(base) = survey.checkpoint(number)? {
+            survey.read_logs(base)?;
+            break;
+        }
+    }
+    survey.hold_against_about();
+    Ok(survey)
+}
+
+impl Survey {
+    fn begin(path: &Path, boot: u64) -> Result<Survey, LabError> {
+        let failed = |error| LabError::file("reading", path, error);
+        let (mut checkpoints, mut logs) = (BTreeSet::new(), BTreeSet::new());
+        for entry in std::fs::read_dir(path).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            let Some(name) = name.to_str() else {
+                continue;
+            };
+            checkpoints.extend(number_of(name, "checkpoint-"));
+            logs.extend(number_of(name, "log-"));
+        }
+        let mut survey = Survey {
+            path: path.to_owned(),
+            checkpoints,
+            logs,
+            end: None,
+            boot,
+            seen: Vec::new(),
+            damages: Vec::new(),
+            notes: Vec::new(),
+            base: None,
+            lost: Lost::default(),
+        };
+        if let Some((turn, end, whole)) = end::read(path)? {
+            survey.end = Some((turn, end));
+            if whole < 2 {
+                let file = end::path(path);
+                let what = format!("{}: one of its two copies is damaged", file.display());
+                survey.notes.push(what);
+            }
+        }
+        Ok(survey)
+    }
+
+    fn no_checkpoint(&mut self) -> Result<(), LabError> {
+        let path = &self.path;
+        if self.logs.is_empty() && self.end.is_none() && !about::path(path).exists() {
+            return Err(LabError::refused(
+                format!("{} is no drive directory", path.display()),
+                "`ssdlab create DRIVE_DIR --drive NAME` makes one",
+            ));
+        }
+        let number = self.logs.first().copied().unwrap_or(1);
+        self.damaged(
+            &checkpoint_path(path, number),
+            None,
+            "the checkpoint is missing",
+        );
+        Ok(())
+    }
+
+    fn damaged(&mut self, file: &Path, at: Option<u64>, what: impl Into<String>) {
+        self.damages.push(Damage {
+            file: file.to_owned(),
+            at,
+            what: what.into(),
+        });
+    }
+
+    fn saw(&mut self, file: &Path, found: &Found) {
+        self.seen.push(Seen {
+            file: file.to_owned(),
+            frames: found.count,
+            bytes: found.bytes,
+            behind: file_bytes(file).saturating_sub(found.bytes),
+        });
+    }
+
+    /// Reads a checkpoint; `None` when it is damaged.
+    fn checkpoint(&mut self, number: u64) -> Result<Option<Base>, LabError> {
+        let file = checkpoint_path(&self.path, number);
+        let (mut stored, mut format, mut ends, mut headless) = (None, 0, false, false);
+        let each = |record: Record| {
+            ends = matches!(record, Record::End | Record::Closed);
+            match (&mut stored, record) {
+                (None, Record::Header(version, config)) => {
+                    (format, stored) = (version, Some(Stored::new(*config)));
+                }
+                (None, _) => headless = true,
+                (Some(stored), record) => stored.take(record),
+            }
+        };
+        let found = if is_old(&file)? {
+            old::read(&file, each)?
+        } else {
+            let wanted = Wanted {
+                kind: Kind::Checkpoint,
+                directory: None,
+                number: Some(number),
+                begins: None,
+                there: 0,
+            };
+            frames::read(&file, wanted, each)?
+        };
+        self.saw(&file, &found);
+        let what = match &found.ended {
+            Ended::Damaged(what, behind) => format!("{what}{}", also(behind)),
+            Ended::Torn => "it is cut short".to_owned(),
+            Ended::Whole if headless || stored.is_none() => "it has no header".to_owned(),
+            Ended::Whole if !ends => "its end is missing".to_owned(),
+            Ended::Whole => String::new(),
+        };
+        let (Some(stored), true) = (stored, what.is_empty()) else {
+            self.damaged(&file, Some(found.bytes), what);
+            return Ok(None);
+        };
+        let is_known = match found.place {
+            Some(_) => format == VERSION,
+            None => old::VERSIONS.contains(&format),
+        };
+        if !is_known {
+            let (from, what) = (old::VERSIONS.start(), file.display());
+            return Err(LabError::refused(
+                format!("{what}: format {format}, this build knows {from} to {VERSION}"),
+                "the build that wrote it reads it; nothing was changed",
+            ));
+        }
+        Ok(Some(Base {
+            number,
+            format,
+            title: stored.config.name.clone(),
+            stored,
+            directory: found.place.map_or(0, |place| place.directory),
+            chain: found.begins,
+            last: number,
+            tail: None,
+            bytes_before: 0,
+        }))
+    }
+
+    /// Reads the logs since a checkpoint, up to the first that is damaged.
+    fn read_logs(&mut self, mut base: Base) -> Result<(), LabError> {
+        let sound = self.hold_against_end(&base);
+        let end = self
+            .end
+            .map(|(_, end)| end)
+            .filter(|_| base.format == VERSION && sound);
+        let mut number = base.number;
+        loop {
+            let has_next = self.logs.range(number + 1..).next().is_some();
+            let needed = has_next || end.is_some_and(|end| end.needs(number));
+            if !self.logs.contains(&number) {
+                if needed {
+                    self.log_is_missing(number, end);
+                }
+                break;
+            }
+            let found = self.read_log(number, &mut base, end)?;
+            let whole = self.judge_log(number, &found, (end, needed, has_next));
+            base.last = number;
+            base.chain = found.chain;
+            if !whole || !(has_next || end.is_some_and(|end| end.log > number)) {
+                if whole {
+                    let begun = found.place.is_some() || base.format < VERSION;
+                    base.tail = begun.then_some(found);
+                } else {
+                    self.count_lost(number, &found, end)?;
+                }
+                break;
+            }
+            base.bytes_before += found.bytes;
+            number += 1;
+        }
+        self.base = Some(base);
+        Ok(())
+    }
+
+    fn read_log(
+        &mut self,
+        number: u64,
+        base: &mut Base,
+        end: Option<End>,
+    ) -> Result<Found, LabError> {
+        let file = log_path(&self.path, number);
+        let each = |record| base.stored.take(record);
+        let found = if base.format < VERSION {
+            old::read(&file, each)?
+        } else {
+            let wanted = Wanted {
+                kind: Kind::Log,
+                directory: Some(base.directory),
+                number: Some(number),
+                begins: Some(base.chain),
+                there: end
+                    .filter(|end| end.log == number)
+                    .map_or(0, |end| end.bytes),
+            };
+            let mut found = frames::read(&file, wanted, each)?;
+            if found.place.is_none() {
+                found.chain = base.chain;
+            }
+            found
+        };
+        self.saw(&file, &found);
+        Ok(found)
+    }
+
+    /// Whether a log is what it was when the last command was acknowledged.
+    fn judge_log(
+        &mut self,
+        number: u64,
+        found: &Found,
+        (end, needed, has_next): (Option<End>, bool, bool),
+    ) -> bool {
+        let file = log_path(&self.path, number);
+        let all = file_bytes(&file);
+        let here = end.filter(|end| end.log == number);
+        let crashed = here.filter(|end| end.may_have_crashed(self.boot));
+        let certain = crashed.map(|end| end.synced.max(found.synced));
+        let (at, what) = match &found.ended {
+            // What was not on disk yet when the machine crashed.
+            Ended::Damaged(..) | Ended::Torn
+                if !has_next && certain.is_some_and(|certain| found.bytes >= certain) =>
+            {
+                let (file, cut) = (file.display(), all - found.bytes);
+                self.notes.push(format!(
+                    "{file}: byte {}: {cut} bytes behind the last sync are not whole: the \
+                     machine has crashed, and what was not flushed is cut off",
+                    found.bytes
+                ));
+                return true;
+            }
+            Ended::Damaged(what, behind) => (found.bytes, format!("{what}{}", also(behind))),
+            Ended::Torn if needed && found.place.is_none() && here.is_some() => {
+                (0, "it is cut short".to_owned())
+            }
+            Ended::Torn if has_next => (
+                found.bytes,
+                "it is cut short, and another log follows".to_owned(),
+            ),
+            Ended::Torn if !self.may_be_torn(&file, number, found) => {
+                (0, "its head is wrong and cut short".to_owned())
+            }
+            Ended::Torn | Ended::Whole => {
+                if found.ended == Ended::Torn && all > found.bytes {
+                    let (file, torn) = (file.display(), all - found.bytes);
+                    self.notes.push(format!(
+                        "{file}: byte {}: {torn} bytes of a frame that was being written at a \
+                         kill: nothing was acknowledged",
+                        found.bytes
+                    ));
+                }
+                return self.reaches(&file, found, here, certain);
+            }
+        };
+        self.damaged(&file, Some(at), what);
+        false
+    }
+
+    /// Whether a file of less than a head is the beginning of this log.
+    fn may_be_torn(&self, file: &Path, number: u64, found: &Found) -> bool {
+        if found.place.is_some() || found.bytes > 0 {
+            return true;
+        }
+        let Some((_, end)) = self.end else {
+            // Of an old format, which has no heads.
+            return true;
+        };
+        let place = Place {
+            directory: end.directory,
+            kind: Kind::Log,
+            number,
+        };
+        std::fs::read(file).is_ok_and(|bytes| place.may_begin(&bytes))
+    }
+
+    /// Whether a log is as long as it was when the last command was acknowledged.
+    fn reaches(
+        &mut self,
+        file: &Path,
+        found: &Found,
+        here: Option<End>,
+        certain: Option<u64>,
+    ) -> bool {
+        let Some(end) = here else {
+            return true;
+        };
+        let bytes = certain.unwrap_or(end.bytes);
+        if found.bytes < bytes {
+            let what = format!("it ends here, of {bytes} bytes that were acknowledged");
+            self.damaged(file, Some(found.bytes), what);
+            return false;
+        }
+        if certain.is_none() && bytes > 0 && found.chain_there != Some(end.chain) {
+            let what = "the frames before it are not those that were acknowledged";
+            self.damaged(file, Some(bytes), what);
+            return false;
+        }
+        true
+    }
+
+    fn log_is_missing(&mut self, number: u64, end: Option<End>) {
+        let file = log_path(&self.path, number);
+        self.damaged(&file, None, "the log is missing");
+        if let Some(end) = end.filter(|end| end.log == number) {
+            self.lost.frames += end.frames;
+            self.lost.bytes += end.bytes;
+        }
+        let later: Vec<u64> = self.logs.range(number..).copied().collect();
+        for later in later {
+            self.lost.bytes += file_bytes(&log_path(&self.path, later));
+        }
+    }
+
+    /// Counts what is behind the good frames of a log, and in the logs after it.
+    fn count_lost(&mut self, number: u64, found: &Found, end: Option<End>) -> Result<(), LabError> {
+        let file = log_path(&self.path, number);
+        let acknowledged = end.filter(|end| end.log == number);
+        let frames = acknowledged.map_or(0, |end| end.frames.saturating_sub(found.count));
+        let bytes = acknowledged
+            .map_or(0, |end| end.bytes)
+            .max(file_bytes(&file));
+        let behind = match &found.ended {
+            Ended::Damaged(_, behind) => behind.frames,
+            _ => 0,
+        };
+        self.lost.frames += frames.max(behind);
+        self.lost.bytes += bytes.saturating_sub(found.bytes);
+        let later: Vec<u64> = self.logs.range(number + 1..).copied().collect();
+        for later in later {
+            let file = log_path(&self.path, later);
+            let wanted = Wanted {
+                kind: Kind::Log,
+                directory: None,
+                number: None,
+                begins: None,
+                there: 0,
+            };
+            let found = match is_old(&file)? {
+                true => old::read(&file, drop)?,
+                false => frames::read(&file, wanted, drop)?,
+            };
+            self.lost.frames += found.count;
+            self.lost.bytes += file_bytes(&file);
+        }
+        Ok(())
+    }
+
+    /// Whether `end` is of this checkpoint and these logs.
+    fn hold_against_end(&mut self, base: &Base) -> bool {
+        if base.format < VERSION {
+            return true;
+        }
+        let file = end::path(&self.path);
+        let Some((_, end)) = self.end else {
+            let what = if file.exists() {
+                "it is damaged"
+            } else {
+                "it is missing"
+            };
+            self.damaged(&file, None, what);
+            return false;
+        };
+        if end.directory != base.directory {
+            self.damaged(&file, None, "it belongs to another directory");
+            return false;
+        }
+        let last = self.logs.last().copied().unwrap_or(base.number);
+        let next = log_path(&self.path, end.log + 1);
+        // Between the beginning of a log and the first word about it.
+        let begun = file_bytes(&next) <= HEAD as u64;
+        if end.log < base.number || last > end.log + 1 || (last > end.log && !begun) {
+            let what = format!(
+                "it is of an older state: log {}, of checkpoint {} and log {last}",
+                end.log, base.number
+            );
+            self.damaged(&file, None, what);
+            return false;
+        }
+        true
+    }
+
+    fn hold_against_about(&mut self) {
+        let Some(base) = &mut self.base else {
+            return;
+        };
+        let title = base.stored.title.as_deref();
+        match about::check(&self.path, &base.stored.config, title) {
+            Ok(title) => base.title = title,
+            Err(what) => {
+                if let Some(title) = title {
+                    base.title = title.to_owned();
+                }
+                self.damages.push(Damage {
+                    file: about::path(&self.path),
+                    at: None,
+                    what,
+                });
+            }
+        }
+    }
+}
+
+fn also(behind: &Behind) -> String {
+    match behind.frames {
+        0 => format!("; {} bytes from there on", behind.bytes),
+        frames => format!(
+            "; {frames} good frames are behind it, in {} bytes from there on",
+            behind.bytes
+        ),
+    }
+}
+
+/// Whether a file is of a format without heads: it begins with the length of a frame.
+fn is_old(file: &Path) -> Result<bool, LabError> {
+    use std::io::Read as _;
+    let failed = |error| LabError::file("reading", file, error);
+    let mut begins = Vec::new();
+    let opened = std::fs::File::open(file).map_err(failed)?;
+    opened.take(6).read_to_end(&mut begins).map_err(failed)?;
+    Ok(!begins.is_empty() && begins != b"ssdlab")
+}

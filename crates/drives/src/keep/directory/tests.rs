@@ -1,0 +1,227 @@
+//! States that need another build, or another run of the machine, to arise.
+
+use super::file::{HEAD, Kind, VERSION};
+use super::frames::{self, Wanted};
+use super::records::{Record, Said};
+use super::*;
+use ssdlab_ssd::image::Writer;
+use twox_hash::XxHash3_64;
+
+const PAGE: usize = 4096;
+
+fn config() -> DriveConfig {
+    DriveConfig {
+        user_bytes: 60 * PAGE as u64,
+        ..DriveConfig::tiny()
+    }
+}
+
+fn open(path: &Path, safety: Safety) -> Result<DriveDir, LabError> {
+    DriveDir::open(path, Power::default(), safety).map(|(dir, _)| dir)
+}
+
+fn write(dir: &mut DriveDir, pages: std::ops::Range<u64>, fill: u8) {
+    for at in pages {
+        let page = [fill; PAGE];
+        dir.write(at * PAGE as u64, &page, true).expect("written");
+    }
+}
+
+/// The first byte of each page.
+fn content(dir: &mut DriveDir) -> Vec<u8> {
+    let mut bytes = vec![0; 60 * PAGE];
+    dir.read(0, &mut bytes).expect("read");
+    bytes.chunks(PAGE).map(|page| page[0]).collect()
+}
+
+/// Writes a file again as format 4 had it.
+fn as_old(path: &Path, kind: Kind) {
+    let wanted = Wanted {
+        kind,
+        directory: None,
+        number: None,
+        begins: None,
+        there: 0,
+    };
+    let (mut bytes, mut said) = (Vec::new(), Said::default());
+    let each = |record| {
+        let record = match record {
+            Record::Header(VERSION, config) => Record::Header(4, config),
+            Record::Title(_) => return,
+            record => record,
+        };
+        let mut payload = Vec::new();
+        let mut out = Writer::new(&mut payload);
+        record.save(&mut out, &mut said).expect("saved");
+        out.flush().expect("saved");
+        bytes.extend((payload.len() as u32).to_le_bytes());
+        bytes.extend(XxHash3_64::oneshot(&payload).to_le_bytes());
+        bytes.extend(payload);
+    };
+    frames::read(path, wanted, each).expect("readable");
+    std::fs::write(path, bytes).expect("written");
+}
+
+/// A directory of format 4 with pages 0 to 29 written; returns its log.
+fn old_directory(path: &Path) -> PathBuf {
+    DriveDir::create(path, &config(), "title").expect("created");
+    write(&mut open(path, Safety::Process).expect("opens"), 0..30, 7);
+    let log = log_path(path, 1);
+    as_old(&checkpoint_path(path, 1), Kind::Checkpoint);
+    as_old(&log, Kind::Log);
+    std::fs::remove_file(end::path(path)).expect("removed");
+    let about = about::path(path);
+    let text = std::fs::read_to_string(&about).expect("there");
+    std::fs::write(&about, text.replace("\"format\": 5", "\"format\": 4")).expect("written");
+    log
+}
+
+#[test]
+fn a_directory_of_format_4_goes_on_in_format_5() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    let log = old_directory(&path);
+    assert_eq!(check(&path).expect("readable").format, Some(4));
+    // Killed in the middle of a frame.
+    let whole = std::fs::read(&log).expect("there");
+    std::fs::write(&log, [whole.as_slice(), &[200, 0, 0, 0, 1, 2]].concat()).expect("written");
+    let mut dir = open(&path, Safety::Process).expect("opens");
+    let expected: Vec<u8> = (0..60).map(|at| if at < 30 { 7 } else { 0 }).collect();
+    assert_eq!(content(&mut dir), expected);
+    write(&mut dir, 30..31, 8);
+    drop(dir);
+    let checked = check(&path).expect("readable");
+    assert_eq!(
+        (checked.format, checked.damages),
+        (Some(VERSION), Vec::new())
+    );
+    assert_eq!(checked.title.as_deref(), Some("title"));
+    let mut dir = open(&path, Safety::Process).expect("opens");
+    assert_eq!(content(&mut dir)[29..32], [7, 8, 0]);
+}
+
+/// 120 of 120 flips were silent, those of a length too.
+#[test]
+fn a_flip_in_a_log_of_format_4_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    let log = old_directory(&path);
+    let whole = std::fs::read(&log).expect("there");
+    let lengths = [3, 2, 1, 0].map(|byte| 8 * byte + 5);
+    let step = whole.len() * 4 / 97;
+    for bit in lengths.into_iter().chain((0..97).map(|n| n * step)) {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(&log, &bytes).expect("written");
+        let error = open(&path, Safety::Process).expect_err("damaged");
+        let said = error.to_string();
+        assert!(said.contains("log-0000000001: byte "), "bit {bit}: {said}");
+        assert_eq!(std::fs::read(&log).expect("there"), bytes, "bit {bit}");
+    }
+}
+
+/// Pages 0 to 9 are synced and 10 to 19 are not; `end` says that the machine has started since.
+fn crashed(path: &Path, safety: Safety) -> (PathBuf, u64, u64) {
+    let _ = std::fs::remove_dir_all(path);
+    DriveDir::create(path, &config(), "title").expect("created");
+    let mut dir = open(path, safety).expect("opens");
+    write(&mut dir, 0..10, 1);
+    dir.keep(true).expect("synced");
+    let synced = dir.log.bytes();
+    // FUA would sync.
+    dir.safety = Safety::Process;
+    write(&mut dir, 10..20, 2);
+    dir.safety = safety;
+    dir.boot = 12345;
+    dir.log_on().expect("logged");
+    let all = dir.log.bytes();
+    drop(dir);
+    (log_path(path, 1), synced, all)
+}
+
+#[test]
+fn after_a_crash_of_the_machine_what_was_synced_must_be_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    for lost in 0..4 {
+        let (log, synced, all) = crashed(&path, Safety::Host);
+        let mut bytes = std::fs::read(&log).expect("there");
+        let from = synced as usize + 3000;
+        match lost {
+            // A block that never was written, an end that never was, zeroes in its place.
+            0 => bytes[from..from + 4096].fill(0),
+            1 => bytes.truncate(from),
+            2 => bytes[synced as usize..].fill(0),
+            _ => bytes.truncate(synced as usize),
+        }
+        std::fs::write(&log, &bytes).expect("written");
+        let mut dir = open(&path, Safety::Host).expect("what was synced is there");
+        assert_eq!(content(&mut dir)[..10], [1; 10], "{lost}");
+        let said = dir.notes().concat();
+        let cut = format!("{} bytes behind the last sync", bytes.len() as u64 - synced);
+        assert!(
+            lost == 1 || lost == 3 || said.contains(&cut),
+            "{lost}: {said}"
+        );
+        assert!(lost != 1 || said.contains("behind the last sync"), "{said}");
+        drop(dir);
+        // The same in what was synced is damage.
+        let (log, synced, _) = crashed(&path, Safety::Host);
+        let mut bytes = std::fs::read(&log).expect("there");
+        assert_eq!(bytes.len() as u64, all);
+        match lost {
+            0 => bytes[synced as usize - 600..][..512].fill(0),
+            1 => bytes.truncate(synced as usize - 1),
+            2 => bytes[HEAD..].fill(0),
+            _ => bytes.truncate(0),
+        }
+        std::fs::write(&log, &bytes).expect("written");
+        let error = open(&path, Safety::Host).expect_err("damaged").to_string();
+        assert!(error.contains("log-0000000001: byte "), "{lost}: {error}");
+        assert_eq!(std::fs::read(&log).expect("there"), bytes, "{lost}");
+    }
+}
+
+/// Without syncs nothing was promised for a crash: but nothing is lost quietly either.
+#[test]
+fn a_crash_of_the_machine_without_syncs_is_damage() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    let (log, synced, _) = crashed(&path, Safety::Process);
+    let mut bytes = std::fs::read(&log).expect("there");
+    bytes.truncate(synced as usize + 3000);
+    std::fs::write(&log, &bytes).expect("written");
+    let error = open(&path, Safety::Process)
+        .expect_err("damaged")
+        .to_string();
+    assert!(error.contains("that were acknowledged"), "{error}");
+}
+
+/// A checkpoint for which there is no room is put off, and nothing else happens.
+#[test]
+fn a_checkpoint_without_room_is_put_off() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    DriveDir::create(&path, &config(), "title").expect("created");
+    let mut dir = open(&path, Safety::Process).expect("opens");
+    let part = path.join("checkpoint-0000000002.part");
+    std::os::unix::fs::symlink("/dev/full", &part).expect("linked");
+    dir.set_log_bytes_max(100 << 10);
+    let mut n = 0;
+    while dir.put_off().is_none() {
+        write(&mut dir, n % 60..n % 60 + 1, n as u8);
+        n += 1;
+        assert!(n < 20_000, "it was tried");
+    }
+    let said = dir.put_off().expect("put off");
+    assert!(said.contains("checkpoint-0000000002.part"), "{said}");
+    while dir.put_off().is_some() {
+        write(&mut dir, n % 60..n % 60 + 1, n as u8);
+        n += 1;
+        assert!(n < 20_000, "it was tried again");
+    }
+    let expected = content(&mut dir);
+    drop(dir);
+    let mut dir = open(&path, Safety::Process).expect("opens");
+    assert_eq!(content(&mut dir), expected);
+}

@@ -1,0 +1,53 @@
+//! Are documented rates read as the drive's own, measured, and held to their limit?
+
+use super::measure::is_steady;
+use super::*;
+use ssdlab_drives::catalogue;
+use std::sync::atomic::AtomicBool;
+
+#[test]
+fn a_state_is_steady_when_neither_rate_nor_waf_moves() {
+    let flat = [10.0; 6];
+    assert!(is_steady(&flat, &flat));
+    assert!(!is_steady(&flat[..4], &flat[..4]), "too few rounds");
+    assert!(!is_steady(&flat, &[3.0, 3.0, 3.02, 3.04, 3.06, 3.08]));
+    assert!(!is_steady(&[10.0, 10.0, 9.0, 10.0, 11.1, 10.0], &flat));
+}
+
+/// The sheet of 200 GB says 365 MB/s, that of 100 GB about 200: a rate belongs to a capacity.
+#[test]
+fn a_member_of_a_family_inherits_no_rate() {
+    let drive = catalogue::drive("intel-dc-s3700-100gb").unwrap();
+    let own = documented(&drive).unwrap();
+    assert_eq!(own.len(), 1, "{own:?}");
+    assert_eq!(own[0].figure, Figure::RandomWrite);
+}
+
+/// The X25-E has ten channels of SLC behind a link of 3 Gb/s: what the model does by arithmetic.
+#[test]
+fn a_rate_is_the_models_and_twice_the_sheet_does_not_hold() {
+    let mut drive = catalogue::drive("intel-x25e-64gb").unwrap();
+    let go = AtomicBool::new(false);
+    let found = validate(&drive, 64 << 20, 1, &go).unwrap();
+    assert!(ssdlab_base::check::failures(&found.checks).is_empty());
+    let ours = |found: &Validation| {
+        found
+            .rows
+            .iter()
+            .find(|r| r.documented.figure == Figure::SequentialRead)
+            .unwrap()
+            .clone()
+    };
+    let read = ours(&found);
+    assert!(
+        read.ours <= drive.config.host.link_bytes_per_s as f64,
+        "{read:?}"
+    );
+    for (share, holds) in [(1.0, true), (2.0, false), (0.5, false)] {
+        let sheet = drive.file.documented.sequential_read.as_mut().unwrap();
+        sheet.value = format!("{} B/s", (read.ours * share).round());
+        let again = ours(&validate(&drive, 64 << 20, 1, &go).unwrap());
+        assert_eq!(again.ours, read.ours);
+        assert_eq!(again.holds(), holds, "{again:?}");
+    }
+}

@@ -1,0 +1,188 @@
+"""Do databases fare as their authors say? Runs the settings of known.toml under `ssdlab crashtest`.
+
+    known.py --ssdlab PATH --work EMPTY_DIR [--cuts N] [--seed N] [--only WORD] [--ci]
+    known.py --table FILE...
+
+Each setting runs on an honest drive, where the program must keep or lose what its authors say and
+the drive must not be blamed, and on a drive that ignores flushes, which must be blamed, and no
+program whose authors promise to keep everything. Results are appended to EMPTY_DIR/results.jsonl;
+--table prints such files as the table of the guide.
+Exit codes: 0 as published, 1 not, 2 the test could not do its work.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+EXAMPLES = HERE.parent.parent / "examples" / "crashtest"
+LIE = "ignores-flush"
+# A drive that lies breaks its word at nearly every cut.
+CI_LYING_CUTS = 12
+RIG_FAILED = 2
+
+
+class RigFailed(Exception):
+    """The test could not do its work."""
+
+
+def rows():
+    """Yields every setting of the table, with what it has of its database."""
+    for key, base in tomllib.loads((HERE / "known.toml").read_text()).items():
+        for row in base["row"]:
+            yield {**{name: value for name, value in base.items() if name != "row"}, **row,
+                   "database": key}
+
+
+def is_there(needed):
+    """Returns whether a program or a module of Python is installed."""
+    if needed == "initdb" and list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
+        return True
+    return shutil.which(needed) is not None or importlib.util.find_spec(needed) is not None
+
+
+def as_published(row, lies, found):
+    """Returns whether counts of cuts are as the authors say. A drive that lies excuses nobody who
+    would lose on an honest one."""
+    lost, damaged, drive = found["lost"], found["damaged"], found["drive"]
+    is_sound = damaged == 0 or row.get("may") == "damage"
+    keeps = lost == 0 and is_sound
+    if lies:
+        return drive > 0 and (keeps or row["published"] != "keeps")
+    if drive > 0:
+        return False
+    least = max(1, row.get("share", 0) * found["cuts"])
+    return {"keeps": keeps, "loses": lost >= least and is_sound,
+            "damages": lost + damaged > 0}[row["published"]]
+
+
+def campaign(args, row, lies):
+    """Runs one setting on one drive; returns the counts."""
+    cuts = CI_LYING_CUTS if args.ci and lies else args.cuts
+    out = args.work / "campaign"
+    shutil.rmtree(out, ignore_errors=True)
+    words = {"python": f"{sys.executable} -B", "stores": HERE / "stores.py", "examples": EXAMPLES,
+             "setting": row["setting"]}
+    command = [args.ssdlab, "crashtest", "--json", "--quiet", "--after-mark", "begin",
+               "--workload", row["workload"].format(**words),
+               "--check", row["check"].format(**words), "--size", row.get("size", "64MiB"),
+               "--cuts", cuts, "--seed", args.seed, "--jobs", args.jobs, "--minimise", "0",
+               "--out", out]
+    command += ["--fault", LIE] if lies else []
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          check=False, env={**os.environ, **row.get("env", {})})
+    if done.returncode not in (0, 1):
+        raise RigFailed(done.stderr.strip()[-500:])
+    results = json.loads(done.stdout)["results"]
+    if len(results) != cuts:
+        raise RigFailed(f"{len(results)} cuts, not {cuts}")
+    found = {"cuts": cuts, "lost": 0, "damaged": 0, "drive": 0, "passed": 0}
+    return {**found, **Counter(map(kind, results))}
+
+
+def kind(result):
+    """Returns what a line of results is counted as."""
+    if result["verdict"] != "application":
+        return result["verdict"]
+    return "lost" if ": lost: " in result["why"] else "damaged"
+
+
+def run(args):
+    """Runs what was chosen; returns the exit code."""
+    code, ran = 0, 0
+    for row in rows():
+        name = f"{row['name']}, {row['setting']}"
+        if (args.ci and not row.get("ci")) or args.only.lower() not in name.lower():
+            continue
+        ran += 1
+        if not is_there(row["needs"]):
+            skip(name, f"{row['needs']} is not installed")
+            continue
+        for lies in (False, True):
+            if args.ci and lies and row["published"] != "keeps":
+                continue
+            begun = time.monotonic()
+            try:
+                found = campaign(args, row, lies)
+            except RigFailed as error:
+                print(f"RIG FAILED {name}: {error}", flush=True)
+                code = RIG_FAILED
+                continue
+            is_right = as_published(row, lies, found)
+            code = code or int(not is_right)
+            line = {"database": row["name"], "setting": row["setting"], "seed": args.seed,
+                    "on": LIE if lies else "honest",
+                    "published": row["published"], "is_right": is_right, **found,
+                    "seconds": round(time.monotonic() - begun, 1)}
+            with open(args.work / "results.jsonl", "a", encoding="utf-8") as results:
+                results.write(json.dumps(line) + "\n")
+            print(f"{'ok' if is_right else 'FAILED':<8}{name}, {line['on']} drive, published:"
+                  f" {row['published']}: {found['cuts']} cuts, {found['lost']} lost,"
+                  f" {found['damaged']} damaged, {found['drive']} the drive's fault;"
+                  f" {line['seconds']} s", flush=True)
+    if ran == 0:
+        print(f"RIG FAILED no setting has `{args.only}` in its name")
+    return RIG_FAILED if ran == 0 else code
+
+
+def skip(name, why):
+    """Says that a part cannot run here, as tests/skips.sh does."""
+    text = f"SKIPPED: known answers, {name}: {why}"
+    print(text, flush=True)
+    if "SSDLAB_SKIPS" in os.environ:
+        with open(os.environ["SSDLAB_SKIPS"], "a", encoding="utf-8") as skips:
+            skips.write(text + "\n")
+
+
+def table(paths):
+    """Prints the results of all files as a table: cuts with a loss, of all seeds together."""
+    found = {}
+    for path in paths:
+        for text in Path(path).read_text().splitlines():
+            line = json.loads(text)
+            place = found.setdefault((line["database"], line["setting"]), {})
+            place.setdefault(line["on"], Counter()).update(
+                {key: line[key] for key in ("cuts", "lost", "damaged", "drive")})
+    yield "| database, setting | its authors | honest drive | drive that ignores flushes |"
+    yield "|---|---|---|---|"
+    for row in rows():
+        name = (row["name"], row["setting"])
+        if name not in found:
+            continue
+        honest, lying = found[name]["honest"], found[name][LIE]
+        said = f"{honest['lost']} lost" if honest["lost"] else "nothing lost"
+        said += f", {honest['damaged']} damaged" if honest["damaged"] else ""
+        yield (f"| {name[0]}, `{name[1]}` | [{row['published']}]({row['source']}): {row['says']} |"
+               f" {said} at {honest['cuts']} cuts | {lying['drive']} of {lying['cuts']} cuts |")
+
+
+def main():
+    """Runs, or prints a table."""
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ssdlab", type=Path)
+    parser.add_argument("--work", type=Path)
+    parser.add_argument("--cuts", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default="", help="settings whose name contains WORD")
+    parser.add_argument("--ci", action="store_true", help="the settings marked so")
+    parser.add_argument("--table", nargs="+", metavar="FILE")
+    args = parser.parse_args()
+    if args.table:
+        print("\n".join(table(args.table)))
+        return 0
+    args.ssdlab, args.work = args.ssdlab.resolve(), args.work.resolve()
+    return run(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
