@@ -144,7 +144,7 @@ fn a_server_that_requires_certificates_serves_nobody_else() {
     let tls = Tls::from_folder(&ours, true, true).unwrap();
     let lines = Arc::new(Mutex::new(String::new()));
     let kept = lines.clone();
-    let log = Log::new("nbd", move |line| *kept.lock().unwrap() += line);
+    let log = Log::new(move |line| *kept.lock().unwrap() += line);
     let bench = serve(tls, log);
     let address = bench.server.address();
     let mut plain = greet(address);
