@@ -17,10 +17,7 @@ use std::time::Duration;
 /// Makes in `folder` an authority of that name, and certificates of a server and a client by it.
 fn make_certificates(folder: &Path, name: &str) -> io::Result<()> {
     let made = Command::new("bash")
-        .arg(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/tests/make_certificates.sh"
-        ))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/make_certificates.sh"))
         .args([folder.as_os_str(), name.as_ref()])
         .output()?;
     match made.status.success() {
