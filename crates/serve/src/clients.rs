@@ -64,10 +64,15 @@ pub(crate) struct Clients {
     connected: Mutex<BTreeMap<u64, Client>>,
     limits: Limits,
     descriptors: u64,
+    address: Address,
     log: Log,
 }
 
 impl Clients {
+    fn note(&self, event: Event<'_>) {
+        self.log.note(&self.address, event);
+    }
+
     fn connected(&self) -> MutexGuard<'_, BTreeMap<u64, Client>> {
         self.connected
             .lock()
@@ -91,14 +96,14 @@ impl Clients {
             client.stream.hang_up();
             late += 1;
         }
-        (0..late).for_each(|_| self.log.note(Event::Late(within)));
+        (0..late).for_each(|_| self.note(Event::Late(within)));
         next
     }
 
     /// Disconnects the oldest client that waits, when more than `keep` do.
     fn hang_up_oldest(&self, keep: usize) {
         if self.hung_up_oldest(keep) {
-            self.log.note(Event::Displaced(self.limits.waiting));
+            self.note(Event::Displaced(self.limits.waiting));
         }
     }
 
@@ -196,7 +201,7 @@ impl Guest {
 
     /// Writes to the server's log.
     pub fn note(&self, event: Event<'_>) {
-        self.clients.log.note(event);
+        self.clients.note(event);
     }
 }
 
@@ -210,7 +215,6 @@ impl Drop for Guest {
 /// A listening socket and its clients, served until it is stopped or dropped.
 pub(crate) struct Listening {
     clients: Arc<Clients>,
-    address: Address,
     /// The accepting thread, and the end of a socket pair that wakes it.
     accepting: Option<(JoinHandle<()>, UnixStream)>,
 }
@@ -231,12 +235,12 @@ impl Listening {
         F: Fn(Guest) + Send + Sync + 'static,
     {
         let listener = Listener::bind(address)?;
-        let address = listener.address()?;
         let clients = Arc::new(Clients {
             is_stopping: AtomicBool::new(false),
             connected: Mutex::default(),
             limits,
             descriptors: descriptor_limit(),
+            address: listener.address()?,
             log,
         });
         let (wake, woken) = UnixStream::pair()?;
@@ -248,14 +252,13 @@ impl Listening {
         };
         Ok(Listening {
             clients,
-            address,
             accepting: Some((accepting, wake)),
         })
     }
 
     /// The address at which it listens.
     pub fn address(&self) -> &Address {
-        &self.address
+        &self.clients.address
     }
 
     /// Number of connected clients.
@@ -328,7 +331,7 @@ fn accept_all<F>(
             .spawn(move || serve(guest));
         match thread {
             Ok(thread) => threads.push(thread),
-            Err(error) => clients.log.note(Event::Refused(&error.to_string())),
+            Err(error) => clients.note(Event::Refused(&error.to_string())),
         }
     }
     for client in clients.connected().values() {

@@ -107,6 +107,18 @@ impl SessionNotes {
         self.waiting = self.waiting.split_off(&coverage.done());
     }
 
+    /// Whether the client sent no command at all.
+    fn is_empty(&self) -> bool {
+        let counts = [
+            self.reads,
+            self.writes,
+            self.trims,
+            self.flushes,
+            self.errors,
+        ];
+        counts == [0; 5]
+    }
+
     /// Number of flushes per write; `None` without writes.
     pub fn flushes_per_write(&self) -> Option<f64> {
         (self.writes > 0).then(|| self.flushes as f64 / self.writes as f64)
@@ -200,12 +212,16 @@ impl Lint {
             .clone()
     }
 
-    /// All notes as text.
+    /// All notes as text; sessions without a command are only counted.
     pub fn render(&self) -> String {
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         let mut text = String::new();
-        for notes in &ended.0 {
+        for notes in ended.0.iter().filter(|notes| !notes.is_empty()) {
             text.push_str(&format!("{notes}\n"));
+        }
+        let empty = ended.0.iter().filter(|notes| notes.is_empty()).count();
+        if empty > 0 {
+            text.push_str(&format!("{empty} sessions without a command\n"));
         }
         if ended.1 > 0 {
             text.push_str(&format!("and {} more sessions\n", ended.1));
@@ -252,6 +268,14 @@ mod tests {
         lint.coverage.begin_flush();
         a.close(&lint.coverage);
         assert_eq!(a.uncovered, 1);
+    }
+
+    /// A thousand idle clients once ended in two thousand lines.
+    #[test]
+    fn sessions_without_a_command_are_counted() {
+        let lint = Lint::default();
+        (0..1000).for_each(|_| lint.keep(SessionNotes::new("nbd".into(), true)));
+        assert_eq!(lint.render(), "1000 sessions without a command\n");
     }
 
     #[test]

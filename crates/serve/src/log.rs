@@ -15,14 +15,13 @@ pub struct Log(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    name: String,
     sink: Option<Sink>,
     counts: [AtomicU64; Event::KINDS],
 }
 
 impl fmt::Debug for Log {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Log({:?})", self.0.name)
+        f.write_str("Log")
     }
 }
 
@@ -69,21 +68,20 @@ impl fmt::Display for Event<'_> {
 }
 
 impl Log {
-    /// A log whose lines begin with `name` and go to `sink`.
-    pub fn new(name: &str, sink: impl Fn(&str) + Send + Sync + 'static) -> Self {
+    /// A log whose lines go to `sink`.
+    pub fn new(sink: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Log(Arc::new(Inner {
-            name: name.to_string(),
             sink: Some(Box::new(sink)),
             ..Inner::default()
         }))
     }
 
-    pub(crate) fn note(&self, event: Event<'_>) {
+    /// Notes an event of the server at `name`.
+    pub(crate) fn note(&self, name: impl fmt::Display, event: Event<'_>) {
         let count = self.0.counts[event.kind()].fetch_add(1, Ordering::Relaxed) + 1;
         let Some(sink) = self.0.sink.as_ref().filter(|_| count.is_power_of_two()) else {
             return;
         };
-        let name = &self.0.name;
         match count {
             1 => sink(&format!("{name}: {event}")),
             _ => sink(&format!("{name}: {event} ({count} of these so far)")),
@@ -100,13 +98,11 @@ mod tests {
     fn a_client_cannot_fill_it() {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let kept = lines.clone();
-        let log = Log::new("nbd", move |line| {
-            kept.lock().unwrap().push(line.to_string())
-        });
+        let log = Log::new(move |line| kept.lock().unwrap().push(line.to_string()));
         for _ in 0..1000 {
-            log.note(Event::Displaced(5));
+            log.note("nbd", Event::Displaced(5));
         }
-        log.note(Event::Refused("full"));
+        log.note("nbd", Event::Refused("full"));
         let lines = lines.lock().unwrap();
         assert_eq!(lines.len(), 11, "1, 2, 4, .. 512, and another kind");
         assert!(lines[9].ends_with("(512 of these so far)"), "{}", lines[9]);

@@ -60,7 +60,7 @@ impl Serving {
         for address in &places.nbd {
             let options = NbdOptions {
                 tls: tls.clone(),
-                log: Log::new(&address.to_string(), log),
+                log: Log::new(log),
                 ..options.clone()
             };
             let server = NbdServer::start(shared.clone(), lint.clone(), address, options);

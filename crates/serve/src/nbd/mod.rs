@@ -2,8 +2,8 @@
 //!
 //! [`wire`] has the numbers of the protocol, `handshake` and `reply` turn bytes into bytes,
 //! `execute` runs one request on the drive, `conversation` runs handshake and requests over any
-//! byte stream, `tls` encrypts such a stream, and `server` owns sockets and threads. Source: the NBD
-//! project's `doc/proto.md`. Left out: extended headers, resize, and oldstyle negotiation.
+//! byte stream, `tls` encrypts such a stream, and `server` owns sockets and threads. Source: the
+//! NBD project's `doc/proto.md`. Left out: extended headers, resize, and oldstyle negotiation.
 
 mod budget;
 mod conversation;

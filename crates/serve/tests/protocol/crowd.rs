@@ -18,9 +18,7 @@ struct Lines(Arc<Mutex<Vec<String>>>);
 impl Lines {
     fn log(&self) -> Log {
         let lines = self.clone();
-        Log::new("nbd", move |line| {
-            lines.0.lock().unwrap().push(line.to_string())
-        })
+        Log::new(move |line| lines.0.lock().unwrap().push(line.to_string()))
     }
 
     fn have(&self, part: &str) -> bool {

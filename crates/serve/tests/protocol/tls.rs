@@ -17,10 +17,7 @@ use std::time::Duration;
 /// Makes in `folder` an authority of that name, and certificates of a server and a client by it.
 fn make_certificates(folder: &Path, name: &str) -> io::Result<()> {
     let made = Command::new("bash")
-        .arg(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/tests/make_certificates.sh"
-        ))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/make_certificates.sh"))
         .args([folder.as_os_str(), name.as_ref()])
         .output()?;
     match made.status.success() {
@@ -144,7 +141,7 @@ fn a_server_that_requires_certificates_serves_nobody_else() {
     let tls = Tls::from_folder(&ours, true, true).unwrap();
     let lines = Arc::new(Mutex::new(String::new()));
     let kept = lines.clone();
-    let log = Log::new("nbd", move |line| *kept.lock().unwrap() += line);
+    let log = Log::new(move |line| *kept.lock().unwrap() += line);
     let bench = serve(tls, log);
     let address = bench.server.address();
     let mut plain = greet(address);
@@ -179,6 +176,39 @@ fn nothing_is_carried_from_outside_into_tls() {
     let ended = stream.read_to_end(&mut rest).map_err(|error| error.kind());
     assert_ne!(ended, Err(io::ErrorKind::WouldBlock), "it goes on");
     assert_eq!(rest.len(), 20, "the answer to STARTTLS and nothing more");
+}
+
+/// Whatever comes in place of TLS, inside it, or of it in part: the next client is served.
+#[test]
+fn a_running_server_survives_what_is_no_tls() {
+    let Some(folder) = certificates() else {
+        return;
+    };
+    let ours = folder.path().join("ours");
+    let bench = serve(
+        Tls::from_folder(&ours, true, false).unwrap(),
+        Log::default(),
+    );
+    let address = bench.server.address();
+    for round in 0..60_u32 {
+        let noise: Vec<u8> = (0..round * 40)
+            .map(|n| (n.wrapping_mul(2_654_435_761).wrapping_add(round) >> 13) as u8)
+            .collect();
+        // A record's head makes some of it look like a handshake, or like data.
+        let head: &[u8] =
+            [&b"\x16\x03\x01\x01\x00"[..], b"\x17\x03\x03\x40\x00", b""][round as usize % 3];
+        if round % 2 == 0 {
+            let mut stream = greet(address);
+            haggle(&mut stream, OPT_STARTTLS, &[]);
+            let _ = stream.write_all(&[head, &noise].concat());
+        } else {
+            let mut stream = encrypt(greet(address), &ours, None).unwrap();
+            let _ = stream.write_all(&noise);
+            let _ = stream.sock.write_all(&[head, &noise].concat());
+        }
+    }
+    works(&mut encrypt(greet(address), &ours, None).unwrap()).unwrap();
+    wait_until(|| bench.server.client_count() <= 1);
 }
 
 #[test]

@@ -3,6 +3,9 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
+/// Values of `--tls` that need another argument.
+const TLS_NEEDS: [(&str, &str); 2] = [("on", "tls_certificates"), ("require", "tls_certificates")];
+
 /// `ssdlab serve`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -39,7 +42,7 @@ pub struct Serve {
     #[arg(long)]
     pub read_only: bool,
     /// Encryption of NBD connections: none, offered, or required of every client.
-    #[arg(long, value_enum, requires_ifs = [("on", "tls_certificates"), ("require", "tls_certificates")])]
+    #[arg(long, value_enum, requires_ifs = TLS_NEEDS)]
     pub tls: Option<TlsName>,
     /// Folder of server-cert.pem and server-key.pem, as for nbdkit and qemu.
     #[arg(long, value_name = "DIR", requires = "tls")]
