@@ -46,7 +46,7 @@ def copy(to):
 
 def first_failure(to):
     """The first failing test with its target; None: all pass."""
-    env = dict(os.environ, CARGO_TARGET_DIR=str(to / "target"))
+    env = dict(os.environ, CARGO_TARGET_DIR=str(to / "target"), CARGO_PROFILE_DEV_DEBUG="0")
     tests = to / "crates" / "ssd" / "tests"
     for target in TARGETS:
         name = target.removeprefix("--test=")
