@@ -6,8 +6,9 @@
 
 Works in a copy of the crate (in PLANTED_DIR, or a temporary directory), one build directory for all
 errors. Each error is a replacement of one text in one file; the text must occur exactly once. The
-tests run in the order of TARGETS (PLANTED_TARGETS: others) until one fails. Exit code 1 when an error is not found, or when
-the tests fail without one. Run by hand or at night: about a minute for each error.
+tests run in the order of TARGETS (PLANTED_TARGETS: others) until one fails. Exit code 1 when an
+error is not found, or when the tests fail without one. Run by hand or at night: about a minute for
+each error.
 """
 
 import os

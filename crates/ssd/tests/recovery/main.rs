@@ -3,9 +3,9 @@
 //! Random commands on drives that recover by their journal, cut as in `tests/cuts`. After every
 //! cut, both kinds of recovery run on forks of the drive, and everything that they restore must be
 //! equal: map, valid counts, states and rows of blocks, frontiers, lists of free superblocks, place
-//! of the next journal page. Then the drive recovers by its journal and goes on, so that an error in
-//! a journal page, a leaf or the directory also shows in the data. `SSDLAB_RECOVERIES=N` sets the
-//! number of cuts; the full run is 10,000 or more.
+//! of the next journal page. Then the drive recovers by its journal and goes on, so that an error
+//! in a journal page, a leaf or the directory also shows in the data. `SSDLAB_RECOVERIES=N` sets
+//! the number of cuts; the full run is 10,000 or more.
 
 #![allow(dead_code, reason = "the rig is that of tests/cuts")]
 
@@ -121,10 +121,12 @@ fn journal_and_scan_restore_the_same_drive() {
     }
 }
 
+type Change = fn(&mut DriveConfig);
+
 /// Drives and faults that recovery by the journal refuses, with the reason given.
 #[test]
 fn what_has_no_journal_to_recover_by_is_refused() {
-    let refused: [(&str, fn(&mut DriveConfig)); 5] = [
+    let refused: [(&str, Change); 5] = [
         ("block-mapped", |c| {
             *c = kinds::small().swap_remove(10);
             assert_eq!(c.ftl.mapping.kind, MappingKind::Block);
