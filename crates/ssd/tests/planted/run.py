@@ -27,7 +27,7 @@ TARGETS = ["--test=recovery", "--test=cuts", "--lib", "--test=durability", "--te
            "--test=wear", "--test=mapping", "--test=model", "--test=golden", "--test=gears",
            "--test=swarm"]
 TARGETS = os.environ.get("PLANTED_TARGETS", "").split() or TARGETS
-SECONDS_MAX = 900
+SECONDS_MAX = 300
 
 
 def copy(to):
