@@ -194,8 +194,8 @@ impl DriveConfig {
     }
 
     /// Pages of the map journal, which is written as a ring. Recovery by the journal needs all
-    /// changes that a leaf lacks to be in it: two cycles of checkpoints, or without checkpoints as
-    /// many pages as make eight leaves due with each page at most.
+    /// changes that a leaf lacks to be in it: two cycles of checkpoints, or without checkpoints
+    /// enough pages that each makes eight leaves due at most.
     pub(crate) fn journal_pages(&self) -> u32 {
         if !self.recovers_by_journal() {
             return JOURNAL_PAGES;

@@ -207,13 +207,22 @@ pub fn all() -> Vec<DriveConfig> {
 }
 
 /// Changes of each kind to [`little`].
-const SMALL: [Change; 11] = [
+const SMALL: [Change; 12] = [
     ("small", |_| {}),
     ("small, journal", |c| c.ftl.recovery = RecoverBy::Journal),
     ("small, journal of few entries", few_entries),
     ("small, journal of few entries, protected", |c| {
         few_entries(c);
         c.buffer.protected = true;
+    }),
+    ("small, journal of few entries, victims by random", |c| {
+        few_entries(c);
+        c.ftl.reclaim.victim = VictimChoice::parse("random").expect("in the registry");
+        // Superblocks of a word line on each die: some are victims while their last pages, those
+        // of a commit, are programmed, and other dies have nothing to do.
+        c.shape.pages_per_block = 3;
+        c.shape.blocks_per_plane = 14;
+        c.user_bytes = 28 * SLOT;
     }),
     ("small, journal, checkpoints", |c| {
         c.ftl.recovery = RecoverBy::Journal;

@@ -6,8 +6,9 @@
 
 Works in a copy of the crate (in PLANTED_DIR, or a temporary directory), one build directory for all
 errors. Each error is a replacement of one text in one file; the text must occur exactly once. The
-tests run in the order of TARGETS (PLANTED_TARGETS: others) until one fails. Exit code 1 when an error is not found, or when
-the tests fail without one. Run by hand or at night: about a minute for each error.
+tests run in the order of TARGETS (PLANTED_TARGETS: others) until one fails. Exit code 1 when an
+error is not found, or when the tests fail without one. Run by hand or at night: about a minute for
+each error.
 """
 
 import os
@@ -26,7 +27,7 @@ TARGETS = ["--test=recovery", "--test=cuts", "--lib", "--test=durability", "--te
            "--test=wear", "--test=mapping", "--test=model", "--test=golden", "--test=gears",
            "--test=swarm"]
 TARGETS = os.environ.get("PLANTED_TARGETS", "").split() or TARGETS
-SECONDS_MAX = 900
+SECONDS_MAX = 300
 
 
 def copy(to):
@@ -46,7 +47,7 @@ def copy(to):
 
 def first_failure(to):
     """The first failing test with its target; None: all pass."""
-    env = dict(os.environ, CARGO_TARGET_DIR=str(to / "target"))
+    env = dict(os.environ, CARGO_TARGET_DIR=str(to / "target"), CARGO_PROFILE_DEV_DEBUG="0")
     tests = to / "crates" / "ssd" / "tests"
     for target in TARGETS:
         name = target.removeprefix("--test=")

@@ -3,9 +3,9 @@
 //! Random commands on drives that recover by their journal, cut as in `tests/cuts`. After every
 //! cut, both kinds of recovery run on forks of the drive, and everything that they restore must be
 //! equal: map, valid counts, states and rows of blocks, frontiers, lists of free superblocks, place
-//! of the next journal page. Then the drive recovers by its journal and goes on, so that an error in
-//! a journal page, a leaf or the directory also shows in the data. `SSDLAB_RECOVERIES=N` sets the
-//! number of cuts; the full run is 10,000 or more.
+//! of the next journal page. Then the drive recovers by its journal and goes on, so that an error
+//! in a journal page, a leaf or the directory also shows in the data. `SSDLAB_RECOVERIES=N` sets
+//! the number of cuts; the full run is 10,000 or more.
 
 #![allow(dead_code, reason = "the rig is that of tests/cuts")]
 
@@ -18,6 +18,7 @@ mod times;
 use rig::{Found, Rig};
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::config::{MappingKind, RecoverBy};
+use ssdlab_ssd::drive::power::{FAULTS, Fault, Power, PowerDrive};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -82,6 +83,10 @@ fn journal_and_scan_restore_the_same_drive() {
         while let Some((seed, config)) = (0..).zip(&configs).nth(next.fetch_add(1, Relaxed)) {
             let each = if is_small(config) { 4 * each } else { each };
             let found = cut_kind(config, seed, each);
+            if found.first.is_some() {
+                // The other kinds need not run.
+                next.store(configs.len(), Relaxed);
+            }
             all.lock().expect("no panic yet").push((config, found));
         }
     };
@@ -113,5 +118,68 @@ fn journal_and_scan_restore_the_same_drive() {
     }
     for occasion in ["erase", "program of a journal page", "lower pages lost"] {
         assert!(total.met(occasion) > 0, "no cut met: {occasion}");
+    }
+}
+
+type Change = fn(&mut DriveConfig);
+
+/// Drives and faults that recovery by the journal refuses, with the reason given.
+#[test]
+fn what_has_no_journal_to_recover_by_is_refused() {
+    let refused: [(&str, Change); 5] = [
+        ("block-mapped", |c| {
+            *c = kinds::small().swap_remove(10);
+            assert_eq!(c.ftl.mapping.kind, MappingKind::Block);
+        }),
+        ("block-mapped", |c| *c = kinds::small().swap_remove(11)),
+        ("commit_map_programs", |c| c.ftl.journal.entry_bytes = 0),
+        ("commit_map_programs", |c| {
+            c.ftl.journal.commit_map_programs = 0
+        }),
+        ("half of a journal page", |c| {
+            c.shape.page_bytes = 512;
+            c.shape.slot_bytes = 512;
+            c.ftl.mapping.entry_bytes = 64;
+            c.shape.blocks_per_plane = 40_000;
+            c.user_bytes = 70_000 * 512;
+        }),
+    ];
+    for (reason, change) in refused {
+        let mut config = DriveConfig::tiny();
+        change(&mut config);
+        config.validate().expect("possible by a scan");
+        config.ftl.recovery = RecoverBy::Journal;
+        let error = config.validate().expect_err(reason).to_string();
+        assert!(
+            error.contains("`recovery` cannot be \"journal\""),
+            "{error}"
+        );
+        assert!(error.contains(reason), "{reason}: {error}");
+    }
+    let mut config = DriveConfig::tiny();
+    config.ftl.recovery = RecoverBy::Journal;
+    for info in &FAULTS {
+        let fault = Fault {
+            kind: info.kind,
+            per_mille: 1,
+            seed: 1,
+        };
+        let power = Power {
+            faults: vec![fault],
+            ..Power::default()
+        };
+        let in_spare_areas = [
+            "flush-not-map",
+            "loses-map-updates",
+            "recovery-picks-older",
+            "paired-page-loss",
+        ];
+        let made = PowerDrive::new(config.clone(), power);
+        assert_eq!(
+            made.is_err(),
+            in_spare_areas.contains(&info.name),
+            "{}",
+            info.name
+        );
     }
 }

@@ -238,7 +238,8 @@ impl<L: Layout> PageFtl<Recorder, L> {
         pages.flat_map(each).collect()
     }
 
-    /// Takes the addresses of some parts from their content and from the changes since.
+    /// Takes the addresses of some parts from their content, then the changes in the journal pages
+    /// read, in order: those that a part has already end as it has them.
     fn take_parts(
         &mut self,
         log: &mut ChangeLog,
@@ -248,16 +249,13 @@ impl<L: Layout> PageFtl<Recorder, L> {
         (name, steps): (&'static str, &mut Steps),
     ) {
         let mut slots = Vec::new();
-        let mut as_of: BTreeMap<u32, u64> = BTreeMap::new();
-        for part in parts {
-            as_of.insert(part, 0);
+        for part in parts.clone() {
             let Some(slot) = self.place_of(log, tail, part) else {
                 continue;
             };
             slots.push(slot);
             let found = self.content_of::<Part>(slot);
             let found = found.unwrap_or_else(|| panic!("part {part} has no content at {slot}"));
-            as_of.insert(part, found.as_of);
             for (address, value) in log.layout.mapped_by(part).zip(found.values) {
                 log.set(address, value);
             }
@@ -265,7 +263,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         self.read_slots(name, slots.into_iter(), steps);
         for &(number, mapped) in changes {
             let part = log.layout.part_of(mapped.address);
-            if part.is_some_and(|part| as_of.get(&part).is_some_and(|&as_of| mapped.seq > as_of)) {
+            if part.is_some_and(|part| parts.contains(&part)) {
                 log.apply(mapped, number);
             }
         }

@@ -77,13 +77,11 @@ image_of!(JournalPage {
 /// Content of a part: a leaf of the map, or of the directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Part {
-    /// Changes up to this sequence number are in it.
-    pub as_of: u64,
     /// Value and weight of each of its addresses.
     pub values: Vec<(u32, u32)>,
 }
 
-image_of!(Part { as_of, values });
+image_of!(Part { values });
 
 /// Content of the slot with these bytes. Its sectors carry `number`, for order.
 fn content<T: Image>(number: u64, sectors: usize, page: &T) -> Content {
@@ -325,7 +323,6 @@ impl ChangeLog {
         self.dirty.remove(&(since, part));
         let mapped = self.layout.mapped_by(part);
         let page = Part {
-            as_of: self.covers,
             values: self.map[mapped.start as usize..mapped.end as usize].to_vec(),
         };
         content(0, self.sectors, &page)

@@ -24,6 +24,25 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
+    /// Logs a booked program of moved slots.
+    #[inline(always)]
+    pub(super) fn log_moved(&mut self, first: u32, batch: &[Entry], ticket: Ticket) {
+        if G::KEEPS && self.log.is_some() {
+            self.assert_after_meta(batch, ticket);
+            self.log_batch(first, batch, ticket);
+        }
+    }
+
+    fn assert_after_meta(&self, batch: &[Entry], ticket: Ticket) {
+        let original = self.log.as_ref().map_or(0, |log| log.end);
+        let hidden = batch.iter().find(|entry| entry.lpn >= self.user_slots);
+        assert!(
+            hidden.is_none() || ticket.end > original,
+            "{hidden:?} is moved by {} ns, before the last map page ends at {original} ns",
+            ticket.end
+        );
+    }
+
     fn log_batch(&mut self, first: u32, batch: &[Entry], ticket: Ticket) {
         let (Some(log), Some(media)) = (&mut self.log, self.nand.media()) else {
             return;

@@ -121,7 +121,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let done = self.nand.program(from, at, purpose, false);
         self.remember_program(at, batch, true);
         let first = self.nand.geometry.first_slot(at.superblock, at.row, at.die);
-        self.log_program(first, batch, done.ticket);
+        self.log_moved(first, batch, done.ticket);
         let mut ppn = first;
         match self.only_victim_of(batch) {
             Some(victim) if !L::FULL => ppn = self.map_moved(first, batch, victim),

@@ -274,7 +274,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
     fn take_empty(&mut self, superblock: u32, seen: Seen) {
         let s = superblock as usize;
         self.state[s] = State::Free;
-        if seen.blocks > 0 || self.nand.media().is_some_and(|m| m.is_unstable(superblock)) {
+        if seen.blocks > 0 {
             self.nand.make_rest_stale(superblock);
         }
         if superblock < self.rules.slc.superblocks {

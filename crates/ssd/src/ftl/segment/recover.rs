@@ -218,8 +218,7 @@ impl Core<Recorder> {
             .collect();
         free.sort_by_key(|&s| (seen[s as usize].last, s));
         for superblock in free {
-            let unstable = self.nand.media().is_some_and(|m| m.is_unstable(superblock));
-            if seen[superblock as usize].blocks > 0 || unstable {
+            if seen[superblock as usize].blocks > 0 {
                 self.nand.make_rest_stale(superblock);
             }
             self.free.push_back(superblock);

@@ -291,7 +291,7 @@ impl Media {
         for &(address, seq) in &record.forgotten {
             let last = self.forgotten.entry(address).or_insert(0);
             *last = seq.max(*last);
-            // Media read from files: what is written next is newer than every trim.
+            // Media read from files: the next program is newer than every trim.
             self.seq = self.seq.max(seq);
         }
         self.forgotten_since.retain(|&(_, seq)| seq > record.covers);

@@ -230,13 +230,6 @@ impl Media {
         Arc::make_mut(&mut self.blocks[block as usize])
     }
 
-    /// Whether an erase in a superblock was interrupted.
-    pub fn is_unstable(&self, superblock: u32) -> bool {
-        let first = (superblock * self.dies) as usize;
-        let blocks = &self.blocks[first..first + self.dies as usize];
-        blocks.iter().any(|block| block.unstable)
-    }
-
     /// The readable pages of a block, with their rows. A block may not have been erased yet since
     /// its superblock has begun another generation: of all that it holds there are newer copies, or
     /// recorded trims, since the first erase of that generation waited for them.
