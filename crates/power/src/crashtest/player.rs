@@ -45,8 +45,8 @@ impl CutPoint {
 
 impl fmt::Display for CutPoint {
     /// As in tokens: `12` before command #13, `12+300` 300 ns into it; `12r500` and again in the
-    /// middle of the recovery, `12a500` and again 500 ns after it, `12c3` and again inside the third
-    /// FLUSH of the check.
+    /// middle of the recovery, `12a500` and again 500 ns after it, `12c3` and again inside the
+    /// third FLUSH of the check.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.command)?;
         if let Some(ns) = self.inside {
