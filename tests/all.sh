@@ -32,7 +32,7 @@ need qemu-io qemu-utils
 need mkfs.xfs xfsprogs
 need valgrind valgrind
 need sqlite3 sqlite3
-need redis-server redis-server
+[ "${SSDLAB_KNOWN:-}" != all ] || need redis-server redis-server
 [ -d /usr/lib/postgresql ] || command -v initdb >/dev/null 2>&1 || missing+=(postgresql)
 python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 install() { # Debian packages

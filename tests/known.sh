@@ -29,7 +29,7 @@ fi
 # The modules of the databases are in the build folder, as tests/all.sh installs them.
 python=$target/venv/bin/python
 [ -x "$python" ] || python=python3
-"$python" -B tests/known/selftest.py 2>/dev/null || {
+"$python" -B tests/known/selftest.py >/dev/null 2>&1 || {
   echo "RIG FAILED: $python tests/known/selftest.py"
   exit 2
 }

@@ -53,15 +53,14 @@ def as_published(row, lies, found):
     """Returns whether counts of cuts are as the authors say. A drive that lies excuses nobody who
     would lose on an honest one."""
     lost, damaged, drive = found["lost"], found["damaged"], found["drive"]
-    is_sound = damaged == 0 or row.get("may") == "damage"
-    keeps = lost == 0 and is_sound
+    keeps = lost + damaged == 0
     if lies:
         return drive > 0 and (keeps or row["published"] != "keeps")
     if drive > 0:
         return False
     least = max(1, row.get("share", 0) * found["cuts"])
-    return {"keeps": keeps, "loses": lost >= least and is_sound,
-            "damages": lost + damaged > 0}[row["published"]]
+    return {"keeps": keeps, "loses": lost >= least and damaged == 0,
+            "damages": not keeps or row.get("rare", False)}[row["published"]]
 
 
 def campaign(args, row, lies):

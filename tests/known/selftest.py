@@ -30,6 +30,8 @@ class Answers(unittest.TestCase):
             self.assertFalse(any(right(row, False, one) for one in bad), row)
         often = {**loses, "share": 0.1}
         self.assertTrue(right(often, False, found(6)) and not right(often, False, found(5)))
+        rare = {**damages, "rare": True}
+        self.assertTrue(right(rare, False, found()) and not right(rare, False, found(drive=1)))
         self.assertTrue(right(keeps, True, found(0, 0, 5)))
         self.assertFalse(right(keeps, True, found()))
         self.assertFalse(right(keeps, True, found(1, 0, 5)))

@@ -149,7 +149,7 @@ class Redis:
 
     A size can be durable on ext4 before the data: the log then ends in zeroes, of commands that
     were never acknowledged, and Redis 7 does not start (https://github.com/redis/redis/issues/5177).
-    The check then repairs the log as its message says, once, and judges what is left.
+    The check then repairs the log as its message says, once, and judges the rest.
     """
 
     def __init__(self, folder, setting):

@@ -287,6 +287,53 @@ fn cuts_are_chosen_by_occasion_and_age() {
     }
 }
 
+/// Writes a sector, flushes it, and flushes once more; when it runs again, the sector is due if the
+/// first flush was acknowledged.
+const RELIES: &str = r#"
+due=due.$SSDLAB_CUT
+if [ -e "$due" ]; then
+  dd if="$SSDLAB_FILE" bs=512 count=1 status=none | grep -q here
+  exit
+fi
+printf '%-512s' here | dd of="$SSDLAB_FILE" bs=512 conv=notrunc,fsync status=none || exit 1
+touch "$due"
+dd if=/dev/zero of="$SSDLAB_FILE" bs=512 seek=9 count=1 conv=notrunc,fsync status=none
+"#;
+
+/// The power is cut again while a check works, which then runs once more. What it loses is the
+/// drive's fault if the drive had promised it.
+#[test]
+fn a_cut_strikes_the_check_and_the_right_one_is_blamed() {
+    if !has_fuse() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("made");
+    let args = "--workload true --cuts 24 --on check --age new --size 64MiB --jobs 2 -q";
+    let mut args: Vec<&str> = args.split(' ').collect();
+    args.extend(["--check", RELIES, "--out"]);
+    let run = |more: &[&str]| crashtest(dir.path(), &[], &[&args[..], more].concat());
+    let honest = run(&["honest"]);
+    assert_eq!(honest.code, 0, "{}{}", honest.out, honest.err);
+    let due = || {
+        let files = std::fs::read_dir(dir.path()).expect("there").flatten();
+        let names = files.map(|file| file.file_name().into_string().expect("text"));
+        names.filter(|name| name.starts_with("due.")).count()
+    };
+    assert!(due() > 12, "{} checks flushed", due());
+    let liar = run(&["liar", "--fault", "ignores-flush"]);
+    assert_eq!(liar.code, 1, "{}{}", liar.out, liar.err);
+    assert!(
+        liar.out.contains(" 0  the application failed"),
+        "{}",
+        liar.out
+    );
+    assert!(
+        liar.out.contains("broke its word to the check"),
+        "{}",
+        liar.out
+    );
+}
+
 #[test]
 fn a_lying_drive_is_blamed_and_a_killed_campaign_goes_on() {
     if !has_fuse() {

@@ -36,7 +36,7 @@ impl Campaign {
                 count: 200,
                 seed: 1,
             },
-            occasions: Occasion::ALL.to_vec(),
+            occasions: Occasion::OF_DRIVE.to_vec(),
             age: Age::New,
             from: 0,
             jobs: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),

@@ -16,6 +16,8 @@ use std::str::FromStr;
 const REST_MAX: u64 = 50_000_000;
 /// Longest time between a recovery and the cut after it, in ns.
 const AFTER_MAX: u64 = 5_000_000;
+/// Last FLUSH of a check that is cut.
+const CHECK_FLUSH_MAX: u64 = 8;
 
 /// Which instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +48,24 @@ pub enum Occasion {
     Reclaim,
     /// A program of the map.
     Map,
+    /// Any instant, and again while the check runs, for the recovery of file system and program;
+    /// campaigns of scripts only.
+    Check,
 }
 
 impl Occasion {
-    /// All.
-    pub const ALL: [Occasion; 5] = [
+    /// All of campaigns of scripts.
+    pub const ALL: [Occasion; 6] = [
+        Occasion::Any,
+        Occasion::Recovery,
+        Occasion::AfterRecovery,
+        Occasion::Reclaim,
+        Occasion::Map,
+        Occasion::Check,
+    ];
+
+    /// All in which the check has no part.
+    pub const OF_DRIVE: [Occasion; 5] = [
         Occasion::Any,
         Occasion::Recovery,
         Occasion::AfterRecovery,
@@ -66,6 +81,7 @@ impl Occasion {
             Occasion::AfterRecovery => "after-recovery",
             Occasion::Reclaim => "reclaim",
             Occasion::Map => "map",
+            Occasion::Check => "check",
         }
     }
 
@@ -133,7 +149,7 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// Of the default occasions, two fifths of the cuts strike at any instant. A drive without
+    /// Of all occasions, two sevenths of the cuts strike at any instant. A drive without
     /// reclaim, or without work for its map, is cut at any instant instead.
     fn all(mut self, count: usize, occasions: &[Occasion]) -> Vec<Chosen> {
         let mut found = BTreeMap::new();
@@ -157,6 +173,10 @@ impl<'a> Draw<'a> {
         let again = match wanted {
             Occasion::Recovery => Some(Again::InRecovery(self.rng.below(1000) as u16)),
             Occasion::AfterRecovery => Some(Again::After(self.rng.below(AFTER_MAX))),
+            Occasion::Check => {
+                let nth = 1 + self.rng.below(CHECK_FLUSH_MAX);
+                Some(Again::InCheck(nth as u32))
+            }
             _ => None,
         };
         let work = match wanted {
@@ -277,6 +297,9 @@ fn parse(text: &str) -> Option<Token> {
         (point, Some(Again::InRecovery(share)))
     } else if let Some((point, ns)) = point.split_once('a') {
         (point, Some(Again::After(ns.parse().ok()?)))
+    } else if let Some((point, nth)) = point.split_once('c') {
+        let nth = nth.parse().ok().filter(|&nth: &u32| nth > 0)?;
+        (point, Some(Again::InCheck(nth)))
     } else {
         (point, None)
     };
@@ -360,6 +383,7 @@ mod tests {
             "4~-12345678",
             "4+7r999-12345678",
             "4a12-12345678",
+            "4+7c3-12345678",
         ] {
             let token: Token = text.parse().unwrap();
             assert_eq!(token.to_string(), text);

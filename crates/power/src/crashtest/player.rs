@@ -27,6 +27,9 @@ pub enum Again {
     InRecovery(u16),
     /// After the recovery, by this time in ns, before any command.
     After(u64),
+    /// Inside this FLUSH of a check, counted from 1; the check then runs once more. It is up to
+    /// whoever runs the check.
+    InCheck(u32),
 }
 
 impl CutPoint {
@@ -42,7 +45,8 @@ impl CutPoint {
 
 impl fmt::Display for CutPoint {
     /// As in tokens: `12` before command #13, `12+300` 300 ns into it; `12r500` and again in the
-    /// middle of the recovery, `12a500` and again 500 ns after it.
+    /// middle of the recovery, `12a500` and again 500 ns after it, `12c3` and again inside the
+    /// third FLUSH of the check.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.command)?;
         if let Some(ns) = self.inside {
@@ -52,6 +56,7 @@ impl fmt::Display for CutPoint {
             None => Ok(()),
             Some(Again::InRecovery(share)) => write!(f, "r{share}"),
             Some(Again::After(ns)) => write!(f, "a{ns}"),
+            Some(Again::InCheck(nth)) => write!(f, "c{nth}"),
         }
     }
 }
@@ -188,15 +193,18 @@ impl<'a> Player<'a> {
         let mut drive = self.drive;
         let (cut, mut recovery) = cut_and_recover(&mut drive, at);
         let mut held = None;
-        if let Some(again) = point.again.filter(|_| !recovery.dead) {
-            let (on, ready) = (recovery.at.0, recovery.ready.0);
-            let at = match again {
-                Again::InRecovery(share) => on + (ready - on) * u64::from(share.min(999)) / 1000,
-                Again::After(ns) => {
-                    drive.keep_before_cuts();
-                    ready.saturating_add(ns)
-                }
-            };
+        let (on, ready) = (recovery.at.0, recovery.ready.0);
+        let second = match point.again.filter(|_| !recovery.dead) {
+            Some(Again::InRecovery(share)) => {
+                Some(on + (ready - on) * u64::from(share.min(999)) / 1000)
+            }
+            Some(Again::After(ns)) => {
+                drive.keep_before_cuts();
+                Some(ready.saturating_add(ns))
+            }
+            Some(Again::InCheck(_)) | None => None,
+        };
+        if let Some(at) = second {
             while drive.pop_completion(Nanos(at)).is_some() {}
             recovery = cut_and_recover(&mut drive, Nanos(at)).1;
             held = drive.take_before();

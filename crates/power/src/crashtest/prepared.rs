@@ -414,6 +414,7 @@ fn occasion(point: CutPoint) -> Occasion {
         None => Occasion::Any,
         Some(Again::InRecovery(_)) => Occasion::Recovery,
         Some(Again::After(_)) => Occasion::AfterRecovery,
+        Some(Again::InCheck(_)) => Occasion::Check,
     }
 }
 

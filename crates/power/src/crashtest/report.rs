@@ -295,5 +295,6 @@ pub fn place(stream: &Stream, point: CutPoint) -> String {
             let after = ssdlab_ssd::Nanos(ns);
             format!("{first}, and again {after} after the recovery")
         }
+        Some(Again::InCheck(nth)) => format!("{first}, and again inside FLUSH {nth} of the check"),
     }
 }

@@ -46,7 +46,8 @@ pub struct Crashtest {
     #[arg(long, value_name = "TEXT")]
     pub after_mark: Option<String>,
     /// What cuts are to strike: any, recovery (again inside it), after-recovery (again right after
-    /// it), reclaim, map (repeatable; the first has a double share).
+    /// it), reclaim, map, check (again while the check runs) (repeatable; the first has a double
+    /// share).
     /// [default: all]
     #[arg(long, value_name = "OCCASION", conflicts_with = "exhaustive")]
     pub on: Vec<String>,

@@ -4,9 +4,10 @@ use super::attach::Attached;
 use super::files::file_error;
 use super::run::Outcome;
 use super::settings::Settings;
-use crate::crashtest::{Recovered, Token};
+use crate::crashtest::{Again, CutResult, Recovered, Token, Verdict};
 use crate::served::ServedDrive;
 use ssdlab_base::LabError;
+use ssdlab_serve::{CutAt, FlushSide, Power, PowerError, Store};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +22,8 @@ pub(super) struct ScriptCheck<'a> {
     broken: Mutex<Option<LabError>>,
     /// Tokens of the cuts whose check came to no end: they have no verdict.
     open: Mutex<BTreeSet<String>>,
+    /// Tokens of the cuts at which the drive broke a promise to the check.
+    guilty: Mutex<BTreeSet<String>>,
 }
 
 impl<'a> ScriptCheck<'a> {
@@ -36,6 +39,7 @@ impl<'a> ScriptCheck<'a> {
             stop,
             broken: Mutex::new(None),
             open: Mutex::new(BTreeSet::new()),
+            guilty: Mutex::new(BTreeSet::new()),
         }
     }
 
@@ -47,6 +51,15 @@ impl<'a> ScriptCheck<'a> {
     pub fn has_verdict(&self, token: &Token) -> bool {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         !open.contains(&token.to_string())
+    }
+
+    /// The verdict on a cut: the check's, unless the drive broke a promise to it.
+    pub fn verdict(&self, result: &CutResult) -> Verdict {
+        let guilty = self.guilty.lock().unwrap_or_else(PoisonError::into_inner);
+        if guilty.contains(&result.token.to_string()) {
+            return Verdict::Drive;
+        }
+        result.verdict
     }
 
     /// No verdict on this cut, and why.
@@ -94,10 +107,37 @@ impl<'a> ScriptCheck<'a> {
         }
     }
 
+    /// Runs the check; where the power is to be cut again in it, once more after that.
     fn try_run(&self, recovered: &Recovered) -> Result<Outcome, LabError> {
+        let drive = Arc::new(ServedDrive::in_memory(recovered.drive().clone()));
+        let token = recovered.token();
+        let nth = match token.point.again {
+            Some(Again::InCheck(nth)) if token.missing.is_none() => nth,
+            _ => return self.run_on(&drive, recovered),
+        };
+        let refused = |error: PowerError| LabError::refused(error.to_string(), "");
+        let side = FlushSide::Inside;
+        let at = CutAt::Flush {
+            nth: nth.into(),
+            side,
+        };
+        drive.cut_when(Some(at)).map_err(refused)?;
+        let first = self.run_on(&drive, recovered)?;
+        if first.stopped || drive.is_powered() {
+            // It ended before that FLUSH.
+            return Ok(first);
+        }
+        let status = drive.on().map_err(refused)?;
+        if status.promises_broken > 0 {
+            let mut guilty = self.guilty.lock().unwrap_or_else(PoisonError::into_inner);
+            guilty.insert(token.to_string());
+        }
+        self.run_on(&drive, recovered)
+    }
+
+    fn run_on(&self, drive: &Arc<ServedDrive>, recovered: &Recovered) -> Result<Outcome, LabError> {
         let options = self.settings.options(self.stop);
-        let drive = ServedDrive::in_memory(recovered.drive().clone());
-        let attached = Attached::new(Arc::new(drive), &options)?;
+        let attached = Attached::new(drive.clone(), &options)?;
         let marks = attached.folder().join("marks");
         let text: String = recovered
             .marks()

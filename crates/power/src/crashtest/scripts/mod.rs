@@ -283,7 +283,8 @@ impl ScriptCampaign {
                 if !check.has_verdict(&result.token) {
                     return;
                 }
-                let appended = self.append(&mut state.0, result, part.age);
+                let line = self.line(result, part.age, check.verdict(result));
+                let appended = self.append(&mut state.0, &line);
                 check.note(appended);
                 state.1 += 1;
                 progress(state.1, all);
@@ -327,15 +328,18 @@ impl ScriptCampaign {
     }
 
     /// A cut as a line of the results.
-    pub fn line(&self, result: &CutResult, age: &str) -> Line {
-        let breach = result.breach.as_ref().map(ToString::to_string);
+    fn line(&self, result: &CutResult, age: &str, verdict: Verdict) -> Line {
+        let mut breach = result.breach.as_ref().map(ToString::to_string);
+        if verdict != result.verdict {
+            breach.get_or_insert("the drive broke its word to the check".into());
+        }
         Line {
             token: result.token.to_string(),
             place: place(&self.stream, result.point),
             occasion: result.occasion.name().into(),
             age: age.into(),
             in_flight: result.in_flight,
-            verdict: result.verdict.name().into(),
+            verdict: verdict.name().into(),
             why: breach
                 .or_else(|| result.message.clone())
                 .unwrap_or_default(),
@@ -344,8 +348,8 @@ impl ScriptCampaign {
         }
     }
 
-    fn append(&self, file: &mut File, result: &CutResult, age: &str) -> Result<(), LabError> {
-        let mut text = serde_json::to_string(&self.line(result, age))
+    fn append(&self, file: &mut File, line: &Line) -> Result<(), LabError> {
+        let mut text = serde_json::to_string(line)
             .map_err(|error| LabError::refused(error.to_string(), ""))?;
         text.push('\n');
         file.write_all(text.as_bytes())
@@ -424,12 +428,13 @@ impl ScriptCampaign {
         };
         let check = ScriptCheck::new(&self.settings, &self.out, stop);
         let call = |recovered: &mut Recovered| check.run(recovered);
-        let result = prepared.replay(token, &call)?;
+        let mut result = prepared.replay(token, &call)?;
         check.broken()?;
         if check.is_stopped() {
             return Err(LabError::refused("stopped before the check was done", ""));
         }
-        let line = self.line(&result, age);
+        let line = self.line(&result, age, check.verdict(&result));
+        result.verdict = check.verdict(&result);
         Ok((result, line))
     }
 }
