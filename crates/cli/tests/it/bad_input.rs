@@ -159,7 +159,7 @@ fn sizes_that_cannot_be() {
 #[test]
 fn drives_that_cannot_be() {
     let toml = |from: &str, to: &str| {
-        let text = include_str!("../../../drives/consumer-sata-1tb.toml");
+        let text = include_str!("../../../../drives/consumer-sata-1tb.toml");
         assert!(text.contains(from));
         text.replacen(from, to, 1)
     };

@@ -1,9 +1,9 @@
 //! `ssdlab serve drive:NAME`: does a drive that is kept nowhere do what one in a directory does,
 //! and leave nothing?
 
-use crate::client::Client;
-use crate::say;
-use crate::server::Server;
+use crate::serve::client::Client;
+use crate::serve::say;
+use crate::serve::server::Server;
 use std::ffi::OsStr;
 use std::path::Path;
 

@@ -5,9 +5,9 @@
 //! The limit is that on the size of files, which the system counts to the byte: a frame is half
 //! written when it is reached.
 
-use crate::client::Client;
-use crate::server::Server;
-use crate::{create, say};
+use crate::serve::client::Client;
+use crate::serve::server::Server;
+use crate::serve::{create, say};
 use ssdlab_ssd::rng::Rng;
 use std::io;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! SIGKILL at random moments, of starting and of working: the directory opens again, and the
 //! contract holds as if power had been cut. `SSDLAB_KILLS=200` runs it at length.
 
-use crate::client::Client;
-use crate::create;
-use crate::server::Server;
+use crate::serve::client::Client;
+use crate::serve::create;
+use crate::serve::server::Server;
 use ssdlab_ssd::rng::Rng;
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! What `ssdlab serve` cannot do: refused with what is wrong and a hint, and nothing is harmed.
 
-use crate::client::Client;
-use crate::server::Server;
-use crate::{create, say, text};
+use crate::serve::client::Client;
+use crate::serve::server::Server;
+use crate::serve::{create, say, text};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;

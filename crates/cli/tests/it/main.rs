@@ -1,0 +1,19 @@
+//! The command line, tested from outside. One program: separate ones take longer to link and leave
+//! cores idle.
+
+mod age;
+mod bad_input;
+mod check;
+mod crashtest;
+mod crashtest_stops;
+mod create;
+mod hosts;
+mod inspect;
+mod published;
+mod real_targets;
+mod reproduce;
+mod serve;
+mod simulate;
+mod smartctl;
+mod trace;
+mod zil;
