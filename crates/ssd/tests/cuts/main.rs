@@ -314,6 +314,29 @@ fn a_capacitor_too_small_is_found() {
     assert!(lost > 0);
 }
 
+/// A capacitor that lasts for one program on each die saves what came first, in that order.
+#[test]
+fn a_capacitor_saves_the_oldest_data_first() {
+    let mut config = DriveConfig::tiny();
+    config.buffer.protected = true;
+    config.buffer.hold_bytes = config.user_bytes;
+    config.buffer.bytes = config.user_bytes + 16 * 4096;
+    let power = Power {
+        hold: Some(config.nand.timing.slc_program),
+        ..Power::default()
+    };
+    let mut drive = DataDrive::new(config, power).expect("possible");
+    for page in (0..20_u64).rev() {
+        drive
+            .write(page * 4096, &[1; 4096], false)
+            .expect("written");
+    }
+    drive.cut();
+    let saved = drive.drive().saved().iter();
+    let saved: Vec<u32> = saved.map(|(address, _)| *address).collect();
+    assert_eq!(saved, [19, 18, 17, 16, 15, 14, 13, 12]);
+}
+
 /// Report of a drive about a cut and its recovery.
 #[test]
 fn recovery_is_reported_step_by_step() {
