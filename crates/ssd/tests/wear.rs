@@ -501,3 +501,32 @@ fn a_saved_drive_keeps_its_patrols_time() {
     assert_eq!(drive.counters(), other.counters());
     assert!(drive.counters().nand_reads_patrol > 0);
 }
+
+/// Dynamic levelling gives host data to the free superblock with the fewest erases: under uniform
+/// writes without static levelling, the erase counts of the superblocks stay close together.
+#[test]
+fn dynamic_levelling_keeps_erase_counts_together() {
+    let mut config = DriveConfig::tiny();
+    config.ftl.slc.superblocks = 0;
+    let mut wear = WearConfig::tiny();
+    wear.failure_cycles
+        .iter_mut()
+        .for_each(|cycles| *cycles = 1_000_000);
+    wear.levelling = LevellingConfig {
+        dynamic: true,
+        static_gap: 0,
+        ..wear.levelling
+    };
+    config.wear = Some(wear);
+    config.shape.pages_per_block = 12;
+    config.ftl.reclaim.free_superblocks_low = 8;
+    let slots = config.user_slots();
+    let mut drive = CountingDrive::new(config).expect("possible");
+    let mut rng = Rng::new(1);
+    for _ in 0..40_000 {
+        drive.apply(&Command::write(rng.below(slots) * 4096, 4096));
+    }
+    let erases: Vec<u32> = drive.superblocks().iter().map(|s| s.erases).collect();
+    let (least, most) = (erases.iter().min(), erases.iter().max());
+    assert!(most <= least.map(|least| least + 6).as_ref(), "{erases:?}");
+}

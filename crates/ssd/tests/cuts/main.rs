@@ -373,6 +373,18 @@ fn recovery_is_reported_step_by_step() {
     assert_eq!((counters.power_cycles, counters.unsafe_shutdowns), (2, 1));
 }
 
+/// A shutdown with notice is a power cycle and no power loss.
+#[test]
+fn a_safe_shutdown_is_not_counted_as_a_power_loss() {
+    let mut drive = DataDrive::new(DriveConfig::tiny(), Power::default()).expect("possible");
+    drive.write(0, &[1; 4096], false).expect("written");
+    drive.flush().expect("flushed");
+    drive.drive_mut().shut_down();
+    drive.power_on();
+    let counters = drive.drive().power_counters();
+    assert_eq!((counters.power_cycles, counters.unsafe_shutdowns), (2, 0));
+}
+
 /// A DRAM drive saves and restores everything.
 #[test]
 fn a_drive_that_never_programs_is_saved_and_restored_whole() {

@@ -299,14 +299,39 @@ impl Rig {
         }
     }
 
+    /// The places of parity, one die of each row in turn, hold no data.
+    fn check_parity(&mut self) {
+        let config = self.drive.config();
+        let dies = config.geometry().die_count as usize;
+        let mut blocks = self.drive.media().blocks().iter().enumerate();
+        let data_there = blocks.any(|(block, at)| {
+            let rows = at.pages.iter().enumerate();
+            let mut parity = rows.filter(|(row, _)| row % dies == block % dies);
+            parity.any(|(_, page)| !page.slots.is_empty())
+        });
+        if config.ftl.parity && data_there {
+            self.found.broken += 1;
+            self.first("data in the place of parity".into());
+        }
+    }
+
     /// A drive made from the stored media and SMART state recovers the same state: nothing else
     /// survives a cut.
     fn compare_stored(&mut self, at: Nanos) {
+        self.check_parity();
         let events = self.drive.all_events();
         let config = self.drive.config().clone();
         let (smart, by) = (self.drive.smart(), config.ftl.recovery);
         let made = PowerDrive::stored(config, self.power.clone(), &smart, events, Vec::new());
-        let made = made.expect("possible").recovered_by(by, at).0;
+        let made = made.expect("possible");
+        if made.counters() != &smart.counters || made.power_counters() != smart.power {
+            self.found.broken += 1;
+            self.first(format!(
+                "SMART state of the stored drive: {:?}",
+                made.smart()
+            ));
+        }
+        let made = made.recovered_by(by, at).0;
         let kept = self.drive.recovered_by(by, at).0;
         if made != kept {
             self.found.broken += 1;
