@@ -331,6 +331,14 @@ impl Rig {
                 made.smart()
             ));
         }
+        let blocks = |drive: &PowerDrive| -> Vec<(usize, bool)> {
+            let blocks = drive.media().blocks().iter();
+            blocks.map(|at| (at.pages.len(), at.unstable)).collect()
+        };
+        if blocks(&made) != blocks(&self.drive) {
+            self.found.broken += 1;
+            self.first("a block of the stored media, or its interrupted erase".into());
+        }
         let made = made.recovered_by(by, at).0;
         let kept = self.drive.recovered_by(by, at).0;
         if made != kept {

@@ -15,7 +15,7 @@ Examples:
   ssdlab serve my-drive --fuse mnt/drive --pace real --fault ignores-flush
   ssdlab serve drive:consumer-sata-1tb --size 1GiB --nbd unix:nbd.sock
   ssdlab serve my-drive --nbd tcp:0.0.0.0:10809 --read-only
-  ssdlab serve my-drive --nbd tcp:0.0.0.0:10809 --tls require \
+  ssdlab serve my-drive --nbd tcp:0.0.0.0:10809 --tls require \\
     --tls-certificates pki --tls-verify-peer
   ssdlab power cut-when --flush 3 --inside --wait --control switch.sock
 

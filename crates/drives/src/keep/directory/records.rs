@@ -114,6 +114,10 @@ impl Said {
                 3_u8.save(out)?;
                 (*block, *row).save(out)
             }
+            Event::Unstable { block } => {
+                4_u8.save(out)?;
+                block.save(out)
+            }
         }
     }
 
@@ -130,6 +134,9 @@ impl Said {
             3 => Ok(Event::Lost {
                 block: Image::load(from)?,
                 row: Image::load(from)?,
+            }),
+            4 => Ok(Event::Unstable {
+                block: Image::load(from)?,
             }),
             other => Err(ImageError::Unknown(format!("event of kind {other}"))),
         }
@@ -296,7 +303,10 @@ mod tests {
             events(7, &two),
             events(7, &one),
             events(7, &one),
-            Record::Events(vec![Event::Lost { block: 1, row: 2 }]),
+            Record::Events(vec![
+                Event::Lost { block: 1, row: 2 },
+                Event::Unstable { block: 1 },
+            ]),
         ];
         let (mut said, mut heard) = (Said::default(), Said::default());
         let mut lengths = Vec::new();

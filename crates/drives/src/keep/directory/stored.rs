@@ -241,7 +241,7 @@ impl Stored {
                     self.count(&spare.content);
                 }
             }
-            Event::Lost { .. } | Event::Noted(_) => {}
+            Event::Lost { .. } | Event::Noted(_) | Event::Unstable { .. } => {}
         }
     }
 

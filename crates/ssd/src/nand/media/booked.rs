@@ -350,8 +350,13 @@ impl Media {
     fn tear_erase(&mut self, op: Pending, damage: &mut CutDamage) {
         damage.torn_erases += 1;
         self.begin_erase(&op);
-        self.block_mut(op.block).unstable = true;
+        self.interrupt_erase(op.block);
         drop_slots(op.page, damage);
+    }
+
+    pub(super) fn interrupt_erase(&mut self, block: u32) {
+        self.block_mut(block).unstable = true;
+        self.happened(Event::Unstable { block });
     }
 
     fn tear_program(&mut self, op: Pending, damage: &mut CutDamage) {

@@ -64,6 +64,11 @@ pub enum Event {
     },
     /// The map was recorded beside the array.
     Noted(Arc<MapRecord>),
+    /// An erase was interrupted: the block needs another before it can be programmed.
+    Unstable {
+        /// Block: superblock times dies plus die.
+        block: u32,
+    },
 }
 
 /// A booked operation.
@@ -325,6 +330,7 @@ impl Media {
             Event::Programmed { block, page } => self.put_page(block, page),
             Event::Lost { block, row } => self.lose_page(block, row),
             Event::Noted(record) => self.fold_beside(&record, true),
+            Event::Unstable { block } => self.interrupt_erase(block),
         }
     }
 
@@ -341,6 +347,9 @@ impl Media {
                 block: number,
                 page: page.clone(),
             }));
+            if block.unstable {
+                events.push(Event::Unstable { block: number });
+            }
         }
         events
     }
