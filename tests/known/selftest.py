@@ -7,7 +7,7 @@ root nor a drive.
 import unittest
 
 import known
-from stores import Damaged, judge, text_of
+from stores import Damaged, decode, judge, text_of
 
 GUIDE = known.HERE.parent.parent / "docs" / "does-your-database-survive.md"
 RESULTS = known.HERE / "results.jsonl"
@@ -59,6 +59,14 @@ class Contents(unittest.TestCase):
         self.assertEqual(judge(rows, 6, 3), 0)
         self.assertEqual(judge(rows, 6, 2), 0)
         self.assertEqual(judge(rows, 6, 4), 1)
+
+
+    def test_a_key_that_nobody_wrote_is_damage(self):
+        """A damaged page gives keys of any bytes."""
+        self.assertEqual(decode([(b"row 3", b"x"), (b"total", b"3")]), ([(3, "x")], 3))
+        for key, value in [(b"\0" * 8, b"x"), (b"row", b"x"), (b"row 1", b"\xff"), (b"total", b"")]:
+            with self.assertRaises(Damaged):
+                decode([(key, value)])
 
 
 class Guide(unittest.TestCase):

@@ -100,13 +100,16 @@ class LevelDb:
 
 
 def decode(pairs):
-    """Takes apart what a store of keys and values holds."""
+    """Takes apart what a store of keys and values holds; keys that nobody wrote are damage."""
     rows, total = [], 0
     for key, value in pairs:
-        if key == b"total":
-            total = int(value)
-        else:
-            rows.append((int(key.split()[1]), value.decode()))
+        try:
+            if key == b"total":
+                total = int(value)
+            else:
+                rows.append((int(key.removeprefix(b"row ")), value.decode()))
+        except ValueError as error:
+            raise Damaged(f"a key {key[:40]!r}: {error}") from error
     return rows, total
 
 
