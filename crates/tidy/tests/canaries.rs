@@ -106,6 +106,8 @@ fn lengths_are_counted_at_the_limit_and_one_above() {
 
     assert!(too_long(&rs("a.rs", &"\n".repeat(600))).is_empty());
     assert_eq!(too_long(&rs("a.rs", &"\n".repeat(601))).len(), 1);
+    let command = |lines: usize| too_long(&rs("crates/cli/src/commands/a.rs", &"\n".repeat(lines)));
+    assert_eq!((command(120).len(), command(121).len()), (0, 1));
     let declared = "trait T { fn a(&self); }\ntype F = fn(u32) -> u32;\n";
     assert!(rs("a.rs", declared).functions().is_empty());
 }

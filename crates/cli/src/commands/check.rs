@@ -5,10 +5,9 @@ use crate::output::{print, print_json};
 use clap::Args;
 use serde_json::json;
 use ssdlab_base::LabError;
-use ssdlab_drives::keep::directory::{self, Checked};
+use ssdlab_drives::keep::directory;
 use ssdlab_life::age::left;
 use ssdlab_ssd::Bytes;
-use ssdlab_view::units::count;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -52,12 +51,12 @@ pub fn check(args: &Check) -> Result<Exit, Failure> {
     };
     let repaired = repaired.as_ref();
     if args.json {
-        print_json(&as_json(
-            &checked,
-            repaired.map(|(to, wrong)| (*to, wrong.as_deref())),
-        ))?;
+        let mut found = directory::json(&checked);
+        found["repaired"] =
+            json!(repaired.map(|(to, wrong)| json!({"directory": to, "wrong": wrong})));
+        print_json(&found)?;
     } else {
-        let mut text = describe(&args.path, &checked);
+        let mut text = directory::text(&args.path, &checked);
         if let Some((to, wrong)) = repaired {
             let _ = match wrong {
                 None => writeln!(text, "{}: whole, and its drive starts", to.display()),
@@ -103,73 +102,4 @@ fn check_saved(args: &Check, file: &Path) -> Result<Exit, Failure> {
         print(&format!("{}: {what}\n", file.display()))?;
     }
     Ok(exit)
-}
-
-fn describe(path: &Path, checked: &Checked) -> String {
-    let mut text = format!("{}: ", path.display());
-    let _ = match (&checked.config, &checked.format, &checked.title) {
-        (Some(config), Some(format), Some(title)) => writeln!(
-            text,
-            "drive directory, format {format}: {}, {title}, {}; {}",
-            config.name,
-            Bytes(config.user_bytes),
-            if checked.closed {
-                "shut down in order"
-            } else {
-                "not shut down"
-            }
-        ),
-        _ => writeln!(text, "drive directory without a whole checkpoint"),
-    };
-    for file in &checked.files {
-        let name = file.file.file_name().unwrap_or_default().to_string_lossy();
-        let (frames, bytes) = (count(file.frames), Bytes(file.bytes));
-        let _ = write!(text, "  {name:24} {frames:>9} frames {bytes:>12}");
-        let _ = match file.behind {
-            0 => writeln!(text),
-            behind => writeln!(text, ", then {} that are not", Bytes(behind)),
-        };
-    }
-    for note in &checked.notes {
-        let _ = writeln!(text, "note: {note}");
-    }
-    for damage in &checked.damages {
-        let _ = writeln!(text, "damage: {damage}");
-    }
-    if checked.lost.bytes > 0 {
-        let (frames, bytes) = (count(checked.lost.frames), Bytes(checked.lost.bytes));
-        let _ = writeln!(text, "lost: {frames} frames behind the damage, {bytes}");
-    }
-    if checked.damages.is_empty() {
-        let _ = writeln!(text, "whole");
-    }
-    text
-}
-
-fn as_json(checked: &Checked, repaired: Option<(&PathBuf, Option<&str>)>) -> serde_json::Value {
-    let files = checked.files.iter().map(|file| {
-        json!({
-            "file": file.file,
-            "frames": file.frames,
-            "bytes": file.bytes,
-            "bytes_behind": file.behind,
-        })
-    });
-    let damages = checked
-        .damages
-        .iter()
-        .map(|damage| json!({"file": damage.file, "byte": damage.at, "what": damage.what}));
-    json!({
-        "format": checked.format,
-        "drive": checked.config.as_ref().map(|config| &config.name),
-        "title": checked.title,
-        "user_bytes": checked.config.as_ref().map(|config| config.user_bytes),
-        "closed": checked.closed,
-        "files": files.collect::<Vec<_>>(),
-        "notes": checked.notes,
-        "damages": damages.collect::<Vec<_>>(),
-        "lost_frames": checked.lost.frames,
-        "lost_bytes": checked.lost.bytes,
-        "repaired": repaired.map(|(to, wrong)| json!({"directory": to, "wrong": wrong})),
-    })
 }

@@ -7,6 +7,7 @@ pub use args::Crashtest;
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, say};
 use crate::progress::stop_on_signal;
+use ssdlab_base::parallel;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_power::crashtest::scripts::{ScriptCampaign, ScriptReport, Settings, clear_dead};
 use ssdlab_power::crashtest::{Occasion, Token, Verdict};
@@ -37,8 +38,7 @@ pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
     if let Some(path) = &args.export_dm_log_writes {
         campaign.export(path)?;
     }
-    let cores = || std::thread::available_parallelism().ok();
-    let jobs = args.jobs.or_else(cores).map_or(1, NonZeroUsize::get);
+    let jobs = args.jobs.map_or_else(parallel::cores, NonZeroUsize::get);
     let shown = AtomicUsize::new(0);
     let report = campaign.run(jobs, &stop, |done, all| {
         // Some twenty lines, however many cuts there are.
@@ -47,10 +47,9 @@ pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
             say(args.quiet, &format!("{done} of {all} cuts"));
         }
     })?;
-    if args.json {
-        print_json(&report.to_json())?;
-    } else {
-        print(&report.render())?;
+    match args.json {
+        true => print_json(&report.to_json())?,
+        false => print(&report.render())?,
     }
     Ok(verdict(args, &report))
 }
@@ -66,10 +65,9 @@ fn verdict(args: &Crashtest, report: &ScriptReport) -> Exit {
         );
         return Exit::Error;
     }
-    if report.has_passed() {
-        Exit::Good
-    } else {
-        Exit::Fails
+    match report.has_passed() {
+        true => Exit::Good,
+        false => Exit::Fails,
     }
 }
 
@@ -81,9 +79,7 @@ fn record(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<ScriptCampaign, Fa
         seed: args.seed,
         cuts: (!args.exhaustive).then_some(args.cuts.get()),
         occasions: match args.on.as_slice() {
-            [] => Occasion::ALL
-                .map(|occasion| occasion.name().to_owned())
-                .to_vec(),
+            [] => Occasion::ALL.map(|on| on.name().to_owned()).to_vec(),
             chosen => chosen.to_vec(),
         },
         age: args.age.clone(),
@@ -98,10 +94,8 @@ fn record(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<ScriptCampaign, Fa
         return Ok(ScriptCampaign::from_log(&args.out, settings, log)?);
     }
     let (campaign, lint) = ScriptCampaign::record(&args.out, settings, stop)?;
-    say(
-        args.quiet,
-        &format!("recorded {} commands", campaign.stream().commands.len()),
-    );
+    let count = campaign.stream().commands.len();
+    say(args.quiet, &format!("recorded {count} commands"));
     say(args.quiet, lint.trim_end());
     Ok(campaign)
 }

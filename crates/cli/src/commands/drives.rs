@@ -1,15 +1,13 @@
 //! `ssdlab drives`: the catalogue.
 
+mod validate;
+
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json};
-use crate::progress::stop_on_signal;
 use clap::{Args, Subcommand};
-use ssdlab_base::check::failures;
-use ssdlab_base::parallel;
-use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::show;
-use ssdlab_life::validate::{Validation, text, validate};
+use validate::Validate;
 
 /// `ssdlab drives`.
 #[derive(Args, Debug)]
@@ -47,19 +45,7 @@ pub enum DrivesAction {
     /// At 32 commands outstanding: sequential writes and reads of 128 KiB, random reads and writes
     /// of 4 KiB, the latter in a steady state over the whole drive, or as the sheet has it. A rate
     /// holds within 15 % of the sheet. Exits with 1 when one does not.
-    Validate {
-        /// Names, or .toml files; without any, the whole catalogue.
-        drives: Vec<String>,
-        /// Size of the model that is measured.
-        #[arg(long, default_value = "4GiB", value_parser = parse_size)]
-        capacity: u64,
-        /// Seed of every random stream.
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
-        /// As JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    Validate(Validate),
     /// One drive: every parameter with its kind and source.
     Show {
         /// Name, or a .toml file.
@@ -88,12 +74,7 @@ pub fn drives(action: &DrivesAction) -> Result<Exit, Failure> {
                 return Ok(Exit::Error);
             }
         }
-        DrivesAction::Validate {
-            drives,
-            capacity,
-            seed,
-            json,
-        } => return validated(drives, *capacity, *seed, *json),
+        DrivesAction::Validate(args) => return validate::validate(args),
         DrivesAction::Show { name, json, toml } => {
             let drive = catalogue::open(name)?;
             match (toml, json) {
@@ -104,27 +85,4 @@ pub fn drives(action: &DrivesAction) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Good)
-}
-
-fn validated(names: &[String], capacity: u64, seed: u64, json: bool) -> Result<Exit, Failure> {
-    let names = match names {
-        [] => catalogue::names()?,
-        names => names.to_vec(),
-    };
-    let drives = names.iter().map(|name| catalogue::open(name));
-    let drives: Vec<_> = drives.collect::<Result<_, _>>()?;
-    let stop = stop_on_signal()?;
-    let measure = |drive: &_| validate(drive, capacity, seed, &stop);
-    let all = parallel::all(&drives, parallel::cores(), measure)?;
-    match json {
-        true => print_json(&all)?,
-        false => print(&text(&all))?,
-    }
-    let is_sound = |drive: &Validation| failures(&drive.checks).is_empty();
-    let holds = |drive: &Validation| drive.rows.iter().all(|row| row.holds());
-    Ok(match (all.iter().all(is_sound), all.iter().all(holds)) {
-        (false, _) => Exit::Error,
-        (true, false) => Exit::Fails,
-        (true, true) => Exit::Good,
-    })
 }

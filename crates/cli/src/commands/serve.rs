@@ -1,17 +1,17 @@
 //! `ssdlab serve`: a drive directory for other programs, until Ctrl-C.
 
 mod args;
+mod places;
 
-pub use args::{PaceName, Serve, TlsName};
+pub use args::{PaceName, Serve};
 
 use crate::failure::{Exit, Failure};
+use places::{misplaced, places};
 use ssdlab_base::LabError;
 use ssdlab_base::huge_pages::keep_freed_memory;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::keep::directory::Safety;
-use ssdlab_power::served::{
-    Pace, Places, Serving, TlsPlan, in_directory, in_memory, parse_address, parse_fault,
-};
+use ssdlab_power::served::{Pace, Serving, in_directory, in_memory, parse_fault};
 use ssdlab_ssd::drive::power::Power;
 use std::io::Write;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -84,45 +84,6 @@ fn until(stop: &Receiver<()>, serving: &Serving) {
             }
             trouble = now;
         }
-    }
-}
-
-fn places(args: &Serve) -> Result<Places, LabError> {
-    if args.nbd.is_empty() && args.fuse.is_none() {
-        return Err(LabError::refused(
-            "nobody could reach the drive: neither --nbd nor --fuse is given",
-            "--nbd unix:drive.sock",
-        ));
-    }
-    let nbd = args.nbd.iter().map(|text| parse_address(text));
-    let nbd = nbd.collect::<Result<Vec<_>, _>>()?;
-    let certificates = args.tls_certificates.clone();
-    let plan = |certificates| TlsPlan {
-        certificates,
-        required: args.tls == Some(TlsName::Require),
-        verify_peer: args.tls_verify_peer,
-    };
-    let tls = certificates.filter(|_| args.tls != Some(TlsName::Off));
-    Ok(Places {
-        nbd,
-        fuse: args.fuse.clone(),
-        control: args.control.clone(),
-        read_only: args.read_only,
-        tls: tls.map(plan),
-    })
-}
-
-/// The refusal of an option that belongs to the other kind of drive.
-fn misplaced(in_memory: bool) -> LabError {
-    match in_memory {
-        true => LabError::refused(
-            "--sync with a drive in memory, of which nothing is kept",
-            "`ssdlab create` makes a drive directory",
-        ),
-        false => LabError::refused(
-            "--size: a drive directory has its size",
-            "drive:NAME with --size, or `ssdlab create DRIVE_DIR --size ...`",
-        ),
     }
 }
 

@@ -1,34 +1,16 @@
 //! `ssdlab age` end to end: a life that is stopped, killed or resumed, the drive that it leaves
 //! behind, and what is refused.
 
-use assert_cmd::Command;
+use crate::run::{Outcome, ssdlab as run};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-struct Outcome {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
 fn ssdlab(dir: &Path, args: &str) -> Outcome {
-    let output = Command::cargo_bin("ssdlab")
-        .expect("built")
-        .current_dir(dir)
-        .args(args.split_whitespace())
-        .output()
-        .expect("runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let stderr = text(&output.stderr);
-    assert!(!stderr.contains("panicked"), "{args}: {stderr}");
-    Outcome {
-        code: output.status.code(),
-        stdout: text(&output.stdout),
-        stderr,
-    }
+    let args: Vec<&str> = args.split_whitespace().collect();
+    run(dir, &args)
 }
 
 fn good(dir: &Path, args: &str) -> Outcome {

@@ -1,29 +1,10 @@
 //! Bad input: does each get exit code 2, a message that says what and where, a hint, and is
 //! nothing written?
 
+use crate::run::ssdlab;
 use assert_cmd::Command;
 use std::fs;
 use std::path::Path;
-
-struct Outcome {
-    code: Option<i32>,
-    stderr: String,
-}
-
-fn ssdlab(dir: &Path, args: &[&str]) -> Outcome {
-    let output = Command::cargo_bin("ssdlab")
-        .expect("built")
-        .current_dir(dir)
-        .args(args)
-        .output()
-        .expect("runs");
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
-    Outcome {
-        code: output.status.code(),
-        stderr,
-    }
-}
 
 /// Runs in an empty directory with `files`; nothing else may be there afterwards.
 fn refused(files: &[(&str, &str)], args: &[&str], expected: &[&str]) {

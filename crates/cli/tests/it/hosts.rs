@@ -1,43 +1,21 @@
 //! `ssdlab tier`, `months` and `oltp` end to end: what a person gets, what is kept, what is
 //! refused.
 //!
-//! `INSTA_UPDATE=always cargo test -p ssdlab --test hosts` rewrites `tests/snapshots/`.
+//! `INSTA_UPDATE=always cargo test -p ssdlab --test it hosts` rewrites `snapshots/`.
 
-use assert_cmd::Command;
+use crate::run::{Outcome, small, ssdlab as run};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-struct Outcome {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
 /// Runs `ssdlab WORDS`, where `small` is the example drive.
 fn ssdlab(dir: &Path, words: &str) -> Outcome {
-    let small = format!(
-        "{}/../../examples/drives/small.toml",
-        env!("CARGO_MANIFEST_DIR")
-    );
+    let small = small();
+    let words = words.split_whitespace();
     let args: Vec<&str> = words
-        .split_whitespace()
         .map(|word| if word == "small" { &small } else { word })
         .collect();
-    let output = Command::cargo_bin("ssdlab")
-        .expect("built")
-        .current_dir(dir)
-        .args(&args)
-        .output()
-        .expect("runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let stderr = text(&output.stderr);
-    assert!(!stderr.contains("panicked"), "{words}: {stderr}");
-    Outcome {
-        code: output.status.code(),
-        stdout: text(&output.stdout),
-        stderr,
-    }
+    run(dir, &args)
 }
 
 const RUNS: [(&str, &str); 3] = [

@@ -1,7 +1,7 @@
 //! `ssdlab inspect`: is each drive read as its report means, is what cannot be read refused, and
 //! does a record survive being cut off?
 //!
-//! `INSTA_UPDATE=always cargo test -p ssdlab --test inspect` rewrites `tests/snapshots/`.
+//! `INSTA_UPDATE=always cargo test -p ssdlab --test it inspect` rewrites `snapshots/`.
 
 use assert_cmd::Command;
 use std::fs;

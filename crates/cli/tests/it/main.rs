@@ -12,6 +12,7 @@ mod inspect;
 mod published;
 mod real_targets;
 mod reproduce;
+mod run;
 mod serve;
 mod simulate;
 mod smartctl;

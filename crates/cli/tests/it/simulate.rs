@@ -1,39 +1,9 @@
 //! `ssdlab simulate` and `ssdlab policies` end to end: what a person gets, and what is refused.
 
-use assert_cmd::Command;
+use crate::run::{Outcome, small, ssdlab};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-
-struct Outcome {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-fn ssdlab(dir: &Path, args: &[&str]) -> Outcome {
-    let output = Command::cargo_bin("ssdlab")
-        .expect("built")
-        .current_dir(dir)
-        .args(args)
-        .output()
-        .expect("runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let stderr = text(&output.stderr);
-    assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
-    Outcome {
-        code: output.status.code(),
-        stdout: text(&output.stdout),
-        stderr,
-    }
-}
-
-fn small() -> String {
-    format!(
-        "{}/../../examples/drives/small.toml",
-        env!("CARGO_MANIFEST_DIR")
-    )
-}
 
 /// `ssdlab simulate --drive small.toml` and more words.
 fn simulate(dir: &Path, more: &[&str]) -> Outcome {

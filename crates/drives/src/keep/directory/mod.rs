@@ -43,12 +43,14 @@ mod make;
 mod old;
 mod records;
 mod requests;
+mod show;
 mod stored;
 mod survey;
 
 pub use check::{Checked, Repaired, check, repair};
 pub use fuzzed::{decode_frames, encode_frames};
 pub use make::refuse_if_too_big;
+pub use show::{json, text};
 pub use survey::{Damage, Lost, Seen};
 
 use background::Background;

@@ -1,0 +1,54 @@
+//! `ssdlab drives validate`: modelled drives against their own data sheets.
+
+use crate::failure::{Exit, Failure};
+use crate::output::{print, print_json};
+use crate::progress::stop_on_signal;
+use clap::Args;
+use ssdlab_base::check::failures;
+use ssdlab_base::parallel;
+use ssdlab_base::quantity::parse_size;
+use ssdlab_drives::catalogue;
+use ssdlab_life::validate::{self, Row, Validation};
+
+/// `ssdlab drives validate`.
+#[derive(Args, Debug)]
+pub struct Validate {
+    /// Names, or .toml files; without any, the whole catalogue.
+    drives: Vec<String>,
+    /// Size of the model that is measured.
+    #[arg(long, default_value = "4GiB", value_parser = parse_size)]
+    capacity: u64,
+    /// Seed of every random stream.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Measures every documented rate of drives.
+///
+/// # Errors
+/// When a drive is unknown or cannot be made so small, or the user stops it.
+pub fn validate(args: &Validate) -> Result<Exit, Failure> {
+    let names = match args.drives.as_slice() {
+        [] => catalogue::names()?,
+        names => names.to_vec(),
+    };
+    let drives = names.iter().map(|name| catalogue::open(name));
+    let drives: Vec<_> = drives.collect::<Result<_, _>>()?;
+    let stop = stop_on_signal()?;
+    let measure = |drive: &_| validate::validate(drive, args.capacity, args.seed, &stop);
+    let all = parallel::all(&drives, parallel::cores(), measure)?;
+    match args.json {
+        true => print_json(&all)?,
+        false => print(&validate::text(&all))?,
+    }
+    let is_sound = |drive: &Validation| failures(&drive.checks).is_empty();
+    let holds = |drive: &Validation| drive.rows.iter().all(Row::holds);
+    Ok(match (all.iter().all(is_sound), all.iter().all(holds)) {
+        (false, _) => Exit::Error,
+        (true, false) => Exit::Fails,
+        (true, true) => Exit::Good,
+    })
+}

@@ -1,0 +1,48 @@
+//! Where `ssdlab serve` offers its drive.
+
+use super::args::{Serve, TlsName};
+use ssdlab_base::LabError;
+use ssdlab_power::served::{Places, TlsPlan, parse_address};
+
+/// Where a drive is to be reached, by the arguments.
+///
+/// # Errors
+/// When none is given, or an address is wrong.
+pub(super) fn places(args: &Serve) -> Result<Places, LabError> {
+    if args.nbd.is_empty() && args.fuse.is_none() {
+        return Err(LabError::refused(
+            "nobody could reach the drive: neither --nbd nor --fuse is given",
+            "--nbd unix:drive.sock",
+        ));
+    }
+    let nbd = args.nbd.iter().map(|text| parse_address(text));
+    let nbd = nbd.collect::<Result<Vec<_>, _>>()?;
+    let certificates = args.tls_certificates.clone();
+    let plan = |certificates| TlsPlan {
+        certificates,
+        required: args.tls == Some(TlsName::Require),
+        verify_peer: args.tls_verify_peer,
+    };
+    let tls = certificates.filter(|_| args.tls != Some(TlsName::Off));
+    Ok(Places {
+        nbd,
+        fuse: args.fuse.clone(),
+        control: args.control.clone(),
+        read_only: args.read_only,
+        tls: tls.map(plan),
+    })
+}
+
+/// The refusal of an option that belongs to the other kind of drive.
+pub(super) fn misplaced(in_memory: bool) -> LabError {
+    match in_memory {
+        true => LabError::refused(
+            "--sync with a drive in memory, of which nothing is kept",
+            "`ssdlab create` makes a drive directory",
+        ),
+        false => LabError::refused(
+            "--size: a drive directory has its size",
+            "drive:NAME with --size, or `ssdlab create DRIVE_DIR --size ...`",
+        ),
+    }
+}
