@@ -33,7 +33,7 @@ pub fn text(all: &[Validation]) -> String {
     let mut text = finish(&table);
     text += &format!(
         "\n{hold} of {} rates are within {:.0} % of the sheet; {} of them are remembered, not read \
-         again.\n{validated} of {} drives with a rate are validated: all of their rates hold.\n",
+         again.\nvalidated, because all of their rates hold: {validated} of {} drives.\n",
         rows.len(),
         100.0 * ERROR_MAX,
         remembered.count(),
