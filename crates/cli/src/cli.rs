@@ -1,9 +1,9 @@
 //! The command line: every subcommand, and what runs it.
 
 use crate::commands::{
-    age, check, crashtest, create, drives, endurance, generate, inspect, mark, mirror, months,
-    oltp, policies, power, profiles, qualify, report, reproduce, run, serve, simulate, smart,
-    theory, tier, trace, zil,
+    age, check, crashtest, create, diagnose, drives, endurance, generate, inspect, mark, mirror,
+    months, oltp, policies, power, profiles, qualify, report, reproduce, run, serve, simulate,
+    smart, theory, tier, trace, zil,
 };
 use crate::failure::{Exit, Failure};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -39,6 +39,8 @@ pub struct Cli {
 pub enum Command {
     /// Measure a target and say whether it is a good choice for a role.
     Qualify(qualify::Qualify),
+    /// Take a modelled drive apart, one cost at a time, and say what makes it slow.
+    Diagnose(diagnose::Diagnose),
     /// Run a fio job file, a DISKSPD command line, a profile or a trace on a target.
     Run(Box<crate::args::run::Run>),
     /// Make a directory with a modelled drive that holds data.
@@ -126,6 +128,7 @@ impl Command {
     pub fn run(self) -> Result<Exit, Failure> {
         match self {
             Command::Qualify(args) => qualify::qualify(&args),
+            Command::Diagnose(args) => diagnose::diagnose(&args),
             Command::Run(args) => run::run(&args),
             Command::Create(args) => create::create(&args),
             Command::Serve(args) => serve::serve(&args),

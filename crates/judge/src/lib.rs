@@ -1,5 +1,6 @@
-//! Inspection of real drives, qualification for a role, and their pages.
+//! Drives taken apart, inspection of real drives, qualification for a role, and their pages.
 
+pub mod ablate;
 pub mod inspect;
 pub mod page;
 pub mod qualify;

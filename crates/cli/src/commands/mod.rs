@@ -4,6 +4,7 @@ pub mod age;
 pub mod check;
 pub mod crashtest;
 pub mod create;
+pub mod diagnose;
 pub mod drives;
 pub mod endurance;
 pub mod generate;

@@ -37,6 +37,10 @@ pub(super) struct Engine<F> {
     pub(super) patrol: Patrol,
 }
 
+fn link_ns(bytes_per_second: u64) -> [u64; 65] {
+    std::array::from_fn(|sectors| transfer_ns(512 * sectors as u64, bytes_per_second))
+}
+
 impl<F: Translation> Engine<F> {
     pub fn new(config: DriveConfig, victim: Option<Box<dyn VictimPolicy>>) -> Engine<F> {
         let ftl = F::new(&config, victim);
@@ -45,17 +49,13 @@ impl<F: Translation> Engine<F> {
 
     pub fn around(config: DriveConfig, ftl: F) -> Engine<F> {
         let slots = config.buffer.bytes / u64::from(config.shape.slot_bytes);
-        let mut link_ns = [0; 65];
-        for (sectors, time) in link_ns.iter_mut().enumerate() {
-            *time = transfer_ns(512 * sectors as u64, config.host.link_bytes_per_second);
-        }
         Engine {
             ftl,
             now: 0,
             controller_free_at: 0,
             link_in: Bus::default(),
             link_out: Bus::default(),
-            link_ns,
+            link_ns: link_ns(config.host.link_bytes_per_second),
             slot_shift: config.shape.slot_bytes.trailing_zeros(),
             outstanding: 0,
             held: VecDeque::new(),
@@ -67,6 +67,11 @@ impl<F: Translation> Engine<F> {
             patrol: Patrol::new(&config),
             config,
         }
+    }
+
+    pub(super) fn set_link(&mut self, bytes_per_second: u64) {
+        self.config.host.link_bytes_per_second = bytes_per_second;
+        self.link_ns = link_ns(bytes_per_second);
     }
 
     pub fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {

@@ -25,12 +25,14 @@ mod engine;
 mod patrol;
 mod pipeline;
 pub mod power;
+mod relief;
 mod span;
 
 pub use completions::Completion;
 pub use counting::CountingDrive;
 pub use energy::EnergyUse;
 pub use power::PowerDrive;
+pub use relief::Relief;
 
 use crate::command::Command;
 use crate::config::{ConfigError, DriveConfig, MappingKind};

@@ -178,6 +178,8 @@ pub trait Translation: Clone + Debug + Image {
     fn find(&self, lpn: u32) -> Found;
     /// The newest copy booked or programmed on media, whether or not the buffer holds a newer one.
     fn media_copy(&self, lpn: u32) -> Option<u32>;
+    /// Holds the whole map in DRAM from now on, where only a part of it was.
+    fn hold_whole_map(&mut self) {}
     /// Prefetches the map entry of this mapping unit; no effect on the model.
     fn prefetch(&self, lpn: u32);
     /// Prefetches the memory behind the map entry, some time after [`Translation::prefetch`].

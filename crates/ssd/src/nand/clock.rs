@@ -20,6 +20,7 @@ use super::bus::Bus;
 use super::gear::Gear;
 use super::operation::{Program, Purpose, Read, SLC_KIND, Ticket};
 use super::queue::{Booked, Queue};
+use super::relief::{Charges, NandRelief};
 use crate::config::{NandConfig, UNITY};
 use crate::geometry::Geometry;
 use crate::image::{image_of, image_of_choice};
@@ -75,6 +76,7 @@ pub struct Clock {
     pub(super) dies: Vec<Die>,
     pub(super) channels: Vec<Bus>,
     busy_by: [u64; Purpose::COUNT],
+    charges: Charges,
 }
 
 image_of!(Clock {
@@ -92,7 +94,7 @@ image_of!(Clock {
     dies,
     channels,
     busy_by
-});
+} afresh { charges });
 
 impl Die {
     /// Delays the operations from `index` on so that none begins before `at`.
@@ -120,6 +122,17 @@ fn scaled(ns: u64, factor: u32) -> u64 {
 }
 
 impl Clock {
+    /// A program that takes no time and of which nobody hears again.
+    #[cold]
+    fn free_program(&self, from: u64, die: u32) -> Ticket {
+        let next = self.dies[die as usize].next_id;
+        Ticket {
+            end: from,
+            die,
+            id: next.wrapping_add(1 << 31),
+        }
+    }
+
     /// Books a read that begins at `start`; returns when its data is in the controller and when the
     /// die is free again.
     #[inline]
@@ -191,6 +204,17 @@ impl Clock {
     }
 }
 
+/// Shortens times in proportion until their mean is at most `mean`.
+fn shorten(times: &mut [u64], mean: u64) {
+    let sum: u64 = times.iter().sum();
+    let most = mean * times.len() as u64;
+    if sum > most {
+        for time in times {
+            *time = *time * most / sum;
+        }
+    }
+}
+
 impl Gear for Clock {
     const TIMED: bool = true;
 
@@ -229,6 +253,7 @@ impl Gear for Clock {
             dies: vec![Die::default(); geometry.die_count as usize],
             channels: vec![Bus::default(); geometry.shape.channel_count as usize],
             busy_by: [0; Purpose::COUNT],
+            charges: Charges::default(),
         }
     }
 
@@ -238,13 +263,25 @@ impl Gear for Clock {
     }
 
     fn read(&mut self, from: u64, channel: u32, op: &Read) -> u64 {
-        let read = Sense {
+        let mut read = Sense {
             die: op.die as usize,
             channel: channel as usize,
             sense: self.read_ns[op.kind]
                 + u64::from(op.retries) * (self.read_ns[op.kind] + op.retry_ns),
             transfer: self.transfer_ns[op.slots as usize],
         };
+        if self.charges.any {
+            if self.charges.unworn {
+                read.sense = self.read_ns[op.kind];
+            }
+            match self.charges.by_purpose[op.purpose as usize] {
+                0 => return from,
+                share => {
+                    read.sense = scaled(read.sense, share);
+                    read.transfer = scaled(read.transfer, share);
+                }
+            }
+        }
         let before = self.dies[read.die].busy_ns;
         let (end, until) = if self.reads == Reads::InOrder {
             self.sense_at(from.max(self.dies[read.die].free_at), read)
@@ -258,28 +295,39 @@ impl Gear for Clock {
 
     #[inline]
     fn program(&mut self, from: u64, channel: u32, op: &Program) -> Ticket {
+        let mut program = scaled(self.program_ns[op.kind], op.pace.0);
+        let mut erase = scaled(self.erase_ns, op.pace.1);
+        let mut length = self.transfer_ns[self.transfer_ns.len() - 1];
+        if self.charges.any {
+            if self.charges.unworn {
+                (program, erase) = (self.program_ns[op.kind], self.erase_ns);
+            }
+            let share = self.charges.by_purpose[op.purpose as usize];
+            if share == 0 {
+                return self.free_program(from, op.die);
+            }
+            (program, length) = (scaled(program, share), scaled(length, share));
+            // Blocks are erased to reclaim them.
+            let reclaim = self.charges.by_purpose[Purpose::Relocation as usize];
+            erase = scaled(erase, share.min(reclaim));
+        }
         let die = &mut self.dies[op.die as usize];
         die.booked.forget(self.now);
         let begin = die.free_at.max(from);
-        let ready = if op.erase {
-            begin + scaled(self.erase_ns, op.pace.1)
-        } else {
-            begin
-        };
+        let ready = if op.erase { begin + erase } else { begin };
         let load_from = if self.cache_program {
             // Into the register while the die is still busy with the previous operation.
             from.max(die.booked.back().map_or(0, |last| last.start))
         } else {
             ready
         };
-        let length = self.transfer_ns[self.transfer_ns.len() - 1];
         let loaded = self.channels[channel as usize].reserve(self.now, load_from, length);
         let start = if self.cache_program && !op.erase {
             ready.max(loaded)
         } else {
             begin
         };
-        let end = ready.max(loaded) + scaled(self.program_ns[op.kind], op.pace.0);
+        let end = ready.max(loaded) + program;
         die.busy_ns += end - start;
         self.busy_by[op.purpose as usize] += end - start;
         die.free_at = end;
@@ -360,6 +408,36 @@ impl Gear for Clock {
             die.booked.make_firm(index);
             die.booked[index].end
         })
+    }
+
+    fn relieve(&mut self, relief: NandRelief) {
+        match relief {
+            NandRelief::Work(purpose, share) => {
+                self.charges.by_purpose[purpose as usize] = share.min(UNITY as u32);
+            }
+            NandRelief::Unworn => self.charges.unworn = true,
+            NandRelief::ReadsFirst => {
+                if self.reads == Reads::InOrder {
+                    self.reads = Reads::First;
+                }
+                return;
+            }
+            NandRelief::SlcSpeed => {
+                self.read_ns = self.read_ns.map(|ns| ns.min(self.read_ns[SLC_KIND]));
+                self.program_ns = self.program_ns.map(|ns| ns.min(self.program_ns[SLC_KIND]));
+                return;
+            }
+            NandRelief::Cells {
+                read,
+                program,
+                kinds,
+            } => {
+                shorten(&mut self.read_ns[..kinds], read.0);
+                shorten(&mut self.program_ns[..kinds], program.0);
+                return;
+            }
+        }
+        self.charges.any = true;
     }
 
     fn die_free_at(&self, die: u32) -> u64 {

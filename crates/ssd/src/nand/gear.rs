@@ -8,6 +8,7 @@
 use super::media::{CutDamage, Media};
 use super::operation::{Program, Purpose, Read, Ticket};
 use super::reliability::Reliability;
+use super::relief::NandRelief;
 use crate::config::NandConfig;
 use crate::geometry::Geometry;
 use crate::image::{Image, image_of};
@@ -36,6 +37,8 @@ pub trait Gear: Clone + Debug + Image {
     /// Fixes the end of this program, because others depend on it: no read overtakes it from now
     /// on. Returns the end.
     fn make_firm(&mut self, ticket: Ticket) -> u64;
+    /// Takes a cost away from all later operations.
+    fn relieve(&mut self, _relief: NandRelief) {}
     /// End of everything booked on a die.
     fn die_free_at(&self, die: u32) -> u64;
     /// Busy time of all dies by purpose, ns; indexed by [`Purpose`].

@@ -20,6 +20,7 @@ mod power;
 mod queue;
 mod recorder;
 pub mod reliability;
+mod relief;
 mod used;
 
 pub use bus::Bus;
@@ -30,6 +31,7 @@ pub use operation::{
 };
 pub use recorder::Recorder;
 pub use reliability::{Erased, Reliability, WearCounters};
+pub use relief::NandRelief;
 pub use used::UsedArray;
 
 pub use crate::config::{EndOfLife, NandConfig, NandTiming, Suspend, WearConfig};
@@ -103,6 +105,11 @@ impl<G: Gear> Nand<G> {
     /// The gear.
     pub fn gear(&self) -> &G {
         &self.gear
+    }
+
+    /// Takes a cost away from all later operations.
+    pub fn relieve(&mut self, relief: NandRelief) {
+        self.gear.relieve(relief);
     }
 
     /// Sets a lower bound of the times of all later requests.

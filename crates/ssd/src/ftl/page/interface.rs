@@ -290,6 +290,10 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         value.checked_sub(1)
     }
 
+    fn hold_whole_map(&mut self) {
+        self.upkeep.hold_all();
+    }
+
     #[inline(always)]
     fn prefetch(&self, lpn: u32) {
         prefetch(&self.map, lpn as usize);

@@ -150,6 +150,11 @@ impl Upkeep {
         self.brought_at = self.brought_at.max(end);
     }
 
+    /// Evicts nothing from now on.
+    pub fn hold_all(&mut self) {
+        self.dram_bytes = u64::MAX;
+    }
+
     #[inline(always)]
     pub fn is_on(&self) -> bool {
         self.on

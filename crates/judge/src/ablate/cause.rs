@@ -1,0 +1,240 @@
+//! Causes of slowness, and what a drive is without each of them.
+
+use serde::Serialize;
+use ssdlab_ssd::config::{MappingKind, UNITY};
+use ssdlab_ssd::drive::Relief;
+use ssdlab_ssd::nand::{NandRelief, Purpose};
+use ssdlab_ssd::{DriveConfig, Nanos};
+
+/// Why a drive may be slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The write buffer is volatile, and durable writes wait for the media.
+    VolatileBuffer,
+    /// Reclaim moves much data for each page that the host writes.
+    Reclaim,
+    /// The pSLC cache is full.
+    SlcFull,
+    /// Parts of the map are not in DRAM.
+    Map,
+    /// The link is slow.
+    Link,
+    /// The controller takes long for each command.
+    Controller,
+    /// Something adds latency to each command.
+    Latency,
+    /// Few commands are in progress at a time.
+    QueueDepth,
+    /// Worn media: reads are retried, operations slow down, data is refreshed.
+    Wear,
+    /// Reads wait behind all programs of their die.
+    ReadsInOrder,
+    /// Pages take long to read or program.
+    SlowCells,
+    /// One die of each row holds parity.
+    Parity,
+}
+
+impl Cause {
+    /// All of them.
+    pub const ALL: [Cause; 12] = [
+        Cause::VolatileBuffer,
+        Cause::Reclaim,
+        Cause::SlcFull,
+        Cause::Map,
+        Cause::Link,
+        Cause::Controller,
+        Cause::Latency,
+        Cause::QueueDepth,
+        Cause::Wear,
+        Cause::ReadsInOrder,
+        Cause::SlowCells,
+        Cause::Parity,
+    ];
+
+    /// For tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::VolatileBuffer => "volatile buffer",
+            Cause::Reclaim => "reclaim",
+            Cause::SlcFull => "pSLC cache full",
+            Cause::Map => "map not in DRAM",
+            Cause::Link => "link",
+            Cause::Controller => "controller",
+            Cause::Latency => "latency",
+            Cause::QueueDepth => "queue depth",
+            Cause::Wear => "wear",
+            Cause::ReadsInOrder => "reads in order",
+            Cause::SlowCells => "cells",
+            Cause::Parity => "parity",
+        }
+    }
+
+    /// As a sentence about a drive of this configuration.
+    pub fn sentence(self, config: &DriveConfig) -> String {
+        let host = &config.host;
+        match self {
+            Cause::VolatileBuffer => {
+                "its write buffer is volatile, so durable writes wait for the media".into()
+            }
+            Cause::Reclaim => format!(
+                "reclaim moves much data for each page written (effective spare {:.0} %)",
+                100.0 * config.effective_op()
+            ),
+            Cause::SlcFull => "its pSLC cache is full".into(),
+            Cause::Map if config.ftl.mapping.kind == MappingKind::Tree => {
+                "its map is fragmented and no longer fits into DRAM".into()
+            }
+            Cause::Map => "its map does not fit into DRAM".into(),
+            Cause::Link => format!(
+                "its link carries only {} MB/s",
+                host.link_bytes_per_second / 1_000_000
+            ),
+            Cause::Controller => format!(
+                "its controller needs {} for each command",
+                host.command_overhead
+            ),
+            Cause::Latency => format!("each command waits {} on its way", host.latency),
+            Cause::QueueDepth => format!(
+                "it takes {} at a time",
+                match host.queue_depth {
+                    1 => "one command".to_owned(),
+                    depth => format!("{depth} commands"),
+                }
+            ),
+            Cause::Wear => "its media is worn: reads are retried and data is refreshed".into(),
+            Cause::ReadsInOrder => "reads wait behind every program of their die".into(),
+            Cause::SlowCells => "its cells are slow to read or program".into(),
+            Cause::Parity => "parity takes one die of each row".into(),
+        }
+    }
+}
+
+/// To what each cost is reduced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Levels {
+    /// Bytes per second of the link, at least.
+    pub link: u64,
+    /// Controller time of a command, at most.
+    pub overhead: Nanos,
+    /// Latency of a command, at most.
+    pub latency: Nanos,
+    /// Commands in progress, at least.
+    pub depth: u32,
+    /// Mean time to sense a page, at most.
+    pub read: Nanos,
+    /// Mean time to program a page, at most.
+    pub program: Nanos,
+    /// Slots that reclaim may move for each slot of the host.
+    pub moves: f64,
+    /// Whether parity is free.
+    pub parity_free: bool,
+}
+
+/// Slots that reclaim of a healthy drive moves for each slot that the host writes at random over
+/// the whole drive: a WAF of 5 is that of greedy reclaim with about 11 % of spare.
+const MOVES: f64 = 4.0;
+
+impl Levels {
+    /// What a healthy drive of this interface and these cells does at worst: SATA 6 Gb/s and
+    /// 66,000 commands a second, or PCIe with 2.5 GB/s and 250,000; slow parts of published data
+    /// sheets of cells.
+    pub fn healthy(config: &DriveConfig) -> Levels {
+        let (link, overhead) = match config.host.full_duplex {
+            true => (2_500_000_000, Nanos::from_micros(4)),
+            false => (500_000_000, Nanos::from_micros(15)),
+        };
+        let (read, program) = match config.shape.bits_per_cell {
+            1 => (50, 400),
+            2 => (115, 1_600),
+            3 => (115, 2_600),
+            _ => (200, 8_000),
+        };
+        Levels {
+            link,
+            overhead,
+            latency: Nanos::from_micros(40),
+            depth: 32,
+            read: Nanos::from_micros(read),
+            program: Nanos::from_micros(program),
+            moves: MOVES,
+            parity_free: false,
+        }
+    }
+
+    /// Everything free of cost: where the time goes in a drive that has no fault.
+    pub fn free() -> Levels {
+        Levels {
+            link: u64::MAX,
+            overhead: Nanos::ZERO,
+            latency: Nanos::ZERO,
+            depth: 1024,
+            read: Nanos::ZERO,
+            program: Nanos::ZERO,
+            moves: 0.0,
+            parity_free: true,
+        }
+    }
+
+    /// What takes a cause away from a drive that moves `moved` slots for each slot of the host;
+    /// empty where the drive does not have it.
+    pub fn reliefs(&self, cause: Cause, config: &DriveConfig, moved: f64) -> Vec<Relief> {
+        let (host, slc) = (&config.host, &config.ftl.slc);
+        let work = |purpose, share| Relief::Nand(NandRelief::Work(purpose, share));
+        let mapping = config.ftl.mapping.kind;
+        let (has, reliefs) = match cause {
+            Cause::VolatileBuffer => (!config.buffer.protected, vec![Relief::ProtectedBuffer]),
+            Cause::Reclaim => {
+                let share = (self.moves / moved * UNITY as f64) as u32;
+                (moved > self.moves, vec![work(Purpose::Relocation, share)])
+            }
+            Cause::SlcFull => (
+                slc.superblocks > 0 || slc.dynamic_above_free > 0,
+                vec![Relief::EndlessSlc],
+            ),
+            Cause::Map => (
+                matches!(mapping, MappingKind::Cached | MappingKind::Tree),
+                vec![Relief::MapInDram],
+            ),
+            Cause::Link => (
+                host.link_bytes_per_second < self.link,
+                vec![Relief::Link(self.link)],
+            ),
+            Cause::Controller => (
+                host.command_overhead > self.overhead,
+                vec![Relief::Overhead(self.overhead)],
+            ),
+            Cause::Latency => (
+                host.latency > self.latency,
+                vec![Relief::Latency(self.latency)],
+            ),
+            Cause::QueueDepth => (
+                host.queue_depth < self.depth,
+                vec![Relief::QueueDepth(self.depth)],
+            ),
+            Cause::Wear => (
+                config.wear.is_some(),
+                vec![Relief::Nand(NandRelief::Unworn), work(Purpose::Refresh, 0)],
+            ),
+            Cause::ReadsInOrder => (
+                !config.nand.read_first,
+                vec![Relief::Nand(NandRelief::ReadsFirst)],
+            ),
+            Cause::SlowCells => (true, vec![Relief::Nand(self.cells(config))]),
+            Cause::Parity => (
+                self.parity_free && config.ftl.parity,
+                vec![work(Purpose::Parity, 0)],
+            ),
+        };
+        if has { reliefs } else { Vec::new() }
+    }
+
+    fn cells(&self, config: &DriveConfig) -> NandRelief {
+        NandRelief::Cells {
+            read: self.read,
+            program: self.program,
+            kinds: config.shape.bits_per_cell as usize,
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The loads under which a drive is taken apart, and their figure: time per command.
+
+use serde::Serialize;
+use ssdlab_bench::engine::devices::{Devices, Done, Source};
+use ssdlab_ssd::drive::Relief;
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, Drive, Nanos, Op};
+
+/// A load and its figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Load {
+    /// 4 KiB random FUA writes, one outstanding.
+    DurableWrite,
+    /// 4 KiB random writes, 32 outstanding.
+    RandomWrite,
+    /// 4 KiB random reads, 32 outstanding.
+    RandomRead,
+    /// 4 KiB random reads, one outstanding.
+    ReadLatency,
+    /// 4 KiB random, 70 % reads, 8 outstanding.
+    Mixed,
+    /// The same; 99 % of its reads take no longer.
+    ReadTail,
+    /// 128 KiB writes in order, 32 outstanding.
+    SequentialWrite,
+    /// 128 KiB reads in order, 32 outstanding.
+    SequentialRead,
+}
+
+/// Bytes of a random command.
+const RANDOM: u32 = 4096;
+/// Bytes of a sequential command.
+const SEQUENTIAL: u32 = 128 << 10;
+/// Share of reads in a mix, in percent.
+const READ_PCT: u64 = 70;
+
+impl Load {
+    /// All of them.
+    pub const ALL: [Load; 8] = [
+        Load::DurableWrite,
+        Load::RandomWrite,
+        Load::RandomRead,
+        Load::ReadLatency,
+        Load::Mixed,
+        Load::ReadTail,
+        Load::SequentialWrite,
+        Load::SequentialRead,
+    ];
+
+    /// For tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Load::DurableWrite => "durable writes, QD1",
+            Load::RandomWrite => "random writes, QD32",
+            Load::RandomRead => "random reads, QD32",
+            Load::ReadLatency => "random reads, QD1",
+            Load::Mixed => "70/30 mix, QD8",
+            Load::ReadTail => "its reads, p99",
+            Load::SequentialWrite => "writes in order",
+            Load::SequentialRead => "reads in order",
+        }
+    }
+
+    fn depth(self) -> u32 {
+        match self {
+            Load::DurableWrite | Load::ReadLatency => 1,
+            Load::Mixed | Load::ReadTail => 8,
+            _ => 32,
+        }
+    }
+
+    /// Commands that are measured, after half as many that are not.
+    fn count(self) -> u64 {
+        match self {
+            Load::DurableWrite | Load::ReadLatency => 2_000,
+            Load::SequentialWrite | Load::SequentialRead => 3_000,
+            _ => 20_000,
+        }
+    }
+
+    fn command(self, number: u64, rng: &mut Rng, user: u64) -> Command {
+        let in_order = number % (user / u64::from(SEQUENTIAL)) * u64::from(SEQUENTIAL);
+        let at = rng.below(user / u64::from(RANDOM)) * u64::from(RANDOM);
+        match self {
+            Load::DurableWrite => Command::write_fua(at, RANDOM),
+            Load::RandomWrite => Command::write(at, RANDOM),
+            Load::RandomRead | Load::ReadLatency => Command::read(at, RANDOM),
+            Load::Mixed | Load::ReadTail => match rng.below(100) < READ_PCT {
+                true => Command::read(at, RANDOM),
+                false => Command::write(at, RANDOM),
+            },
+            Load::SequentialWrite => Command::write(in_order, SEQUENTIAL),
+            Load::SequentialRead => Command::read(in_order, SEQUENTIAL),
+        }
+    }
+}
+
+/// What was measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// The load's figure, ns.
+    pub ns: f64,
+    /// Slots moved by reclaim for each slot of the host.
+    pub moved: f64,
+}
+
+struct Commands {
+    load: Load,
+    given: u64,
+    count: u64,
+    rng: Rng,
+    user: u64,
+    reads: Vec<u64>,
+}
+
+impl Source for Commands {
+    fn next(&mut self, _: &Drive) -> Option<Command> {
+        (self.given < self.count).then(|| {
+            self.given += 1;
+            self.load.command(self.given, &mut self.rng, self.user)
+        })
+    }
+
+    fn done(&mut self, _: &Drive, done: &Done) {
+        if self.load == Load::ReadTail && done.op == Op::Read {
+            self.reads.push((done.done - done.submitted).0);
+        }
+    }
+}
+
+/// Measures `load` on a fork of `drive` that `reliefs` are applied to.
+pub fn measure(drive: &Drive, load: Load, reliefs: &[Relief], seed: u64) -> Measured {
+    let mut drive = drive.clone();
+    reliefs.iter().for_each(|relief| drive.relieve(*relief));
+    let mut commands = Commands {
+        load,
+        given: 0,
+        count: load.count() / 2,
+        rng: Rng::named(seed, load.name()),
+        user: drive.config().user_bytes / u64::from(SEQUENTIAL) * u64::from(SEQUENTIAL),
+        reads: Vec::new(),
+    };
+    let mut host = Devices::one(drive);
+    host.keep(load.depth(), Nanos::MAX, &mut commands);
+    commands.reads.clear();
+    let (began, before) = (host.now(), host.drive(0).counters().clone());
+    commands.count += load.count();
+    host.keep(load.depth(), Nanos::MAX, &mut commands);
+    let per_command = (host.now() - began).0 as f64 / load.count() as f64;
+    let after = host.drive(0).counters();
+    let written = after.slots_host - before.slots_host;
+    let moved = after.slots_relocated - before.slots_relocated;
+    commands.reads.sort_unstable();
+    let p99 = commands.reads.get(commands.reads.len() * 99 / 100);
+    Measured {
+        ns: p99.map_or(per_command, |ns| *ns as f64),
+        moved: moved as f64 / written.max(1) as f64,
+    }
+}

@@ -1,0 +1,113 @@
+//! "Performance is horrible: what gives?", answered by experiment on a modelled drive.
+//!
+//! The drive is forked in its slow state, and the same commands run on forks without one of its
+//! costs: see [`ssdlab_ssd::drive::Relief`]. A cost made the drive slow if the fork is fast. Costs
+//! are taken away one after the other, each time the one that saves most, so that the shares add
+//! up; see [`decompose()`].
+//!
+//! A cost is first reduced to what a healthy drive of the same interface and cells has
+//! ([`Levels::healthy`]): if this saves a third of the time, the cost is a fault. Then every cost
+//! is taken down to nothing ([`Levels::free`]): the limits of the drive, not its faults.
+
+mod cause;
+mod decompose;
+mod load;
+pub mod planted;
+mod show;
+mod state;
+
+pub use cause::{Cause, Levels};
+pub use decompose::{Decomposition, Share, decompose};
+pub use load::Load;
+pub use show::text;
+pub use state::steady;
+
+use serde::Serialize;
+use ssdlab_base::LabError;
+use ssdlab_base::parallel;
+use ssdlab_ssd::{Drive, DriveConfig};
+
+/// A cause is a fault when the drive is this many times as fast without it as a healthy one.
+pub const FAULT: f64 = 1.5;
+
+/// A drive taken apart.
+#[derive(Clone, Debug, Serialize)]
+pub struct Diagnosis {
+    /// Name of the drive.
+    pub drive: String,
+    /// The faults, worst first.
+    pub faults: Vec<Fault>,
+    /// Each load with its costs reduced to those of a healthy drive.
+    pub healthy: Vec<Decomposition>,
+    /// Each load with all costs taken away.
+    pub free: Vec<Decomposition>,
+}
+
+/// A cause that slows a load down.
+#[derive(Clone, Debug, Serialize)]
+pub struct Fault {
+    /// The cause.
+    pub cause: Cause,
+    /// As a sentence.
+    pub sentence: String,
+    /// The load that it slows down most.
+    pub load: Load,
+    /// How many times as fast that load is with the cost of a healthy drive.
+    pub factor: f64,
+}
+
+/// Takes a drive apart under every load; it has no command outstanding and is in the state that is
+/// asked about.
+///
+/// # Errors
+/// None of its own; those of the threads.
+pub fn diagnose(drive: &Drive, seed: u64) -> Result<Diagnosis, LabError> {
+    let healthy = taken_apart(drive, seed, &Levels::healthy(drive.config()))?;
+    Ok(Diagnosis {
+        drive: drive.config().name.clone(),
+        faults: faults(&healthy, drive.config()),
+        free: taken_apart(drive, seed, &Levels::free())?,
+        healthy,
+    })
+}
+
+/// The faults alone.
+///
+/// # Errors
+/// As [`diagnose`].
+pub fn diagnose_faults(drive: &Drive, seed: u64) -> Result<Vec<Fault>, LabError> {
+    let healthy = taken_apart(drive, seed, &Levels::healthy(drive.config()))?;
+    Ok(faults(&healthy, drive.config()))
+}
+
+fn taken_apart(drive: &Drive, seed: u64, to: &Levels) -> Result<Vec<Decomposition>, LabError> {
+    let one = |load: &Load| Ok(decompose(drive, *load, to, seed));
+    parallel::all(&Load::ALL, parallel::cores(), one)
+}
+
+/// The faults that decompositions against a healthy drive show, worst first.
+pub fn faults(healthy: &[Decomposition], config: &DriveConfig) -> Vec<Fault> {
+    let mut faults: Vec<Fault> = Vec::new();
+    for of in healthy {
+        for share in of.shares.iter().filter(|share| share.factor >= FAULT) {
+            for &cause in &share.causes {
+                let found = Fault {
+                    cause,
+                    sentence: cause.sentence(config),
+                    load: of.load,
+                    factor: share.factor,
+                };
+                match faults.iter_mut().find(|fault| fault.cause == cause) {
+                    Some(known) if known.factor >= found.factor => {}
+                    Some(known) => *known = found,
+                    None => faults.push(found),
+                }
+            }
+        }
+    }
+    faults.sort_by(|a, b| b.factor.total_cmp(&a.factor));
+    faults
+}
+
+#[cfg(test)]
+mod tests;

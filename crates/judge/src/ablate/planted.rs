@@ -1,0 +1,250 @@
+//! Drives with a planted fault, to see whether the fault is the one that is named.
+//!
+//! A healthy drive is drawn from a seed, and one cause is turned on until it makes some load take
+//! at least twice as long. The ranges of healthy drives are those of published data sheets of SATA
+//! and PCIe drives with a protected buffer; thresholds of the diagnosis were not tuned to them.
+
+use super::cause::Cause;
+use super::load::{Load, measure};
+use super::state::steady;
+use ssdlab_base::LabError;
+use ssdlab_ssd::config::{
+    BufferConfig, Curve, FtlConfig, HostConfig, MappingConfig, MappingKind, NandConfig, NandTiming,
+    SlcConfig, SlcFull, UNITY, WearConfig,
+};
+use ssdlab_ssd::geometry::{Geometry, Shape};
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Drive, DriveConfig, Nanos};
+
+/// Faults that can be planted: two of them are [`Cause::Map`].
+pub const FAULTS: [(&str, Cause); 12] = [
+    ("volatile buffer", Cause::VolatileBuffer),
+    ("little spare", Cause::Reclaim),
+    ("pSLC cache full", Cause::SlcFull),
+    ("table of the map not in DRAM", Cause::Map),
+    ("tree of the map fragmented", Cause::Map),
+    ("slow link", Cause::Link),
+    ("slow controller", Cause::Controller),
+    ("latency", Cause::Latency),
+    ("one command at a time", Cause::QueueDepth),
+    ("worn media", Cause::Wear),
+    ("reads in order", Cause::ReadsInOrder),
+    ("slow cells", Cause::SlowCells),
+];
+
+/// Steps by which a fault is made stronger until it shows.
+const STRONGER: u32 = 5;
+/// Times as long that some load takes with a fault.
+const SLOWED: f64 = 2.0;
+
+/// A healthy drive.
+pub fn healthy(seed: u64) -> DriveConfig {
+    let rng = &mut Rng::named(seed, "healthy drive");
+    let mut between = |low: u64, high: u64| low + rng.below(high - low + 1);
+    let pcie = between(0, 1) == 1;
+    let bits = between(2, 3) as u32;
+    let shape = Shape {
+        channel_count: 1 << between(1, 3),
+        dies_per_channel: 1 << between(0, 1),
+        planes_per_die: 2,
+        blocks_per_plane: 160,
+        pages_per_block: 12 * bits,
+        page_bytes: if bits == 2 { 8192 } else { 16384 },
+        slot_bytes: 4096,
+        bits_per_cell: bits,
+    };
+    let program = match bits {
+        2 => vec![between(400, 700), between(1_200, 2_000)],
+        _ => vec![
+            between(500, 900),
+            between(1_500, 2_400),
+            between(2_500, 4_000),
+        ],
+    };
+    let read = between(50, 90);
+    let raw = Geometry::new(shape).raw_bytes();
+    let spare = between(22, 45);
+    DriveConfig {
+        name: format!("healthy-{seed}"),
+        shape,
+        nand: NandConfig {
+            timing: NandTiming {
+                read: vec![Nanos::from_micros(read); bits as usize],
+                program: program.into_iter().map(Nanos::from_micros).collect(),
+                slc_read: Nanos::from_micros(30),
+                slc_program: Nanos::from_micros(300),
+                erase: Nanos::from_millis(3),
+                channel_bytes_per_second: 1_000_000 * between(200, 600),
+            },
+            read_first: true,
+            suspend: None,
+            cache_read: false,
+            cache_program: false,
+        },
+        user_bytes: raw * 100 / (100 + spare) / (128 << 10) * (128 << 10),
+        ftl: FtlConfig::default(),
+        buffer: BufferConfig {
+            bytes: between(4, 16) << 20,
+            hold_bytes: 0,
+            protected: true,
+        },
+        host: host(pcie, &mut between),
+        energy: Default::default(),
+        wear: None,
+    }
+}
+
+fn host(pcie: bool, between: &mut impl FnMut(u64, u64) -> u64) -> HostConfig {
+    let (megabytes, overhead) = match pcie {
+        true => (between(2_500, 3_400), between(1_500, 3_500)),
+        false => (between(500, 560), between(9_000, 14_000)),
+    };
+    HostConfig {
+        queue_depth: if pcie { 1024 } else { 32 },
+        link_bytes_per_second: 1_000_000 * megabytes,
+        full_duplex: pcie,
+        command_overhead: Nanos(overhead),
+        latency: Nanos::from_micros(between(5, 30)),
+    }
+}
+
+/// Turns a fault on; `strength` from 1.
+fn plant(config: &mut DriveConfig, fault: usize, strength: u32) {
+    let more = u64::from(strength);
+    match FAULTS[fault].0 {
+        "volatile buffer" => {
+            config.buffer.protected = false;
+            config.ftl.journal.commit_map_programs = strength;
+        }
+        "little spare" => config.user_bytes = with_spare(config, 0.07 - 0.01 * f64::from(strength)),
+        "pSLC cache full" => {
+            config.ftl.slc = SlcConfig {
+                superblocks: 6,
+                dynamic_above_free: 0,
+                full: SlcFull::Fold,
+            };
+            config.user_bytes = with_spare(config, 0.25);
+        }
+        "table of the map not in DRAM" => map(config, MappingKind::Cached, 4, 32 << strength),
+        "tree of the map fragmented" => map(config, MappingKind::Tree, 16, 8 << strength),
+        "slow link" => config.host.link_bytes_per_second /= 2 * more,
+        "slow controller" => config.host.command_overhead.0 *= 2 * more,
+        "latency" => config.host.latency = Nanos::from_micros(150 * more),
+        "one command at a time" => config.host.queue_depth = (8 >> strength).max(1),
+        "worn media" => {
+            config.wear = Some(worn(strength));
+            config.ftl.reclaim.free_superblocks_low = 4;
+        }
+        "reads in order" => {
+            config.nand.read_first = false;
+            config.buffer.bytes <<= strength - 1;
+        }
+        _ => slow_cells(config, 1 + more),
+    }
+}
+
+fn map(config: &mut DriveConfig, kind: MappingKind, entry_bytes: u32, part: u64) {
+    let whole = config.user_slots() * u64::from(entry_bytes);
+    config.ftl.mapping = MappingConfig {
+        kind,
+        entry_bytes,
+        dram_bytes: whole / part,
+        ..MappingConfig::default()
+    };
+    config.user_bytes = with_spare(config, 0.25);
+}
+
+fn slow_cells(config: &mut DriveConfig, times: u64) {
+    let timing = &mut config.nand.timing;
+    for time in timing.read.iter_mut().chain(&mut timing.program) {
+        time.0 *= times;
+    }
+}
+
+/// User bytes that leave `effective` as effective over-provisioning, or the least possible.
+fn with_spare(config: &DriveConfig, effective: f64) -> u64 {
+    let step = 128 << 10;
+    let mut config = config.clone();
+    let raw = Geometry::new(config.shape).raw_bytes();
+    config.user_bytes = raw / step * step;
+    while config.user_bytes > step
+        && (config.effective_op() < effective || config.validate().is_err())
+    {
+        config.user_bytes -= step;
+    }
+    config.user_bytes
+}
+
+/// Media whose reads need `retries` retries, programmed at the end of its life.
+fn worn(retries: u32) -> WearConfig {
+    let rber = 1_000_000_000;
+    let flat = |value: u64| Curve::new(1, move |_| value);
+    let mut correctable = vec![rber / 2; retries as usize];
+    correctable.push(rber * 100);
+    WearConfig {
+        cycles_rated: 3_000,
+        rber_cycles: flat(rber),
+        rber_retention: flat(0),
+        retention_hours: flat(UNITY),
+        rber_disturb: flat(0),
+        disturb_reads: flat(UNITY),
+        block_spread: vec![UNITY as u32],
+        page_spread: vec![UNITY as u32],
+        correctable,
+        retry: Nanos::from_micros(100),
+        refresh_above: rber * 90,
+        patrol_pages: 0,
+        patrol_hours: 0,
+        retire_above: rber * 95,
+        failure_cycles: vec![1_000_000],
+        reserve_blocks: 0,
+        program_time: flat(UNITY),
+        erase_time: flat(2 * UNITY),
+        ..WearConfig::tiny()
+    }
+}
+
+/// The drive of a seed in its steady state, with the faults of these indices of [`FAULTS`], each
+/// strong enough to make some load take twice as long on its own. `None` where a fault does not,
+/// however strong.
+///
+/// # Errors
+/// When the drive drawn is impossible.
+pub fn planted(seed: u64, faults: &[usize]) -> Result<Option<Drive>, LabError> {
+    let mut config = healthy(seed);
+    let sound = steady(&config, seed)?;
+    for &fault in faults {
+        let Some((strength, drive)) = shows(&sound, seed, fault)? else {
+            return Ok(None);
+        };
+        if faults.len() == 1 {
+            return Ok(Some(drive));
+        }
+        plant(&mut config, fault, strength);
+    }
+    match faults.is_empty() || config.validate().is_err() {
+        true => Ok(faults.is_empty().then_some(sound)),
+        false => Ok(Some(steady(&config, seed)?)),
+    }
+}
+
+/// The least strength of a fault that makes some load take twice as long, and the drive with it.
+fn shows(sound: &Drive, seed: u64, fault: usize) -> Result<Option<(u32, Drive)>, LabError> {
+    for strength in 1..=STRONGER {
+        let mut faulty = sound.config().clone();
+        faulty.name = format!("planted-{seed}");
+        plant(&mut faulty, fault, strength);
+        if faulty.validate().is_err() {
+            continue;
+        }
+        let drive = steady(&faulty, seed)?;
+        let is_slow = |load: Load| {
+            let ns = |drive| measure(drive, load, &[], seed).ns;
+            ns(&drive) >= SLOWED * ns(sound)
+        };
+        if Load::ALL.into_iter().any(is_slow) {
+            return Ok(Some((strength, drive)));
+        }
+    }
+    Ok(None)
+}

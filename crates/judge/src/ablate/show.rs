@@ -1,0 +1,57 @@
+//! A diagnosis as text: the answer first.
+
+use super::{Decomposition, Diagnosis};
+use ssdlab_view::text::{PLAIN, finish, new_table, paragraph};
+use ssdlab_view::units;
+
+/// The faults, then every load taken apart.
+pub fn text(found: &Diagnosis) -> String {
+    let mut text = match found.faults.as_slice() {
+        [] => paragraph(
+            &found.drive,
+            "no fault: under none of these loads would a healthy drive of this interface and these \
+             cells be 1.5 times as fast. What limits it is below.",
+        ),
+        [first, ..] => paragraph(&found.drive, &format!("slow because {}.", first.sentence)),
+    };
+    for (number, fault) in found.faults.iter().enumerate() {
+        let said = format!(
+            "{}: {} would be {:.1} times as fast with that of a healthy drive.",
+            fault.cause.name(),
+            fault.load.name(),
+            fault.factor
+        );
+        text += &paragraph(&format!("{}.", number + 1), &said);
+    }
+    if !found.faults.is_empty() {
+        text += "\nBeside a healthy drive, time per command (largest cost first):\n\n";
+        text += &table(&found.healthy);
+    }
+    text += "\nWhere the time goes, with every cost taken away down to nothing:\n\n";
+    text += &table(&found.free);
+    text
+}
+
+fn table(all: &[Decomposition]) -> String {
+    let mut table = new_table(PLAIN);
+    table.set_header(["load", "now", "without", "what the difference is"]);
+    for of in all {
+        let parts = of.shares.iter().map(|share| {
+            let names: Vec<&str> = share.causes.iter().map(|cause| cause.name()).collect();
+            let percent = 100.0 * share.ns / of.ns;
+            format!("{} {percent:.0} %", names.join(" with "))
+        });
+        let parts: Vec<String> = parts.collect();
+        let parts = match parts.is_empty() {
+            true => units::NOTHING.to_owned(),
+            false => parts.join(", "),
+        };
+        table.add_row([
+            of.load.name().to_owned(),
+            units::time_mean(of.ns),
+            units::time_mean(of.rest_ns),
+            parts,
+        ]);
+    }
+    finish(&table)
+}
