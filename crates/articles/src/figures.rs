@@ -113,6 +113,8 @@ pub struct Figure {
     pub needs: Vec<String>,
     /// Condition under which ours is good enough; `None` while pending.
     pub rule: Option<Rule>,
+    /// What a model without the mechanism would say; predicted figures have one, and no others.
+    pub null: Option<Null>,
     /// Likely reason of a miss.
     #[serde(default)]
     pub reason: String,
@@ -125,6 +127,29 @@ pub struct Figure {
     /// `ours` and `needs`, resolved.
     #[serde(skip)]
     source: Source,
+}
+
+/// A model that knows nothing of what a figure is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Null {
+    /// Its name.
+    pub model: String,
+    /// What it says, in the figure's unit, or
+    pub value: Option<f64>,
+    /// the `experiment/measure` that says it.
+    #[serde(default)]
+    pub ours: String,
+    #[serde(skip)]
+    source: Source,
+}
+
+impl Null {
+    /// What it says; `None` when what it needs was not run.
+    fn said(&self, found: &Outcomes) -> Option<f64> {
+        self.value
+            .or_else(|| self.source.found(found).map(|(value, _)| value))
+    }
 }
 
 /// Where ours comes from.
@@ -140,6 +165,22 @@ enum Source {
     },
     /// Several drives of the 80-minute experiment, as indices.
     Combined(Combined, Vec<usize>),
+}
+
+impl Source {
+    fn found(&self, found: &Outcomes) -> Option<(f64, Option<String>)> {
+        match self {
+            Source::Pending => None,
+            Source::Measure {
+                experiment,
+                measure,
+            } => found.named(experiment, measure),
+            Source::Combined(combined, drives) => {
+                let drives: Vec<_> = drives.iter().map(|n| DRIVES[*n]).collect();
+                combined.of(&drives, found)
+            }
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -158,7 +199,20 @@ fn parse(text: &str) -> Result<Vec<Figure>, LabError> {
         .map_err(|error| LabError::refused(format!("published.toml: {error}"), ""))?;
     let mut figures = file.figure;
     for figure in &mut figures {
-        figure.source = figure.resolve()?;
+        figure.source = figure.resolve(&figure.ours)?;
+        let null = figure.null.clone().map(|null| match null.value {
+            Some(_) => Ok(null),
+            None => Ok(Null {
+                source: figure.resolve(&null.ours)?,
+                ..null
+            }),
+        });
+        figure.null = null.transpose()?;
+        if figure.null.is_some() != (figure.kind == Kind::Predicted) {
+            let said = format!("figure {} {}: `null`", figure.id, figure.what);
+            let hint = "a predicted figure has a null model, and no other has one";
+            return Err(LabError::refused(said, hint));
+        }
     }
     Ok(figures)
 }
@@ -186,21 +240,18 @@ impl Figure {
 
     /// Our value, and in words where that says more; `None` when what it needs was not run.
     pub(crate) fn ours(&self, found: &Outcomes) -> Option<(f64, Option<String>)> {
-        match &self.source {
-            _ if !self.pending.is_empty() => None,
-            Source::Pending => None,
-            Source::Measure {
-                experiment,
-                measure,
-            } => found.named(experiment, measure),
-            Source::Combined(combined, drives) => {
-                let drives: Vec<_> = drives.iter().map(|n| DRIVES[*n]).collect();
-                combined.of(&drives, found)
-            }
+        match self.pending.is_empty() {
+            true => self.source.found(found),
+            false => None,
         }
     }
 
-    fn resolve(&self) -> Result<Source, LabError> {
+    /// What the null model says.
+    pub(crate) fn null_value(&self, found: &Outcomes) -> Option<f64> {
+        self.null.as_ref()?.said(found)
+    }
+
+    fn resolve(&self, ours: &str) -> Result<Source, LabError> {
         if !self.pending.is_empty() {
             return Ok(Source::Pending);
         }
@@ -209,7 +260,7 @@ impl Figure {
             let said = format!("figure {}: there is no {what} `{given}`", self.id);
             LabError::refused(said, format!("there are {}", allowed.join(", ")))
         };
-        if let Some(name) = self.ours.strip_prefix('=') {
+        if let Some(name) = ours.strip_prefix('=') {
             let names = || Combined::NAMES.iter().map(|(name, _)| (*name).to_owned());
             let combined = Combined::NAMES.iter().find(|known| known.0 == name);
             let combined = combined
@@ -223,13 +274,13 @@ impl Figure {
             let drives: Result<Vec<usize>, LabError> = self.needs.iter().map(drive).collect();
             return Ok(Source::Combined(combined, drives?));
         }
-        let (name, measure) = self.ours.split_once('/').unwrap_or((&self.ours, ""));
+        let (name, measure) = ours.split_once('/').unwrap_or((ours, ""));
         let names = || EXPERIMENTS.iter().map(|run| run.about().name.to_owned());
         let experiment: &dyn Runs =
             registry::named(name).ok_or_else(|| unknown("experiment", name, names().collect()))?;
         let measures = experiment.measures();
         if !measures.iter().any(|known| known == measure) {
-            return Err(unknown("measure", &self.ours, measures));
+            return Err(unknown("measure", ours, measures));
         }
         Ok(Source::Measure {
             experiment: experiment.about().name,
@@ -359,11 +410,17 @@ pub struct Row {
     pub error: Option<f64>,
     /// How it compares.
     pub verdict: Verdict,
+    /// What the figure's null model says, where it has one.
+    pub null_value: Option<f64>,
 }
 
 impl Row {
-    /// Judges a measured value.
-    pub(crate) fn new(figure: Figure, ours: Option<(f64, Option<String>)>) -> Row {
+    /// Judges a measured value beside what the null model says.
+    pub(crate) fn new(
+        figure: Figure,
+        ours: Option<(f64, Option<String>)>,
+        null_value: Option<f64>,
+    ) -> Row {
         let value = ours.as_ref().map(|ours| ours.0);
         let verdict = match (&figure.rule, value) {
             _ if !figure.pending.is_empty() => Verdict::Pending,
@@ -381,7 +438,32 @@ impl Row {
             value_text: ours.and_then(|ours| ours.1),
             error,
             verdict,
+            null_value,
         }
+    }
+
+    /// Whether the null model is good enough by the figure's rule, too.
+    pub fn null_meets(&self) -> bool {
+        let held = |(rule, null): (Rule, f64)| rule.holds(self.figure.published, null);
+        self.figure.rule.zip(self.null_value).is_some_and(held)
+    }
+
+    /// Whether it tests the model: nothing was fitted to it, and the null model does not meet it.
+    pub fn is_test(&self) -> bool {
+        self.null_value.is_some() && !self.null_meets()
+    }
+
+    /// What the figure is to the model, as people read it.
+    pub fn kind_text(&self) -> &'static str {
+        match self.null_meets() {
+            true => "not a test",
+            false => self.figure.kind.name(),
+        }
+    }
+
+    /// What the null model says, as people read it.
+    pub fn null_text(&self) -> String {
+        self.null_value.map_or("-".into(), number)
     }
 
     /// Ours as people read it.

@@ -33,6 +33,14 @@ impl Reproduction {
             .count()
     }
 
+    /// Independent predictions: those met, and all. See [`Row::is_test`].
+    pub fn predictions(&self) -> (usize, usize) {
+        let judged = |row: &&Row| matches!(row.verdict, Verdict::Met | Verdict::Missed);
+        let tests = self.rows.iter().filter(|row| row.is_test()).filter(judged);
+        let met = tests.clone().filter(|row| row.verdict == Verdict::Met);
+        (met.count(), tests.count())
+    }
+
     /// Self-checks that failed: `experiment: check: what`. The numbers must then not be believed.
     pub fn failures(&self) -> Vec<String> {
         let of = |(name, found): (&String, &Found)| -> Vec<String> {
@@ -150,7 +158,8 @@ pub fn reproduce(
     let row = |figure: &&Figure| {
         let figure = settings.judged(figure);
         let ours = figure.ours(&experiments);
-        Row::new(figure, ours)
+        let null = figure.null_value(&experiments);
+        Row::new(figure, ours, null)
     };
     Ok(Reproduction {
         ssdlab: env!("CARGO_PKG_VERSION").to_owned(),

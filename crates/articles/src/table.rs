@@ -44,11 +44,11 @@ pub fn text(found: &Reproduction) -> String {
         lines.extend(wrap(&format!("{}: {}", name(row), row.figure.reason), 80));
     }
     lines.push(String::new());
-    lines.push(summary(found));
+    lines.extend(wrap(&summary(found), 80));
     lines.join("\n")
 }
 
-/// How many figures were met, missed and so on.
+/// Independent predictions first; then how many figures were met, missed and so on.
 pub fn summary(found: &Reproduction) -> String {
     let counts = Verdict::ALL.map(|verdict| (found.count(verdict), verdict));
     let words = |(count, verdict): &(usize, Verdict)| {
@@ -62,7 +62,14 @@ pub fn summary(found: &Reproduction) -> String {
         0 => format!("{checks} self-checks passed"),
         _ => format!("{failures} of {checks} self-checks FAILED"),
     };
-    format!("{} rows: {}; {checks}", found.rows.len(), counts.join(", "))
+    let (met, all) = found.predictions();
+    let passed = found.rows.iter().filter(|row| row.null_meets()).count();
+    format!(
+        "independent predictions: {met} met of {all}; {passed} more rows are no test, because a \
+         null model meets them. {} rows in all: {}; {checks}",
+        found.rows.len(),
+        counts.join(", ")
+    )
 }
 
 fn name(row: &Row) -> String {
@@ -83,7 +90,7 @@ fn cells(row: &Row) -> [String; 6] {
         row.figure.published_text(),
         ours,
         row.error_text(),
-        row.figure.kind.name().into(),
+        row.kind_text().into(),
         row.verdict.name().into(),
     ]
 }
@@ -91,12 +98,13 @@ fn cells(row: &Row) -> [String; 6] {
 /// The rows as CSV, numbers in full.
 pub fn csv(found: &Reproduction) -> String {
     let mut text = String::from(
-        "id,what,published,published_text,unit,ours,ours_text,error,kind,rule,verdict,experiments,\
-         pending,reason,note\n",
+        "id,what,published,published_text,unit,ours,ours_text,error,kind,rule,verdict,null_model,\
+         null,is_test,experiments,pending,reason,note\n",
     );
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     for row in &found.rows {
         let figure = &row.figure;
+        let null_model = figure.null.as_ref().map(|null| &null.model);
         let cells = [
             figure.id.clone(),
             figure.what.clone(),
@@ -109,6 +117,12 @@ pub fn csv(found: &Reproduction) -> String {
             figure.kind.name().to_owned(),
             figure.rule.map_or(String::new(), |rule| rule.text()),
             row.verdict.name().to_lowercase(),
+            figure
+                .null
+                .as_ref()
+                .map_or(String::new(), |null| null.model.clone()),
+            number(row.null_value),
+            row.is_test().to_string(),
             figure.experiments().join(" "),
             figure.pending.clone(),
             figure.reason.clone(),

@@ -109,13 +109,35 @@ fn figure(rule: Rule) -> Figure {
 #[test]
 fn a_row_is_met_missed_pending_or_not_run() {
     let good = figure(Rule::Relative(0.1));
-    let verdict = |figure: &Figure, ours| Row::new(figure.clone(), ours).verdict;
+    let verdict = |figure: &Figure, ours| Row::new(figure.clone(), ours, None).verdict;
     assert_eq!(verdict(&good, Some((105.0, None))), Verdict::Met);
     assert_eq!(verdict(&good, Some((120.0, None))), Verdict::Missed);
     assert_eq!(verdict(&good, None), Verdict::NotRun);
     let mut waits = good.clone();
     waits.pending = "needs what is not there".into();
     assert_eq!(verdict(&waits, None), Verdict::Pending);
+}
+
+#[test]
+fn a_row_that_its_null_model_meets_is_no_test() {
+    let mut row = Row::new(figure(Rule::AtMost(99.0)), Some((80.0, None)), Some(100.0));
+    assert!(row.is_test() && !row.null_meets());
+    row.null_value = Some(99.0);
+    assert!(!row.is_test() && row.kind_text() == "not a test");
+    row.null_value = None;
+    assert!(!row.is_test(), "nobody said what the null model says");
+}
+
+/// Totals of the list that need no run: a limit that is loosened until the null model meets it, or
+/// a null model that is weakened, shows here.
+#[test]
+fn a_limit_loosened_until_its_null_model_meets_it_shows() {
+    let constant = figures::all().iter().filter_map(|figure| {
+        let null = figure.null.as_ref()?.value?;
+        Some(!figure.rule?.holds(figure.published, null))
+    });
+    let (tests, all) = constant.fold((0, 0), |(t, n), is| (t + usize::from(is), n + 1));
+    assert_eq!((tests, all), (33, 78));
 }
 
 fn run(chosen: &[&Figure], seed: u64, threads: usize, stop: bool) -> Reproduction {

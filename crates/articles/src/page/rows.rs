@@ -41,13 +41,27 @@ pub(super) fn legend() -> Markup {
         Kind::NotWear,
     ];
     html! {
-        dl .facts { @for kind in kinds { dt { (kind.name()) } dd { (mean(kind)) } } }
+        dl .facts {
+            @for kind in kinds { dt { (kind.name()) } dd { (mean(kind)) } }
+            dt { "not a test" }
+            dd { "predicted, but a model that knows nothing of the mechanism meets it, too" }
+        }
     }
 }
 
 /// The rows; with `page`, ids lead to the section of that page where their plots are.
 pub(super) fn table(rows: &[&Row], page: Option<&str>) -> Markup {
-    let head = parts::heads(&["Figure", "Published", "Ours", "Error", "Asked", "Kind", ""]);
+    let head = [
+        "Figure",
+        "Published",
+        "Ours",
+        "Error",
+        "Asked",
+        "Null model",
+        "Kind",
+        "",
+    ];
+    let head = parts::heads(&head);
     let cells: Vec<Vec<Markup>> = rows.iter().map(|row| cells(row, page)).collect();
     html! { div .figures { (parts::table(&head, &cells)) } }
 }
@@ -78,7 +92,13 @@ fn cells(row: &Row, page: Option<&str>) -> Vec<Markup> {
         },
         html! { (row.error_text()) },
         html! { (figure.rule.map_or(String::new(), |rule| rule.text())) },
-        html! { (figure.kind.name()) },
+        html! {
+            @if let Some(null) = &figure.null {
+                span .number { (row.null_text()) }
+                div .why { (null.model) }
+            }
+        },
+        html! { (row.kind_text()) },
         badge(row.verdict),
     ]
 }

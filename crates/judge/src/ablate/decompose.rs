@@ -8,6 +8,8 @@ use ssdlab_ssd::drive::Relief;
 
 /// Share of the time below which a cause is not worth a line.
 const WORTH: f64 = 0.02;
+/// Share below which it is not looked at again.
+const COUNTS: f64 = 0.005;
 /// Share of the time that must be left unexplained before pairs of causes are tried.
 const PAIR_WORTH: f64 = 0.1;
 
@@ -81,13 +83,21 @@ pub fn decompose(drive: &Drive, load: Load, levels: &Levels, seed: u64) -> Decom
             left.push((cause, reliefs, alone));
         }
     }
-    let all: Vec<Relief> = left.iter().flat_map(|one| one.1.clone()).collect();
-    let least = bench.without(&all);
+    let but = |which: Option<Cause>| -> Vec<Relief> {
+        let others = left.iter().filter(|one| Some(one.0) != which);
+        others.flat_map(|one| one.1.clone()).collect()
+    };
+    let least = bench.without(&but(None));
     let mut now = as_it_is.ns;
     let mut shares = Vec::new();
-    if now - least < WORTH * now {
-        left.clear();
-    }
+    // One that neither saves anything alone nor costs anything when all others are gone is none.
+    let counts = |one: &Left| {
+        let last = || bench.without(&but(Some(one.0))) - least;
+        now - least >= WORTH * now && (one.2 >= COUNTS * now || last() >= COUNTS * now)
+    };
+    let counted: Vec<bool> = left.iter().map(counts).collect();
+    let mut counted = counted.into_iter();
+    left.retain(|_| counted.next().unwrap_or(false));
     while let Some((which, after)) = best(&bench, &left, now, least, as_it_is.ns) {
         let mut causes = Vec::new();
         let mut alone = 0.0;

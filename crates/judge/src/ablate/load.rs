@@ -73,9 +73,9 @@ impl Load {
     /// Commands that are measured, after half as many that are not.
     fn count(self) -> u64 {
         match self {
-            Load::DurableWrite | Load::ReadLatency => 2_000,
-            Load::SequentialWrite | Load::SequentialRead => 3_000,
-            _ => 20_000,
+            Load::DurableWrite | Load::ReadLatency => 1_000,
+            Load::SequentialWrite | Load::SequentialRead => 1_000,
+            _ => 8_000,
         }
     }
 
