@@ -423,7 +423,6 @@ impl Gear for Clock {
                 return;
             }
             NandRelief::SlcSpeed => {
-                self.read_ns = self.read_ns.map(|ns| ns.min(self.read_ns[SLC_KIND]));
                 self.program_ns = self.program_ns.map(|ns| ns.min(self.program_ns[SLC_KIND]));
                 return;
             }

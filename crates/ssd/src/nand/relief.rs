@@ -14,7 +14,7 @@ pub enum NandRelief {
     Unworn,
     /// Reads overtake programs that have not begun.
     ReadsFirst,
-    /// Every page is read and programmed as fast as one in SLC mode.
+    /// Every page is programmed as fast as one in SLC mode.
     SlcSpeed,
     /// Reads and programs take at most so long, on average over the `kinds` of pages.
     Cells {
