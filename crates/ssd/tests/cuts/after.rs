@@ -67,6 +67,27 @@ fn a_drive_at_rest_is_the_same_after_a_cut() {
     }
 }
 
+/// Superblocks that serve as cache for a while read faster and are folded first.
+#[test]
+fn a_superblock_used_as_cache_is_one_after_a_cut() {
+    let mut all = kinds::all().into_iter();
+    let config = all.find(|config| config.name == "dynamic pslc");
+    let mut drive = DataDrive::new(config.expect("a kind"), Power::default()).expect("possible");
+    for page in 0..9 {
+        drive
+            .write(page * PAGE, &[1; PAGE as usize], true)
+            .expect("written");
+    }
+    let before = filled(&drive.drive().state());
+    drive.cut();
+    drive.power_on();
+    assert_eq!(filled(&drive.drive().state()), before);
+    assert!(
+        before.iter().any(|&(_, _, mode, _)| mode == 1),
+        "{before:?}"
+    );
+}
+
 /// The same drive, read from its files and switched on.
 fn restarted(drive: &mut DataDrive) -> DataDrive {
     let drive = drive.drive_mut();
