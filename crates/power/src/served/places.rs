@@ -65,8 +65,8 @@ impl Places {
                 "warning: {address} is open to other machines: NBD has no password, and whoever \
                  reaches it can read and overwrite the drive\n\
                  hint: --tls require --tls-verify-peer admits clients with a certificate, \
-                 --read-only or --nbd-read-only keeps the data; tcp:127.0.0.1:PORT or unix:PATH is open to this \
-                 machine alone"
+                 --read-only or --nbd-read-only keeps the data; tcp:127.0.0.1:PORT or unix:PATH \
+                 is open to this machine alone"
             )
         };
         open.map(warning).collect()
