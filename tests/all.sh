@@ -80,6 +80,7 @@ step "format" cargo fmt --all --check
 step "lint" cargo clippy --workspace --all-targets --quiet -- -D warnings
 finish "tools"
 step "licenses, bans and sources of dependencies" dependencies
+step "planted errors can be planted" python3 -B crates/ssd/tests/planted/run.py --check
 step "graph of crates and modules" cargo run -q -p ssdlab-tidy -- graph
 step "tests, built" cargo test --workspace --quiet --no-run
 # Tests leave a core idle now and then; the release build has a folder of its own.

@@ -361,3 +361,37 @@ fn a_fork_goes_its_own_way() {
     drive.into_data().read(0, &mut sector).expect("read");
     assert_eq!(sector, [2; 512]);
 }
+
+/// Zeroes without a hole were written under the lock: 4 GiB of them held up every client.
+#[test]
+fn commands_of_others_are_done_while_zeroes_are_written() {
+    let whole = catalogue::open("consumer-sata-1tb").expect("known").config;
+    let config = sized(&whole, 64 << 20).expect("possible").config;
+    let drive = in_memory(&config, &[]);
+    let last = (64 << 20) - SECTOR;
+    let flags = ZeroFlags {
+        no_hole: true,
+        ..ZeroFlags::default()
+    };
+    let half_done = || {
+        for at in [0, last] {
+            drive
+                .write(at, &[1; SECTOR as usize], false)
+                .expect("written");
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| drive.write_zeroes(0, 64 << 20, flags).expect("written"));
+            let (mut first, mut end) = ([1; SECTOR as usize], [0; SECTOR as usize]);
+            while first[0] == 1 {
+                drive.read(0, &mut first).expect("read");
+            }
+            drive.read(last, &mut end).expect("read");
+            end[0] == 1
+        })
+    };
+    // A busy machine may let this thread sleep through all of it.
+    assert!((0..50).any(|_| half_done()));
+    let mut end = [1; SECTOR as usize];
+    drive.read(last, &mut end).expect("read");
+    assert_eq!(end, [0; SECTOR as usize]);
+}

@@ -7,15 +7,19 @@ use std::path::Path;
 /// Name of the NBD export.
 pub const EXPORT: &str = "drive";
 
-/// Adds the lines for one address.
-pub fn attach_nbd(address: &Address, tls: Option<&TlsPlan>, lines: &mut Vec<String>) {
+/// Adds the lines for one address. `reads`: its clients can only read.
+pub fn attach_nbd(address: &Address, reads: bool, tls: Option<&TlsPlan>, lines: &mut Vec<String>) {
+    let (only, flag, on) = match reads {
+        true => (", read-only", "-readonly ", ",readonly=on"),
+        false => ("", "", ""),
+    };
     let tls = tls.filter(|tls| tls.required);
     let with_tls = |joint: char| match tls {
         Some(_) => format!("{joint}tls-certificates=DIR"),
         None => String::new(),
     };
     let scheme = if tls.is_some() { "nbds" } else { "nbd" };
-    lines.push(format!("nbd   {address}"));
+    lines.push(format!("nbd   {address}{only}"));
     let (uri, client, qemu) = match address {
         Address::Unix(path) => {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -42,13 +46,13 @@ pub fn attach_nbd(address: &Address, tls: Option<&TlsPlan>, lines: &mut Vec<Stri
     if tls.is_some() {
         lines.push(format!(
             "  qemu-system-x86_64 -object tls-creds-x509,id=tls,endpoint=client,dir=DIR \
-             -blockdev driver=nbd,node-name=d,{qemu},export={EXPORT},tls-creds=tls ..."
+             -blockdev driver=nbd,node-name=d,{qemu},export={EXPORT},tls-creds=tls{on} ..."
         ));
         return;
     }
-    lines.push(format!("  nbd-client {client} -N {EXPORT} /dev/nbd0"));
+    lines.push(format!("  nbd-client {client} {flag}-N {EXPORT} /dev/nbd0"));
     lines.push(format!(
-        "  qemu-system-x86_64 -drive 'file={uri},format=raw,if=virtio' ..."
+        "  qemu-system-x86_64 -drive 'file={uri},format=raw,if=virtio{on}' ..."
     ));
 }
 
@@ -73,7 +77,12 @@ mod tests {
     #[test]
     fn any_path_can_be_attached_to() {
         let mut lines = Vec::new();
-        attach_nbd(&Address::Unix("/it's a/dr&ve".into()), None, &mut lines);
+        attach_nbd(
+            &Address::Unix("/it's a/dr&ve".into()),
+            false,
+            None,
+            &mut lines,
+        );
         let uri = "nbd+unix:///drive?socket=/it%27s%20a/dr%26ve";
         assert_eq!(lines[1], format!("  nbdinfo '{uri}'"));
     }

@@ -37,11 +37,11 @@ impl Serving {
         raise_descriptor_limit();
         places.warnings().iter().for_each(|text| log(text));
         let drive = Arc::new(drive);
-        let shared = Sectors::new(drive.clone());
-        let shared = Arc::new(match places.read_only {
-            true => shared.read_only(),
-            false => shared,
-        });
+        let reading = Arc::new(Sectors::new(drive.clone()).read_only());
+        let shared = match places.read_only {
+            true => reading.clone(),
+            false => Arc::new(Sectors::new(drive.clone())),
+        };
         let lint = Arc::new(Lint::default());
         let options = NbdOptions {
             name: EXPORT.to_owned(),
@@ -57,13 +57,20 @@ impl Serving {
             places: places.clone(),
         };
         let tls = places.tls.as_ref().map(TlsPlan::read).transpose()?;
-        for address in &places.nbd {
+        let writing = places.nbd.iter().map(|address| (address, &shared));
+        let all = writing.chain(
+            places
+                .nbd_read_only
+                .iter()
+                .map(|address| (address, &reading)),
+        );
+        for (address, sectors) in all {
             let options = NbdOptions {
                 tls: tls.clone(),
                 log: Log::new(log),
                 ..options.clone()
             };
-            let server = NbdServer::start(shared.clone(), lint.clone(), address, options);
+            let server = NbdServer::start(sectors.clone(), lint.clone(), address, options);
             let server = server.map_err(|error| cannot_listen(&address.to_string(), error))?;
             serving.nbd.push(server);
         }
@@ -103,8 +110,14 @@ impl Serving {
     /// What people type to use the drive, a line each.
     pub fn how_to_attach(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for server in &self.nbd {
-            attach_nbd(server.address(), self.places.tls.as_ref(), &mut lines);
+        for (at, server) in self.nbd.iter().enumerate() {
+            let reads = self.places.read_only || at >= self.places.nbd.len();
+            attach_nbd(
+                server.address(),
+                reads,
+                self.places.tls.as_ref(),
+                &mut lines,
+            );
         }
         if let Some(file) = &self.fuse {
             let path = file.path().display();

@@ -58,6 +58,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Zeroes written at a time where a hole is not wanted.
+const ZEROES: u64 = 1 << 20;
+/// Pause between them. The lock is not fair: without it, whoever waits would not wake in time.
+const LET_OTHERS: Duration = Duration::from_micros(50);
+
 /// How long commands take in real time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pace {
@@ -247,7 +252,23 @@ impl Store for ServedDrive {
     }
 
     fn write_zeroes(&self, offset: u64, length: u64, flags: ZeroFlags) -> Result<(), StoreError> {
-        self.command(|state| state.write_zeroes(offset, length, flags))
+        if !flags.no_hole {
+            return self.command(|state| state.write_zeroes(offset, length, flags));
+        }
+        if flags.fast {
+            return Err(StoreError::Unsupported);
+        }
+        let end = offset + length;
+        let mut at = offset;
+        loop {
+            let part = (end - at).min(ZEROES);
+            self.command(|state| state.write_zeroes(at, part, flags))?;
+            at += part;
+            if at == end {
+                return Ok(());
+            }
+            std::thread::sleep(LET_OTHERS);
+        }
     }
 
     fn settle(&self) -> Result<(), StoreError> {

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 pub struct Places {
     /// NBD sockets.
     pub nbd: Vec<Address>,
+    /// NBD sockets whose clients can only read.
+    pub nbd_read_only: Vec<Address>,
     /// A file to be: an empty folder, and a name in it.
     pub fuse: Option<PathBuf>,
     /// The socket of the power switch.
@@ -63,8 +65,8 @@ impl Places {
                 "warning: {address} is open to other machines: NBD has no password, and whoever \
                  reaches it can read and overwrite the drive\n\
                  hint: --tls require --tls-verify-peer admits clients with a certificate, \
-                 --read-only keeps the data; tcp:127.0.0.1:PORT or unix:PATH is open to this \
-                 machine alone"
+                 --read-only or --nbd-read-only keeps the data; tcp:127.0.0.1:PORT or unix:PATH \
+                 is open to this machine alone"
             )
         };
         open.map(warning).collect()

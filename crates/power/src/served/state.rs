@@ -14,8 +14,6 @@ use ssdlab_ssd::rng::Rng;
 use std::ops::Range;
 
 const SECTOR: u64 = SECTOR_BYTES as u64;
-/// Zeroes that are written where a hole is not wanted, at a time.
-const ZEROES: usize = 1 << 20;
 
 /// Everything behind the lock.
 #[derive(Debug)]
@@ -151,36 +149,21 @@ impl State {
         self.written(offset, len, took)
     }
 
+    /// Where a hole is not wanted, the zeroes are written: few at a time, commands wait meanwhile.
     pub fn write_zeroes(
         &mut self,
         offset: u64,
         len: u64,
         flags: ZeroFlags,
     ) -> Result<Nanos, StoreError> {
-        if flags.no_hole && flags.fast {
-            return Err(StoreError::Unsupported);
-        }
         self.begin(sectors(offset, len));
-        let done = if flags.no_hole {
-            self.allocate_zeroes(offset, len, flags.fua)
-        } else {
-            self.medium.data().write_zeroes(offset, len, flags.fua)
+        let data = self.medium.data();
+        let done = match flags.no_hole {
+            true => data.write(offset, &vec![0; len as usize], flags.fua),
+            false => data.write_zeroes(offset, len, flags.fua),
         };
         let took = self.changed(done, offset, len, flags.fua)?;
         self.written(offset, len, took)
-    }
-
-    fn allocate_zeroes(&mut self, offset: u64, len: u64, fua: bool) -> Result<Nanos, DataError> {
-        let zeroes = vec![0; ZEROES.min(len as usize)];
-        let mut took = Nanos::ZERO;
-        let mut at = offset;
-        while at < offset + len {
-            let part = (offset + len - at).min(ZEROES as u64);
-            let data = self.medium.data();
-            took += data.write(at, &zeroes[..part as usize], fua)?;
-            at += part;
-        }
-        Ok(took)
     }
 
     /// Whole mapping units are forgotten, the rest stays as it is.

@@ -7,6 +7,7 @@
 //! cuts on honest drives; the full run is a million: `SSDLAB_CUTS=1000000 cargo test --release -p
 //! ssdlab-ssd --test cuts -- --nocapture`.
 
+mod after;
 #[path = "../kinds/mod.rs"]
 mod kinds;
 mod rig;

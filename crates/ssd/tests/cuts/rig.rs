@@ -264,6 +264,25 @@ impl Rig {
         self.look();
     }
 
+    /// Lets the drive finish everything, cuts it and switches it on again; returns its state before
+    /// and after.
+    pub fn cut_at_rest(&mut self) -> (RecoveredState, RecoveredState) {
+        while self.busy.iter().any(Option::is_some) {
+            self.wait_for_one();
+        }
+        let command = Command::flush();
+        let number = self.drive.submit(0, &command, None, self.drive.now());
+        self.oracle.submitted(0, number, &command);
+        self.busy[0] = Some(command);
+        self.wait_for_one();
+        let at = Nanos(self.drive.now().0 + 10_000_000_000);
+        self.take(at);
+        let before = self.drive.state();
+        self.cut(at);
+        self.take(self.drive.ready());
+        (before, self.drive.state())
+    }
+
     fn cut(&mut self, at: Nanos) {
         self.meet_commands();
         let in_recovery = at < self.drive.ready();

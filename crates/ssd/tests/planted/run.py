@@ -3,14 +3,18 @@
 
     crates/ssd/tests/planted/run.py [NAME ...]     all errors, or those whose names contain NAME
     crates/ssd/tests/planted/run.py --list
+    crates/ssd/tests/planted/run.py --page         docs/planted-errors.md, from the results
+    crates/ssd/tests/planted/run.py --check        can each be planted, is that page up to date?
 
 Works in a copy of the crate (in PLANTED_DIR, or a temporary directory), one build directory for all
 errors. Each error is a replacement of one text in one file; the text must occur exactly once. The
 tests run in the order of TARGETS (PLANTED_TARGETS: others) until one fails. Exit code 1 when an
-error is not found, or when the tests fail without one. Run by hand or at night: about a minute for
-each error.
+error is not found, or when the tests fail without one. What finds each error is kept in found.json.
+Run by hand or at night: about a minute for each error; --check takes no time and is part of
+tests/all.sh.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -23,7 +27,9 @@ import tomllib
 HERE = pathlib.Path(__file__).resolve().parent
 CRATE = HERE.parent.parent
 ROOT = CRATE.parent.parent
-TARGETS = ["--test=recovery", "--test=cuts", "--lib", "--test=durability", "--test=timing",
+FOUND = HERE / "found.json"
+PAGE = ROOT / "docs" / "planted-errors.md"
+TARGETS = ["--test=cuts", "--test=recovery", "--lib", "--test=durability", "--test=timing",
            "--test=wear", "--test=mapping", "--test=model", "--test=golden", "--test=gears",
            "--test=swarm"]
 TARGETS = os.environ.get("PLANTED_TARGETS", "").split() or TARGETS
@@ -68,6 +74,54 @@ def first_failure(to):
     return None
 
 
+def load():
+    """What found each error, by name."""
+    return json.loads(FOUND.read_text()) if FOUND.exists() else {}
+
+
+def keep(name, found):
+    """Notes what found an error."""
+    FOUND.write_text(json.dumps({**load(), name: found}, indent=1, sort_keys=True) + "\n")
+
+
+def page(errors):
+    """The page of the results."""
+    found = load()
+    count = sum(bool(found.get(error["name"])) for error in errors)
+    lines = ["# Planted errors", "",
+             "Would the tests of the software SSD notice an error? Each of these was planted in a copy",
+             "of `crates/ssd`, alone, and the tests ran until one failed. Made by",
+             "`crates/ssd/tests/planted/run.py`, which also plants them again; the first failing target",
+             f"is named, with its failing tests. {count} of {len(errors)} were found.", "",
+             "| error | in | found by |", "|---|---|---|"]
+    for error in errors:
+        by = found.get(error["name"])
+        by = "not run" if error["name"] not in found else f"`{by}`" if by else "**nothing**"
+        where = error["file"].removeprefix("src/")
+        lines.append(f"| {error['name']}: {error['means'].rstrip('.')} | `{where}` | {by} |")
+    return "\n".join(lines) + "\n"
+
+
+def check(errors):
+    """What is wrong with the errors or the page, without a run."""
+    for error in errors:
+        count = (CRATE / error["file"]).read_text().count(error["old"].strip("\n"))
+        if count != 1:
+            yield f"{error['name']}: its text is at {count} places in {error['file']}"
+        if load().get(error["name"], "not run") is None:
+            yield f"{error['name']}: nothing finds it"
+    if not PAGE.exists() or PAGE.read_text() != page(errors):
+        yield f"{PAGE.relative_to(ROOT)} is not what run.py --page writes"
+
+
+def named(found):
+    """A failing target and its tests, short enough for a table."""
+    target, _, tests = found.partition(": ")
+    first, *others = tests.split(", ")
+    more = f" and {len(others)} more" if others else ""
+    return f"{target.removeprefix('--test=').removeprefix('--')}: {first}{more}"
+
+
 def main():
     errors = tomllib.loads((HERE / "errors.toml").read_text())["error"]
     names = [arg for arg in sys.argv[1:] if not arg.startswith("-")]
@@ -76,6 +130,13 @@ def main():
         for error in errors:
             print(f"{error['name']}: {error['means']}")
         return 0
+    if "--page" in sys.argv:
+        PAGE.write_text(page(errors))
+        return 0
+    if "--check" in sys.argv:
+        wrong = list(check(errors))
+        print("\n".join(wrong) or f"{len(errors)} errors can be planted, none is known to live")
+        return 1 if wrong else 0
     given = os.environ.get("PLANTED_DIR")
     to = pathlib.Path(given or tempfile.mkdtemp(prefix="planted-"))
     to.mkdir(parents=True, exist_ok=True)
@@ -98,8 +159,11 @@ def main():
             found = first_failure(to)
         finally:
             path.write_text(good)
-        if not found or found.startswith("does not compile"):
+        if found and found.startswith("does not compile"):
             missed.append(error["name"])
+        else:
+            keep(error["name"], found and named(found))
+            missed += [] if found else [error["name"]]
         print(f"{error['name']:40} {found or 'LIVED'}", flush=True)
     if not given:
         shutil.rmtree(to)

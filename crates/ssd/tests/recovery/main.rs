@@ -24,7 +24,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Cuts unless `SSDLAB_RECOVERIES` says otherwise.
-const CUTS: u64 = 3_000;
+const CUTS: u64 = 6_000;
 
 fn cuts_wanted() -> u64 {
     let given = std::env::var("SSDLAB_RECOVERIES").ok();

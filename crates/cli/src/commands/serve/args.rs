@@ -14,7 +14,7 @@ Examples:
   ssdlab serve my-drive --nbd unix:nbd.sock --control switch.sock
   ssdlab serve my-drive --fuse mnt/drive --pace real --fault ignores-flush
   ssdlab serve drive:consumer-sata-1tb --size 1GiB --nbd unix:nbd.sock
-  ssdlab serve my-drive --nbd tcp:0.0.0.0:10809 --read-only
+  ssdlab serve my-drive --nbd unix:nbd.sock --nbd-read-only tcp:0.0.0.0:10809
   ssdlab serve my-drive --nbd tcp:0.0.0.0:10809 --tls require \\
     --tls-certificates pki --tls-verify-peer
   ssdlab power cut-when --flush 3 --inside --wait --control switch.sock
@@ -32,6 +32,9 @@ pub struct Serve {
     /// Listen for NBD clients: unix:PATH or tcp:HOST:PORT; may be repeated.
     #[arg(long, value_name = "ADDRESS")]
     pub nbd: Vec<String>,
+    /// The same for clients that can only read, beside those of --nbd; may be repeated.
+    #[arg(long, value_name = "ADDRESS")]
+    pub nbd_read_only: Vec<String>,
     /// Be a file, for losetup: its name in an empty folder (mnt/drive). Needs /dev/fuse.
     #[arg(long, value_name = "FOLDER/FILE")]
     pub fuse: Option<PathBuf>,

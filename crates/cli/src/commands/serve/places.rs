@@ -9,14 +9,16 @@ use ssdlab_power::served::{Places, TlsPlan, parse_address};
 /// # Errors
 /// When none is given, or an address is wrong.
 pub(super) fn places(args: &Serve) -> Result<Places, LabError> {
-    if args.nbd.is_empty() && args.fuse.is_none() {
+    if args.nbd.is_empty() && args.nbd_read_only.is_empty() && args.fuse.is_none() {
         return Err(LabError::refused(
             "nobody could reach the drive: neither --nbd nor --fuse is given",
             "--nbd unix:drive.sock",
         ));
     }
-    let nbd = args.nbd.iter().map(|text| parse_address(text));
-    let nbd = nbd.collect::<Result<Vec<_>, _>>()?;
+    let addresses = |texts: &[String]| {
+        let addresses = texts.iter().map(|text| parse_address(text));
+        addresses.collect::<Result<Vec<_>, _>>()
+    };
     let certificates = args.tls_certificates.clone();
     let plan = |certificates| TlsPlan {
         certificates,
@@ -25,7 +27,8 @@ pub(super) fn places(args: &Serve) -> Result<Places, LabError> {
     };
     let tls = certificates.filter(|_| args.tls != Some(TlsName::Off));
     Ok(Places {
-        nbd,
+        nbd: addresses(&args.nbd)?,
+        nbd_read_only: addresses(&args.nbd_read_only)?,
         fuse: args.fuse.clone(),
         control: args.control.clone(),
         read_only: args.read_only,

@@ -1,6 +1,6 @@
 //! No room for the log, at every write of a session one after the other: the client gets ENOSPC and
 //! keeps its connection, the status and the server say why, and what was acknowledged is there when
-//! there is room again, in the same run or after a kill.
+//! there is room again, in the same run or after a kill. The same through the FUSE file.
 //!
 //! The limit is that on the size of files, which the system counts to the byte: a frame is half
 //! written when it is reached.
@@ -9,13 +9,79 @@ use crate::serve::client::Client;
 use crate::serve::server::Server;
 use crate::serve::{create, say};
 use ssdlab_ssd::rng::Rng;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PAGE: u64 = 4096;
 const PAGES: u64 = 200;
 const ENOSPC: i32 = 28;
+const O_DSYNC: i32 = 0o10000;
+
+/// What a program sees of the drive.
+trait Device {
+    fn read(&mut self, offset: u64, length: u32) -> io::Result<Vec<u8>>;
+    fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> io::Result<()>;
+    fn flush(&mut self) -> io::Result<()>;
+}
+
+impl Device for Client {
+    fn read(&mut self, offset: u64, length: u32) -> io::Result<Vec<u8>> {
+        Client::read(self, offset, length)
+    }
+
+    fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> io::Result<()> {
+        Client::write(self, offset, bytes, fua)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Client::flush(self)
+    }
+}
+
+/// The FUSE file, opened twice; the second time each write is a FUA write.
+struct FuseDevice(File, File);
+
+impl Device for FuseDevice {
+    fn read(&mut self, offset: u64, length: u32) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length as usize];
+        self.0.read_exact_at(&mut bytes, offset)?;
+        Ok(bytes)
+    }
+
+    fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> io::Result<()> {
+        let file = if fua { &self.1 } else { &self.0 };
+        file.write_all_at(bytes, offset)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+}
+
+/// Where the server mounts the file; what a killed one leaves there is unmounted.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn file(&self) -> PathBuf {
+        self.0.join("file")
+    }
+
+    fn unmount(&self) {
+        let mut command = Command::new("umount");
+        let command = command.arg("-l").arg(&self.0);
+        // Without a mount there is nothing to do.
+        let _ = command.stderr(std::process::Stdio::null()).status();
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        self.unmount();
+    }
+}
 
 /// The session: a directory, and what its pages must hold; with more than one number, any of these.
 struct Session<'a> {
@@ -80,7 +146,7 @@ impl Session<'_> {
     }
 
     /// One write that finds no room, and more that find none either.
-    fn write_without_room(&mut self, server: &Server, client: &mut Client) {
+    fn write_without_room(&mut self, server: &Server, client: &mut dyn Device) {
         let (at, fua) = (self.rng.below(PAGES), self.rng.percent(50));
         // Not even the first byte, the head of a frame, or a part of its content.
         let more = [0, 1, 47, 48, 60, 2000][self.rng.below(6) as usize];
@@ -107,7 +173,7 @@ impl Session<'_> {
     }
 
     /// All that was acknowledged is there.
-    fn look(&mut self, client: &mut Client) {
+    fn look(&mut self, client: &mut dyn Device) {
         for (at, values) in (0..).zip(&mut self.pages) {
             let bytes = client.read(at * PAGE, PAGE as u32).expect("read");
             let found = u64::from_le_bytes(bytes[..8].try_into().expect("8 bytes"));
@@ -120,7 +186,7 @@ impl Session<'_> {
     }
 
     /// Only what it holds now counts from here on.
-    fn look_after_a_kill(&mut self, client: &mut Client) {
+    fn look_after_a_kill(&mut self, client: &mut dyn Device) {
         self.look(client);
         for (at, values) in (0..).zip(&mut self.pages) {
             let bytes = client.read(at * PAGE, 8).expect("read");
@@ -129,53 +195,85 @@ impl Session<'_> {
     }
 }
 
-fn session(drive: &str, protected: bool) {
-    let folder = tempfile::tempdir().expect("a folder");
-    create(&folder.path().join("drive"), drive);
+/// A session over NBD, or through the file in `mount`.
+fn session(folder: &Path, drive: &str, protected: bool, mount: Option<&Folder>) {
+    create(&folder.join("drive"), drive);
     let mut session = Session {
-        folder: folder.path(),
+        folder,
         pages: vec![vec![0]; PAGES as usize],
         rng: Rng::named(1, drive),
         next: 0,
         protected,
     };
-    let start = || Server::start_without_signal(folder.path()).expect("serves");
-    let mut server = start();
-    let mut client = Client::connect(&server.socket).expect("connects");
+    let start = || -> (Server, Box<dyn Device>) {
+        let file = mount.map(|mount| (mount.unmount(), mount.file()).1);
+        let place = file.as_deref().map(|file| file.to_str().expect("text"));
+        let more: Vec<&str> = place
+            .into_iter()
+            .flat_map(|file| ["--fuse", file])
+            .collect();
+        let server = Server::start_without_signal(folder, &more).expect("serves");
+        let Some(file) = file else {
+            let client = Client::connect(&server.socket).expect("connects");
+            return (server, Box::new(client));
+        };
+        let open = |flags| {
+            let mut options = OpenOptions::new();
+            let options = options.read(true).write(true).custom_flags(flags);
+            options.open(&file).expect("opens")
+        };
+        (server, Box::new(FuseDevice(open(0), open(O_DSYNC))))
+    };
+    let (mut server, mut client) = start();
     for n in 0..40 {
-        session.write_without_room(&server, &mut client);
+        session.write_without_room(&server, client.as_mut());
         if n % 4 == 3 {
             server.child.kill().expect("killed");
             server.child.wait().expect("ended");
-            server = start();
-            client = Client::connect(&server.socket).expect("connects");
-            session.look_after_a_kill(&mut client);
+            drop(client);
+            (server, client) = start();
+            session.look_after_a_kill(client.as_mut());
             continue;
         }
-        limit(&server, folder.path(), None);
+        limit(&server, folder, None);
         let flushed = client.flush();
         assert!(flushed.is_ok(), "{flushed:?}: {}", session.status());
         session.flushed();
         assert!(!session.status().contains("room"), "{}", session.status());
-        session.look(&mut client);
+        session.look(client.as_mut());
     }
-    client.goodbye();
+    drop(client);
     server.stop();
-    let server = start();
-    let mut client = Client::connect(&server.socket).expect("connects");
-    session.look(&mut client);
-    client.goodbye();
+    let (server, mut client) = start();
+    session.look(client.as_mut());
+    drop(client);
     server.stop();
 }
 
 #[test]
 fn a_client_learns_that_there_is_no_room_and_loses_nothing() {
-    session("consumer-sata-1tb", false);
+    let folder = tempfile::tempdir().expect("a folder");
+    session(folder.path(), "consumer-sata-1tb", false, None);
 }
 
 #[test]
 fn so_does_one_of_a_protected_drive() {
-    session("intel-dc-s3700-100gb", true);
+    let folder = tempfile::tempdir().expect("a folder");
+    session(folder.path(), "intel-dc-s3700-100gb", true, None);
+}
+
+#[test]
+fn so_does_a_program_that_uses_the_file() {
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|at| at.uid() == 0);
+    if !is_root || !Path::new("/dev/fuse").exists() {
+        return ssdlab_skips::skip("a full disk under the FUSE file: needs root and /dev/fuse");
+    }
+    for (drive, protected) in [("consumer-sata-1tb", false), ("intel-dc-s3700-100gb", true)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mount = Folder(folder.path().join("mnt"));
+        std::fs::create_dir(&mount.0).expect("made");
+        session(folder.path(), drive, protected, Some(&mount));
+    }
 }
 
 /// It ends with an error, and what was acknowledged is there.
@@ -183,7 +281,7 @@ fn so_does_one_of_a_protected_drive() {
 fn an_end_without_room_is_no_good_end() {
     let folder = tempfile::tempdir().expect("a folder");
     create(&folder.path().join("drive"), "intel-dc-s3700-100gb");
-    let mut server = Server::start_without_signal(folder.path()).expect("serves");
+    let mut server = Server::start_without_signal(folder.path(), &[]).expect("serves");
     let mut client = Client::connect(&server.socket).expect("connects");
     client.write(0, &page(5), true).expect("written");
     limit(&server, folder.path(), Some(100));

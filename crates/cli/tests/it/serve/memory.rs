@@ -60,3 +60,28 @@ fn without_a_size_it_is_as_large_as_the_drive() {
     client.goodbye();
     server.stop();
 }
+
+/// Some write, and others watch.
+#[test]
+fn one_address_reads_beside_another_that_writes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reading = folder.path().join("reading");
+    let address = format!("unix:{}", reading.display());
+    let more = ["--size", "64MiB", "--nbd-read-only", &address];
+    let server = serve(folder.path(), "drive:consumer-sata-1tb", &more);
+    assert!(
+        server.greeting.contains(", read-only\n"),
+        "{}",
+        server.greeting
+    );
+    let mut writer = Client::connect(&server.socket).expect("connects");
+    let mut reader = Client::connect(&reading).expect("connects");
+    writer.write(0, &[6; 4096], false).expect("written");
+    assert_eq!(reader.read(0, 4096).expect("read"), [6; 4096]);
+    let refused = reader.write(0, &[7; 4096], false).expect_err("refused");
+    assert_eq!(refused.raw_os_error(), Some(1), "EPERM");
+    assert_eq!(writer.read(0, 4096).expect("read"), [6; 4096]);
+    writer.goodbye();
+    reader.goodbye();
+    server.stop();
+}

@@ -30,11 +30,11 @@ impl Server {
     }
 
     /// Both, without the signal that ends a program at the limit on the size of files.
-    pub fn start_without_signal(folder: &Path) -> Option<Server> {
+    pub fn start_without_signal(folder: &Path, more: &[&str]) -> Option<Server> {
         let mut shell = Command::new("sh");
         let script = "trap '' XFSZ; exec \"$@\"";
         shell.args(["-c", script, "sh", env!("CARGO_BIN_EXE_ssdlab")]);
-        Server::spawn_by(shell, folder.join("drive").as_os_str(), folder, &[]).wait()
+        Server::spawn_by(shell, folder.join("drive").as_os_str(), folder, more).wait()
     }
 
     fn spawn_by(mut command: Command, drive: &OsStr, folder: &Path, more: &[&str]) -> Server {

@@ -2,7 +2,9 @@
 
 use super::{CutDamage, Media};
 use crate::geometry::{Geometry, Shape};
-use crate::nand::{Mode, Nand, NandConfig, NandTiming, Purpose, Recorder, UnitPlace};
+use crate::nand::{
+    Erased, Mode, Nand, NandConfig, NandTiming, Purpose, Recorder, UnitPlace, WearConfig,
+};
 use crate::units::Nanos;
 
 const PROGRAM: u64 = 1_000_000;
@@ -10,8 +12,12 @@ const ERASE: u64 = 3_000_000;
 
 /// One die of ten blocks of two word lines of three pages; moving data takes next to no time.
 fn nand() -> Nand<Recorder> {
+    of_dies(1, None)
+}
+
+fn of_dies(count: u32, wear: Option<&WearConfig>) -> Nand<Recorder> {
     let shape = Shape {
-        channel_count: 1,
+        channel_count: count,
         dies_per_channel: 1,
         planes_per_die: 1,
         blocks_per_plane: 10,
@@ -34,7 +40,7 @@ fn nand() -> Nand<Recorder> {
         cache_read: false,
         cache_program: false,
     };
-    Nand::new(Geometry::new(shape), &config, None)
+    Nand::new(Geometry::new(shape), &config, wear)
 }
 
 /// Books the program of the next row of a superblock's block; returns when it ends.
@@ -117,4 +123,32 @@ fn what_an_erase_saved_before_it_says_nothing_of_the_life_after_it() {
     let damage = cut(&mut nand, second - PROGRAM / 2);
     assert_eq!((damage.torn_programs, damage.lower_pages_lost), (1, 1));
     assert_eq!(torn(nand.media().unwrap(), 0), [true, true]);
+}
+
+/// Wear goes back when a cut comes before a superblock is gone, so nothing may have begun since.
+#[test]
+fn nothing_begins_before_a_retired_superblock_is_gone() {
+    let wear = WearConfig {
+        failure_cycles: vec![1],
+        program_failures: 0,
+        reserve_blocks: 0,
+        ..WearConfig::tiny()
+    };
+    let ends = |retires: bool| {
+        let mut nand = of_dies(2, Some(&wear));
+        let before = program(&mut nand, 0);
+        if retires {
+            assert_eq!(nand.make_stale(1, true), Erased::Retired);
+        }
+        let at = UnitPlace {
+            superblock: 2,
+            row: 0,
+            die: 1,
+            mode: Mode::Native,
+        };
+        (before, nand.program(0, at, Purpose::Host, false).ticket.end)
+    };
+    let (before, alone) = ends(false);
+    assert_eq!(alone, before, "on two dies at once");
+    assert_eq!(ends(true), (before, before + alone));
 }

@@ -1,0 +1,199 @@
+//! The state of a drive after a cut at rest, and what a recovery leaves to the time after it.
+
+use super::kinds;
+use super::rig::Rig;
+use ssdlab_ssd::config::MappingKind;
+use ssdlab_ssd::drive::power::{DataDrive, Power, PowerDrive, RecoveredState};
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{DriveConfig, Nanos};
+
+const PAGE: u64 = kinds::SLOT;
+
+/// Superblocks with data: number, valid slots, mode, and rows of each block.
+type Filled = Vec<(usize, u32, u32, Vec<u32>)>;
+
+fn filled(state: &RecoveredState) -> Filled {
+    let dies = state.rows.len() / state.valid.len();
+    let superblocks = (0..state.valid.len()).filter(|&s| state.valid[s] > 0);
+    let of = |s: usize| {
+        let rows = state.rows[s * dies..(s + 1) * dies].to_vec();
+        (s, state.valid[s], state.superblocks[s][1], rows)
+    };
+    superblocks.map(of).collect()
+}
+
+/// The open superblock of each frontier, plus one; zero: none. Empty: block-mapped.
+fn open(state: &RecoveredState) -> &[u32] {
+    state.lists.get(3).map_or(&[], |list| list)
+}
+
+/// The home of each segment; empty: page-mapped.
+fn homes(state: &RecoveredState) -> &[u32] {
+    if state.lists.len() == 2 {
+        &state.lists[1]
+    } else {
+        &[]
+    }
+}
+
+/// Cuts at any moment come first, so that superblocks were left half full.
+fn same_after_a_cut(config: &DriveConfig, seed: u64) {
+    let mut rig = Rig::new(config, seed, &[]);
+    for round in 0..8 {
+        rig.round();
+        let (before, after) = rig.cut_at_rest();
+        let context = format!("{} {seed} {round}", config.name);
+        let maps = [&before.map, &after.map];
+        assert!(maps[0] == maps[1], "{context}: {maps:?}");
+        assert_eq!(filled(&before), filled(&after), "{context}");
+        assert_eq!(homes(&before), homes(&after), "{context}");
+        // A frontier without a superblock may continue one that an earlier cut left.
+        for (&was, &is) in open(&before).iter().zip(open(&after)) {
+            assert!(was == 0 || was == is, "{context}: {was} open, then {is}");
+        }
+    }
+}
+
+#[test]
+fn a_drive_at_rest_is_the_same_after_a_cut() {
+    for mut config in super::all() {
+        if config.buffer.protected {
+            continue;
+        }
+        (0..4).for_each(|seed| same_after_a_cut(&config, seed));
+        // Nothing is folded then.
+        config.ftl.idle_after = Nanos::from_secs(1_000_000);
+        (4..8).for_each(|seed| same_after_a_cut(&config, seed));
+    }
+}
+
+/// Superblocks that serve as cache for a while read faster and are folded first.
+#[test]
+fn a_superblock_used_as_cache_is_one_after_a_cut() {
+    let mut all = kinds::all().into_iter();
+    let config = all.find(|config| config.name == "dynamic pslc");
+    let mut drive = DataDrive::new(config.expect("a kind"), Power::default()).expect("possible");
+    for page in 0..9 {
+        drive
+            .write(page * PAGE, &[1; PAGE as usize], true)
+            .expect("written");
+    }
+    let before = filled(&drive.drive().state());
+    drive.cut();
+    drive.power_on();
+    assert_eq!(filled(&drive.drive().state()), before);
+    assert!(
+        before.iter().any(|&(_, _, mode, _)| mode == 1),
+        "{before:?}"
+    );
+}
+
+/// The same drive, read from its files and switched on.
+fn restarted(drive: &mut DataDrive) -> DataDrive {
+    let drive = drive.drive_mut();
+    let (config, smart, saved) = (
+        drive.config().clone(),
+        drive.smart(),
+        drive.saved().to_vec(),
+    );
+    let events = drive.all_events();
+    let made = PowerDrive::stored(config, Power::default(), &smart, events, saved);
+    let mut made = DataDrive::of(made.expect("possible"));
+    made.power_on();
+    made
+}
+
+/// Trims are numbered like pages, and the last ones may be newer than every page.
+#[test]
+fn what_is_written_after_a_restart_is_newer_than_the_trims_before() {
+    let mut drive = DataDrive::new(kinds::bare(), Power::default()).expect("possible");
+    for page in 0..40 {
+        drive
+            .write(page * PAGE, &[1; PAGE as usize], false)
+            .expect("written");
+    }
+    drive.flush().expect("flushed");
+    drive.trim(0, 40 * PAGE).expect("trimmed");
+    drive.flush().expect("flushed");
+    drive.rest(Nanos::from_secs(1));
+    drive.cut();
+    let mut drive = restarted(&mut drive);
+    drive
+        .write(39 * PAGE, &[2; PAGE as usize], true)
+        .expect("written");
+    drive.cut();
+    drive.power_on();
+    let mut page = [0; PAGE as usize];
+    drive.read(39 * PAGE, &mut page).expect("read");
+    assert_eq!(page, [2; PAGE as usize]);
+}
+
+/// Each cut leaves rows that are not filled, and so takes from the reserve of free superblocks.
+#[test]
+fn the_reserve_is_paid_back_after_cuts() {
+    const RESERVE: u32 = 8;
+    const PAGES: u64 = 130;
+    let mut config = kinds::bare();
+    config.ftl.reclaim.free_superblocks_low = RESERVE;
+    config.user_bytes = PAGES * PAGE;
+    let mut drive = DataDrive::new(config, Power::default()).expect("possible");
+    let mut rng = Rng::named(1, "writes");
+    let mut write = |drive: &mut DataDrive| {
+        let at = rng.below(PAGES);
+        drive.write(at * PAGE, &[1; PAGE as usize], true).is_ok()
+    };
+    for _ in 0..600 {
+        write(&mut drive);
+    }
+    for cut in 0..60 {
+        drive.aim_at(Some(cut % 5 + 1));
+        while write(&mut drive) {}
+        drive.take_struck().expect("power was cut");
+        drive.power_on();
+        write(&mut drive);
+        let free = drive
+            .drive()
+            .superblocks()
+            .iter()
+            .filter(|at| at.free)
+            .count();
+        assert!(
+            free >= RESERVE as usize - 2,
+            "cut {cut}: {free} free superblocks"
+        );
+    }
+}
+
+/// A rewrite that a cut ends before new data is in it is dropped: recovery returns to the old home
+/// and programs nothing.
+#[test]
+fn a_rewrite_of_copies_alone_costs_a_recovery_nothing() {
+    let mut config = kinds::bare();
+    config.ftl.mapping.kind = MappingKind::Block;
+    let mut whole = DataDrive::new(config, Power::default()).expect("possible");
+    for page in 0..12 {
+        whole
+            .write(page * PAGE, &[1; PAGE as usize], false)
+            .expect("written");
+    }
+    whole.flush().expect("flushed");
+    let mut cuts = 0;
+    loop {
+        let mut drive = whole.clone();
+        drive.aim_at(Some(cuts + 1));
+        if drive.write(11 * PAGE, &[2; PAGE as usize], true).is_ok() {
+            break;
+        }
+        cuts += 1;
+        let recovery = drive.power_on();
+        let mut page = [0; PAGE as usize];
+        drive.read(11 * PAGE, &mut page).expect("read");
+        assert_eq!(page, [1; PAGE as usize], "cut {cuts}");
+        let last = recovery
+            .steps
+            .last()
+            .map(|step| (step.name, step.operations));
+        assert_eq!(last, Some(("finish rewrites", 0)), "cut {cuts}");
+    }
+    assert_eq!(cuts, 6, "one in the program of each unit");
+}
