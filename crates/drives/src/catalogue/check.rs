@@ -3,6 +3,7 @@
 
 use super::drive::CatalogueDrive;
 use super::place::located;
+use super::read;
 use super::reader::Reader;
 use super::sourced::{Kind, Sourced};
 use ssdlab_base::LabError;
@@ -15,6 +16,8 @@ use std::path::Path;
 const CALIBRATED_MAX: usize = 3;
 /// Beginnings of ids of published figures.
 const ARTICLES: [&str; 5] = ["s2d.", "zil.", "spare.", "myth.", "worn."];
+/// Beginning of the ids of figures of data sheets: `sheet.DRIVE.KEY`, a key of `[documented]`.
+const SHEET: &str = "sheet.";
 
 /// What the check found out about a good drive.
 #[derive(Clone, Debug)]
@@ -54,13 +57,29 @@ fn name(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
 fn figures(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
     for p in drive.parameters() {
         for id in &p.fitted_to {
-            if !ARTICLES.iter().any(|article| id.starts_with(article)) {
-                let allowed = format!("ids beginning with {} are allowed", ARTICLES.join(", "));
+            let known = match id.strip_prefix(SHEET) {
+                Some(figure) => is_in_a_sheet(figure),
+                None => ARTICLES.iter().any(|article| id.starts_with(article)),
+            };
+            if !known {
+                let articles = ARTICLES.join(", ");
+                let allowed =
+                    format!("ids beginning with {articles} or {SHEET}DRIVE.KEY are allowed");
                 return Err(r.bad(&p.key, id, allowed));
             }
         }
     }
     Ok(())
+}
+
+/// Whether `figure`, DRIVE.KEY, stands in `[documented]` of a drive of the catalogue.
+fn is_in_a_sheet(figure: &str) -> bool {
+    let Some((drive, key)) = figure.split_once('.') else {
+        return false;
+    };
+    let key = format!("documented.{key}");
+    let found = read::drive(drive).map(|drive| drive.parameters());
+    found.is_ok_and(|all| all.iter().any(|p| p.key == key))
 }
 
 /// A member gives only what the products differ in, and calibrates nothing of its own.
@@ -123,6 +142,7 @@ fn arithmetic(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<Checked, LabErro
         }
     }
     rates(drive, r)?;
+    times(drive, r)?;
     let dwpd = drive.dwpd();
     check_dwpd(dwpd, documented.dwpd.as_ref(), r)?;
     let mut kinds = BTreeMap::new();
@@ -145,6 +165,27 @@ fn rates(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
     ] {
         if let Some(value) = value {
             r.rate(&format!("documented.{key}"), value)?;
+        }
+    }
+    Ok(())
+}
+
+fn times(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
+    let documented = &drive.file.documented;
+    for (key, value) in [
+        (
+            "sequential_read_latency",
+            &documented.sequential_read_latency,
+        ),
+        (
+            "sequential_write_latency",
+            &documented.sequential_write_latency,
+        ),
+        ("random_read_999", &documented.random_read_999),
+        ("random_write_999", &documented.random_write_999),
+    ] {
+        if let Some(value) = value {
+            r.time(&format!("documented.{key}"), &value.value)?;
         }
     }
     Ok(())

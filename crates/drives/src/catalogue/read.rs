@@ -12,11 +12,19 @@ use std::path::Path;
 const BUILT_IN: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
 /// Keys of `[documented]` that members of a family do not take from its base.
-const RATES: [&str; 5] = [
+const RATES: [&str; 13] = [
     "random_read_iops",
     "random_write_iops",
     "sequential_read",
     "sequential_write",
+    "mixed_iops",
+    "sequential_read_latency",
+    "sequential_write_latency",
+    "random_read_999",
+    "random_write_999",
+    "random_depth",
+    "random_span",
+    "compress_pct",
     "rw80_iops",
 ];
 

@@ -33,6 +33,7 @@ fn nand() -> Nand<Recorder> {
         suspend: None,
         cache_read: false,
         cache_program: false,
+        programs_at_once: 0,
     };
     Nand::new(Geometry::new(shape), &config, None)
 }
