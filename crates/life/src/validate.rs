@@ -17,7 +17,7 @@ mod measure;
 mod show;
 
 pub use measure::validate;
-pub use show::text;
+pub use show::{table, text};
 
 use serde::Serialize;
 use ssdlab_base::LabError;

@@ -2,7 +2,7 @@
 
 use super::{ERROR_MAX, Figure, Row, Validation};
 use ssdlab_base::check::failures;
-use ssdlab_drives::catalogue::Kind;
+use ssdlab_drives::catalogue::{Kind, VALIDATED_HEADER};
 use ssdlab_ssd::Nanos;
 use ssdlab_view::text::{PLAIN, finish, new_table, paragraph};
 use ssdlab_view::units;
@@ -83,4 +83,26 @@ fn shown(figure: Figure, value: f64) -> String {
         Figure::SequentialRead | Figure::SequentialWrite => units::throughput(value),
         _ => Nanos(value as u64).to_string(),
     }
+}
+
+/// The table of `drives/validated.csv`.
+pub fn table(all: &[Validation]) -> String {
+    let mut text = format!("{VALIDATED_HEADER}\n");
+    for drive in all {
+        for row in &drive.rows {
+            let of = &row.documented;
+            let yes = |is: bool| if is { "yes" } else { "no" };
+            text += &format!(
+                "{},{},{:.0},{:.0},{:.0},{},{}\n",
+                drive.drive,
+                of.figure.key(),
+                of.value,
+                row.ours,
+                row.null,
+                yes(of.fitted),
+                yes(row.holds()),
+            );
+        }
+    }
+    text
 }
