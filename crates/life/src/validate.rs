@@ -10,8 +10,9 @@
 //!   much as the span; over the whole drive, after two passes in order, rounds of half of the user
 //!   capacity until the last [`WINDOW`] differ by at most [`RANGE_MAX`] of their mean and WAF by at
 //!   most [`WAF_CHANGE_MAX`], at least three times the user capacity in all;
-//! * after that, random commands of which 70 % are reads, and one command at a time: reads and
-//!   writes in order for their mean time, at random for the time that 99.9 % of them keep.
+//! * after that, random commands of which 70 % are reads, and random ones one at a time, for the
+//!   time that 99.9 % of them keep;
+//! * one at a time in order, on the drive filled in order: their mean time.
 
 mod measure;
 mod show;

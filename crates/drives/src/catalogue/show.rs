@@ -144,7 +144,14 @@ pub fn check_files(files: &[String]) -> Result<CheckReport, LabError> {
         let checked = read::read(file)
             .and_then(|text| Ok((read::parse(&text, file)?, text)))
             .and_then(|(drive, text)| check(&drive, &text, file));
+        let usual = checked.as_ref().ok().and_then(|c| c.usual_moved_slot);
         report.add(file, checked);
+        if let Some(usual) = usual {
+            report.text += &format!(
+                "      hint: without host.moved_slot, reclaim costs the controller nothing; \
+                 {usual} is usual\n"
+            );
+        }
     }
     if !files.is_empty() {
         return Ok(report);

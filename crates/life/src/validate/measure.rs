@@ -136,7 +136,7 @@ impl Bench<'_> {
         let random_read = self.random_reads(&mut full.clone());
         let mut used = match self.span {
             Some(_) => self.new.clone(),
-            None => full,
+            None => full.clone(),
         };
         let worn = [
             Figure::RandomWrite,
@@ -155,8 +155,8 @@ impl Bench<'_> {
             Figure::SequentialRead => sequential_read.into(),
             Figure::SequentialWrite => sequential_write.into(),
             Figure::Mixed => self.mixed(&mut used.clone()).into(),
-            Figure::ReadLatency => self.alone(&mut used.clone(), false, true, MEAN).into(),
-            Figure::WriteLatency => self.alone(&mut used.clone(), false, false, MEAN).into(),
+            Figure::ReadLatency => self.alone(&mut full.clone(), false, true, MEAN).into(),
+            Figure::WriteLatency => self.alone(&mut full.clone(), false, false, MEAN).into(),
             Figure::Read999 => self.alone(&mut used.clone(), true, true, NINES).into(),
             Figure::Write999 => self.alone(&mut used.clone(), true, false, NINES).into(),
         };

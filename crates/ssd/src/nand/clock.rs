@@ -13,7 +13,7 @@
 //! delayed; [`Gear::end_of`] returns its present value. An operation on another die that a program
 //! waits for is never delayed: reads and firm programs are not.
 //!
-//! Where only so many dies may program at once, a program takes the turn that is free first, and
+//! Where the dies that program at once are limited, a program takes the turn that is free first, and
 //! its die waits for it before loading; with cache operations, loaded.
 //!
 //! Left out: a program that is overtaken keeps its turn on the channel (its data waits in the
