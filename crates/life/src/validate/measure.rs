@@ -27,6 +27,8 @@ const MEAN: Option<f64> = None;
 const NINES: Option<f64> = Some(0.999);
 /// Times that rounds may program all media. A map whose upkeep feeds on itself has no end.
 const RAW_MAX: u64 = 30;
+/// Parts of a round, after each of which that is looked at.
+const PARTS: u64 = 16;
 /// Most rounds of random writes, each half of the user capacity.
 const ROUNDS_MAX: usize = 40;
 /// Fewest: three times the user capacity.
@@ -261,6 +263,22 @@ impl Bench<'_> {
         rate
     }
 
+    /// Random writes of half the slots, or until there were more programs than `most`.
+    fn round(&mut self, host: &mut Devices, slots: u64, most: u64) -> f64 {
+        let (began, before) = (host.now(), host.outstanding(0));
+        let mut given = 0;
+        for part in 1..=PARTS {
+            let count = slots / 2 * part / PARTS - given;
+            self.random_writes(host, slots, count);
+            given += count;
+            if host.drive(0).counters().nand_programs > most {
+                break;
+            }
+        }
+        let completed = before + given - host.outstanding(0);
+        completed as f64 * 1e9 / (host.now() - began).0.max(1) as f64
+    }
+
     /// As much as the span, after it was written in order.
     fn short_run(&mut self, host: &mut Devices, slots: u64) -> f64 {
         let in_order = |n| Command::write(n * u64::from(RANDOM), RANDOM);
@@ -278,7 +296,7 @@ impl Bench<'_> {
         let (mut rates, mut wafs) = (Vec::new(), Vec::new());
         while rates.len() < ROUNDS_MAX && !self.stop.load(Ordering::Relaxed) {
             let before = host.drive(0).counters().clone();
-            rates.push(self.random_writes(host, slots, slots / 2));
+            rates.push(self.round(host, slots, most));
             let drive = host.drive(0);
             let slot = drive.config().shape.slot_bytes;
             wafs.push(drive.counters().waf_since(&before, slot).unwrap_or(0.0));
