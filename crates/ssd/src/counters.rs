@@ -114,6 +114,12 @@ every_counter!(
 );
 
 impl DriveCounters {
+    /// Slots of data that the drive itself moved.
+    #[inline]
+    pub fn slots_moved(&self) -> u64 {
+        self.slots_relocated + self.slots_folded + self.slots_refreshed + self.slots_levelled
+    }
+
     /// Slots programmed for any purpose.
     pub fn slots_programmed(&self) -> u64 {
         self.slots_host

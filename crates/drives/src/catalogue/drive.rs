@@ -4,6 +4,7 @@ use super::file::DriveFile;
 use super::parameters::parameters;
 use super::resolve;
 use super::sourced::Parameter;
+use super::standing::Standing;
 use crate::media::{Class, Media};
 use crate::rests_on::RestsOn;
 use crate::smart::AttributeSet;
@@ -27,9 +28,13 @@ impl CatalogueDrive {
     }
 
     /// The calibrated and assumed values that figures of this drive rest on as it comes from the
-    /// factory: wear is counted apart, and what SMART shows changes no figure.
+    /// factory, and whether it meets its data sheet: wear is counted apart, and what SMART shows
+    /// changes no figure.
     pub fn rests_on(&self) -> Vec<RestsOn> {
-        self.rests_on_of(|table| !matches!(table, "wear" | "smart"))
+        let standing = Standing::of(&self.file.name).premise();
+        let mut all: Vec<RestsOn> = standing.map(RestsOn::stated).into_iter().collect();
+        all.extend(self.rests_on_of(|table| !matches!(table, "wear" | "smart")));
+        all
     }
 
     /// Its media. Protected drives count as enterprise.

@@ -17,14 +17,16 @@ mod reader;
 mod resolve;
 pub mod show;
 mod sourced;
+mod standing;
 mod tables;
 
 pub use check::{Checked, check, check_family};
 pub use drive::CatalogueDrive;
 pub use file::{DriveFile, Family};
-pub use read::{bases, drive, files, names, open, parse, read};
+pub use read::{drive, files, names, open, parse, read, references};
 pub use resolve::derived;
 pub use sourced::{Kind, Parameter, Sourced};
+pub use standing::{HEADER as VALIDATED_HEADER, Standing, TABLE as VALIDATED};
 pub use tables::{
     BufferTable, Capacity, Documented, EnergyTable, FtlTable, HostTable, NandTable, SmartTable,
     WearTable,

@@ -6,15 +6,21 @@ use super::sourced::{Kind, Parameter, Sourced};
 use serde::Serialize;
 use ssdlab_base::LabError;
 
-/// Every value has a source; calibrated ones, and only they, name the figures fitted to.
+/// Every value has a source; calibrated ones name the figures fitted to, derived ones may.
 pub(super) fn check_sources(file: &DriveFile, source: &str) -> Result<(), LabError> {
     let r = Reader { source };
     for p in parameters(file) {
         if p.source.trim().is_empty() {
             return Err(r.bad(&p.key, &p.value, "its source must not be empty".into()));
         }
-        if (p.kind == Kind::Calibrated) == p.fitted_to.is_empty() {
-            let allowed = "calibrated values, and only they, have fitted_to = [figure ids]";
+        let fitted = !p.fitted_to.is_empty();
+        let wrong = match p.kind {
+            Kind::Calibrated => !fitted,
+            Kind::Derived => false,
+            _ => fitted,
+        };
+        if wrong {
+            let allowed = "calibrated values have fitted_to = [figure ids], derived ones may";
             return Err(r.bad(&p.key, &p.value, allowed.into()));
         }
     }

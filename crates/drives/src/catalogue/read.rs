@@ -4,19 +4,29 @@ use super::drive::CatalogueDrive;
 use super::parameters::check_sources;
 use super::place::{self, toml_error};
 use super::resolve;
+use super::standing::Standing;
 use ssdlab_base::LabError;
 use ssdlab_base::error::Place;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The drives that come with ssdlab, every file of `drives/`: file name and text.
 const BUILT_IN: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
 /// Keys of `[documented]` that members of a family do not take from its base.
-const RATES: [&str; 5] = [
+const RATES: [&str; 13] = [
     "random_read_iops",
     "random_write_iops",
     "sequential_read",
     "sequential_write",
+    "mixed_iops",
+    "sequential_read_latency",
+    "sequential_write_latency",
+    "random_read_999",
+    "random_write_999",
+    "random_depth",
+    "random_span",
+    "compress_pct",
     "rw80_iops",
 ];
 
@@ -31,15 +41,29 @@ pub fn names() -> Result<Vec<String>, LabError> {
         .collect()
 }
 
-/// Names of the drives that stand for their families: one each, the base of the others.
+/// One drive of each family to put beside another: its base or, where that is not validated, the
+/// smallest member that is. A family of which none is validated has none; one without figures of
+/// sheets has its base.
 ///
 /// # Errors
-/// As [`names`].
-pub fn bases() -> Result<Vec<String>, LabError> {
+/// Never for a released build: a test loads every file.
+pub fn references() -> Result<Vec<String>, LabError> {
     let drives = names()?.into_iter().map(|name| drive(&name));
     let drives: Vec<CatalogueDrive> = drives.collect::<Result<_, _>>()?;
-    let bases = drives.into_iter().filter(|drive| drive.file.base.is_none());
-    Ok(bases.map(|drive| drive.file.name).collect())
+    let families: BTreeSet<&str> = drives.iter().map(CatalogueDrive::family).collect();
+    let mut chosen = Vec::new();
+    for family in families {
+        let mut members: Vec<&CatalogueDrive> =
+            drives.iter().filter(|d| d.family() == family).collect();
+        members.sort_by_key(|d| (d.file.base.is_some(), d.config.user_bytes));
+        let standing = |d: &&&CatalogueDrive| Standing::of(&d.file.name);
+        let valid = members.iter().find(|d| standing(d) == Standing::Validated);
+        let base = members.first();
+        let found = valid.or(base.filter(|d| standing(d) == Standing::Unknown));
+        chosen.extend(found.map(|d| d.file.name.clone()));
+    }
+    chosen.sort();
+    Ok(chosen)
 }
 
 /// The drive files that come with ssdlab: file name and text.
@@ -183,6 +207,7 @@ fn header(text: &str, source: &str) -> Result<(String, String), LabError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::standing::{HEADER, TABLE as VALIDATED};
     use super::*;
 
     fn consumer() -> &'static str {
@@ -199,6 +224,34 @@ mod tests {
             assert_eq!(drive.file.name, name);
             assert!(drive.parameters().len() > 25, "{name}");
         }
+    }
+
+    #[test]
+    fn every_row_of_the_table_is_a_figure_of_its_drives_file() {
+        assert_eq!(VALIDATED.lines().next(), Some(HEADER));
+        for row in VALIDATED.lines().skip(1) {
+            let cells: Vec<&str> = row.split(',').collect();
+            assert_eq!(cells.len(), HEADER.split(',').count(), "{row}");
+            let key = format!("documented.{}", cells[1]);
+            let parameters = drive(cells[0]).unwrap().parameters();
+            assert!(parameters.iter().any(|p| p.key == key), "{row}");
+        }
+    }
+
+    #[test]
+    fn a_drive_that_misses_its_sheet_is_no_reference_and_says_so() {
+        let references = references().unwrap();
+        assert!(references.len() > 3, "{references:?}");
+        for name in names().unwrap() {
+            let premises = drive(&name).unwrap().rests_on();
+            let says = premises
+                .iter()
+                .any(|p| p.as_ref().contains("not validated"));
+            let is_off = matches!(Standing::of(&name), Standing::Off { .. });
+            assert_eq!(says, is_off, "{name}");
+            assert!(!(is_off && references.contains(&name)), "{name}");
+        }
+        assert_eq!(Standing::of("my-drive"), Standing::Unknown);
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod wear;
 
 use super::file::DriveFile;
 use super::reader::Reader;
-use super::tables::NandTable;
+use super::tables::{HostTable, NandTable};
 use crate::media::Given;
 use ssdlab_base::LabError;
 use ssdlab_ssd::config::{BufferConfig, DriveConfig, EnergyConfig, HostConfig};
@@ -41,13 +41,7 @@ pub(super) fn config(file: &DriveFile, source: &str) -> Result<DriveConfig, LabE
             },
             protected: file.buffer.protected.value,
         },
-        host: HostConfig {
-            queue_depth: file.host.queue_depth.value,
-            link_bytes_per_second: r.rate("host.link_rate", &file.host.link_rate)?,
-            full_duplex: file.host.full_duplex.value,
-            command_overhead: r.time("host.command_overhead", &file.host.command_overhead.value)?,
-            latency: r.time("host.latency", &file.host.latency.value)?,
-        },
+        host: host(&r, &file.host)?,
         energy: match &file.energy {
             Some(table) => energy::config(&r, table)?,
             None => EnergyConfig::default(),
@@ -62,6 +56,25 @@ pub(super) fn wear(file: &DriveFile, source: &str) -> Result<Given, LabError> {
         Some(table) => wear::given(&Reader { source }, table, file.nand.bits_per_cell.value),
         None => Ok(Given::default()),
     }
+}
+
+fn host(r: &Reader<'_>, h: &HostTable) -> Result<HostConfig, LabError> {
+    let command_overhead = r.time("host.command_overhead", &h.command_overhead.value)?;
+    Ok(HostConfig {
+        queue_depth: h.queue_depth.value,
+        link_bytes_per_second: r.rate("host.link_rate", &h.link_rate)?,
+        full_duplex: h.full_duplex.value,
+        command_overhead,
+        write_overhead: match &h.write_overhead {
+            Some(time) => r.time("host.write_overhead", &time.value)?,
+            None => command_overhead,
+        },
+        moved_slot: match &h.moved_slot {
+            Some(time) => r.time("host.moved_slot", &time.value)?,
+            None => Nanos::ZERO,
+        },
+        latency: r.time("host.latency", &h.latency.value)?,
+    })
 }
 
 fn nand(r: &Reader<'_>, n: &NandTable) -> Result<NandConfig, LabError> {
@@ -99,6 +112,7 @@ fn nand(r: &Reader<'_>, n: &NandTable) -> Result<NandConfig, LabError> {
         suspend,
         cache_read: n.cache_read.as_ref().is_some_and(|on| on.value),
         cache_program: n.cache_program.as_ref().is_some_and(|on| on.value),
+        programs_at_once: n.programs_at_once.as_ref().map_or(0, |most| most.value),
     })
 }
 

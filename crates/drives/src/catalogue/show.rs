@@ -6,6 +6,7 @@ use super::file::DriveFile;
 use super::read;
 use super::resolve::derived;
 use super::sourced::Kind;
+use super::standing::Standing;
 use serde_json::{Value, json};
 use ssdlab_base::LabError;
 use ssdlab_view::text::wrap;
@@ -27,6 +28,7 @@ pub fn list_json() -> Result<Vec<Value>, LabError> {
             "power_loss_protection": d.file.documented.power_loss_protection.value,
             "rated_bytes_written": d.rated_bytes_written(),
             "drive_writes_per_day": d.dwpd(),
+            "meets_its_sheet": Standing::of(&d.file.name).cell(),
         })
     };
     Ok(families()?.iter().flatten().map(row).collect())
@@ -51,6 +53,7 @@ pub fn list() -> Result<String, LabError> {
         }
         out.push('\n');
     }
+    out += Standing::MARKS;
     Ok(out + "`ssdlab drives show NAME` gives every parameter with its source.\n")
 }
 
@@ -68,7 +71,7 @@ fn line_of(d: &CatalogueDrive) -> String {
         .map_or(String::new(), |dwpd| format!("{dwpd:.2} DWPD"));
     format!(
         "  {:28} {:>8}  {:5} {protected:4} {rated:>8}  {dwpd}",
-        d.file.name,
+        format!("{}{}", d.file.name, Standing::of(&d.file.name).mark()),
         decimal_bytes(d.config.user_bytes as f64),
         d.file.interface,
     )
@@ -141,7 +144,14 @@ pub fn check_files(files: &[String]) -> Result<CheckReport, LabError> {
         let checked = read::read(file)
             .and_then(|text| Ok((read::parse(&text, file)?, text)))
             .and_then(|(drive, text)| check(&drive, &text, file));
+        let usual = checked.as_ref().ok().and_then(|c| c.usual_moved_slot);
         report.add(file, checked);
+        if let Some(usual) = usual {
+            report.text += &format!(
+                "      hint: without host.moved_slot, reclaim costs the controller nothing; \
+                 {usual} is usual\n"
+            );
+        }
     }
     if !files.is_empty() {
         return Ok(report);
@@ -180,6 +190,7 @@ pub fn json(drive: &CatalogueDrive) -> Value {
     json!({
         "name": drive.file.name,
         "title": drive.file.title,
+        "meets_its_sheet": Standing::of(&drive.file.name).cell(),
         "parameters": drive.parameters(),
         "derived": derived(&drive.config).into_iter().collect::<BTreeMap<_, _>>(),
     })
@@ -198,6 +209,10 @@ pub fn text(drive: &CatalogueDrive) -> String {
             out += &format!("      {line}\n");
         }
     }
+    out += &format!(
+        "\nMeets its data sheet: {}\n",
+        Standing::of(&drive.file.name).cell()
+    );
     out += "\nFrom this follow:\n";
     for (name, value) in derived(&drive.config) {
         out += &format!("  {name:20} {value}\n");

@@ -45,7 +45,8 @@ pub struct Sourced<T> {
     pub kind: Kind,
     /// Where from, or why.
     pub source: String,
-    /// Ids of the published figures that a calibrated value was fitted to.
+    /// Ids of the published figures that a calibrated value was fitted to, or a derived one follows
+    /// from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fitted_to: Vec<String>,
 }

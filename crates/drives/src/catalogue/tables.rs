@@ -51,6 +51,18 @@ table! {
         sequential_read: String,
         /// Bytes per second written in order.
         sequential_write: String,
+        /// 4 KiB random commands per second, 70 % of them reads.
+        mixed_iops: u32,
+        /// Mean time of 4 KiB read in order, one at a time.
+        sequential_read_latency: String,
+        /// The same of writes.
+        sequential_write_latency: String,
+        /// Time within which 99.9 % of 4 KiB random reads, one at a time, complete.
+        random_read_999: String,
+        /// The same of writes.
+        random_write_999: String,
+        /// Commands outstanding at which random and mixed rates were taken; without it, 32.
+        random_depth: u32,
         /// Span of addresses that random rates were taken over; without it, the whole drive in a
         /// steady state.
         random_span: String,
@@ -96,6 +108,7 @@ table! {
         suspends_max: u32,
         cache_read: bool,
         cache_program: bool,
+        programs_at_once: u32,
     }
 }
 
@@ -156,7 +169,10 @@ table! {
         full_duplex: bool,
         command_overhead: String,
         latency: String,
-    } optional {}
+    } optional {
+        write_overhead: String,
+        moved_slot: String,
+    }
 }
 
 table! {

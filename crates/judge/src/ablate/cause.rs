@@ -34,11 +34,13 @@ pub enum Cause {
     SlowCells,
     /// One die of each row holds parity.
     Parity,
+    /// Few dies may program at once.
+    Power,
 }
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Cause; 12] = [
+    pub const ALL: [Cause; 13] = [
         Cause::VolatileBuffer,
         Cause::Reclaim,
         Cause::SlcFull,
@@ -51,6 +53,7 @@ impl Cause {
         Cause::ReadsInOrder,
         Cause::SlowCells,
         Cause::Parity,
+        Cause::Power,
     ];
 
     /// For tables.
@@ -68,6 +71,7 @@ impl Cause {
             Cause::ReadsInOrder => "reads in order",
             Cause::SlowCells => "cells",
             Cause::Parity => "parity",
+            Cause::Power => "power",
         }
     }
 
@@ -93,7 +97,7 @@ impl Cause {
             ),
             Cause::Controller => format!(
                 "its controller needs {} for each command",
-                host.command_overhead
+                host.command_overhead.max(host.write_overhead)
             ),
             Cause::Latency => format!("each command waits {} on its way", host.latency),
             Cause::QueueDepth => format!(
@@ -107,6 +111,10 @@ impl Cause {
             Cause::ReadsInOrder => "reads wait behind every program of their die".into(),
             Cause::SlowCells => "its cells are slow to read or program".into(),
             Cause::Parity => "parity takes one die of each row".into(),
+            Cause::Power => format!(
+                "only {} of its dies may program at once",
+                config.nand.programs_at_once
+            ),
         }
     }
 }
@@ -128,6 +136,10 @@ pub struct Levels {
     pub program: Nanos,
     /// Slots that reclaim may move for each slot of the host.
     pub moves: f64,
+    /// Controller time of a slot that the drive moves, at most.
+    pub moved_slot: Nanos,
+    /// Dies that program at once, at least.
+    pub programs: u32,
     /// Whether parity is free.
     pub parity_free: bool,
 }
@@ -135,6 +147,10 @@ pub struct Levels {
 /// Slots that reclaim of a healthy drive moves for each slot that the host writes at random over
 /// the whole drive: a WAF of 5 is that of greedy reclaim with about 11 % of spare.
 const MOVES: f64 = 4.0;
+
+fn scaled(time: Nanos, share: u32) -> Nanos {
+    Nanos(time.0 * u64::from(share) / UNITY)
+}
 
 impl Levels {
     /// What a healthy drive of this interface and these cells does at worst: SATA 6 Gb/s and
@@ -159,6 +175,8 @@ impl Levels {
             read: Nanos::from_micros(read),
             program: Nanos::from_micros(program),
             moves: MOVES,
+            moved_slot: Nanos(3 * overhead.0),
+            programs: 8,
             parity_free: false,
         }
     }
@@ -173,6 +191,8 @@ impl Levels {
             read: Nanos::ZERO,
             program: Nanos::ZERO,
             moves: 0.0,
+            moved_slot: Nanos::ZERO,
+            programs: u32::MAX,
             parity_free: true,
         }
     }
@@ -187,7 +207,12 @@ impl Levels {
             Cause::VolatileBuffer => (!config.buffer.protected, vec![Relief::ProtectedBuffer]),
             Cause::Reclaim => {
                 let share = (self.moves / moved * UNITY as f64) as u32;
-                (moved > self.moves, vec![work(Purpose::Relocation, share)])
+                let share = share.min(UNITY as u32);
+                let slot = scaled(host.moved_slot, share).min(self.moved_slot);
+                (
+                    moved > self.moves || moved > 0.0 && slot < host.moved_slot,
+                    vec![work(Purpose::Relocation, share), Relief::MovedSlot(slot)],
+                )
             }
             Cause::SlcFull => (
                 slc.superblocks > 0 || slc.dynamic_above_free > 0,
@@ -202,7 +227,7 @@ impl Levels {
                 vec![Relief::Link(self.link)],
             ),
             Cause::Controller => (
-                host.command_overhead > self.overhead,
+                host.command_overhead.max(host.write_overhead) > self.overhead,
                 vec![Relief::Overhead(self.overhead)],
             ),
             Cause::Latency => (
@@ -222,6 +247,14 @@ impl Levels {
                 vec![Relief::Nand(NandRelief::ReadsFirst)],
             ),
             Cause::SlowCells => (true, vec![Relief::Nand(self.cells(config))]),
+            Cause::Power => {
+                let at_once = config.nand.programs_at_once;
+                let relief = NandRelief::ProgramsAtOnce(self.programs);
+                (
+                    at_once > 0 && at_once < self.programs,
+                    vec![Relief::Nand(relief)],
+                )
+            }
             Cause::Parity => (
                 self.parity_free && config.ftl.parity,
                 vec![work(Purpose::Parity, 0)],

@@ -80,6 +80,7 @@ pub fn healthy(seed: u64) -> DriveConfig {
             suspend: None,
             cache_read: false,
             cache_program: false,
+            programs_at_once: 0,
         },
         user_bytes: raw * 100 / (100 + spare) / (128 << 10) * (128 << 10),
         ftl: FtlConfig::default(),
@@ -104,6 +105,8 @@ fn host(pcie: bool, between: &mut impl FnMut(u64, u64) -> u64) -> HostConfig {
         link_bytes_per_second: 1_000_000 * megabytes,
         full_duplex: pcie,
         command_overhead: Nanos(overhead),
+        write_overhead: Nanos(overhead),
+        moved_slot: Nanos(overhead * between(1, 2)),
         latency: Nanos::from_micros(between(5, 30)),
     }
 }
@@ -128,7 +131,10 @@ fn plant(config: &mut DriveConfig, fault: usize, strength: u32) {
         "table of the map not in DRAM" => map(config, MappingKind::Cached, 4, 32 << strength),
         "tree of the map fragmented" => map(config, MappingKind::Tree, 16, 8 << strength),
         "slow link" => config.host.link_bytes_per_second /= 2 * more,
-        "slow controller" => config.host.command_overhead.0 *= 2 * more,
+        "slow controller" => {
+            config.host.command_overhead.0 *= 2 * more;
+            config.host.write_overhead = config.host.command_overhead;
+        }
         "latency" => config.host.latency = Nanos::from_micros(150 * more),
         "one command at a time" => config.host.queue_depth = (8 >> strength).max(1),
         "worn media" => {

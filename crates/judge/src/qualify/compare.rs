@@ -3,8 +3,10 @@
 
 use crate::qualify::{Assessed, Evidence, Finding, Outcome, Probe, Qualification, Sustained};
 use maud::{Markup, html};
+use ssdlab_bench::device::TargetKind;
 use ssdlab_bench::device::health::Grade;
 use ssdlab_bench::report::words::{Row, capacity, cliff, endurance, protection};
+use ssdlab_drives::catalogue::Standing;
 use ssdlab_view::units;
 
 /// Names of probes, weakest promise first, with what a person calls them.
@@ -29,6 +31,7 @@ pub fn rows(q: &Qualification) -> Vec<Row> {
     }));
     rows.push(row(&all, "Rated endurance", |e| endurance(&e.facts)));
     rows.push(row(&all, "Capacity", |e| Some(capacity(&e.facts))));
+    rows.push(row(&all, "Meets its data sheet", meets_its_sheet));
     rows.retain(|row| row.cells.iter().any(Option::is_some));
     rows
 }
@@ -38,6 +41,12 @@ fn row(all: &[&Evidence], label: &str, cell: impl Fn(&Evidence) -> Option<String
         label: label.to_owned(),
         cells: all.iter().map(|e| cell(e)).collect(),
     }
+}
+
+fn meets_its_sheet(e: &Evidence) -> Option<String> {
+    let name = e.facts.name.trim_start_matches("drive:");
+    let modelled = e.facts.kind == TargetKind::Modelled;
+    modelled.then(|| Standing::of(name).cell())
 }
 
 fn durable_rows(all: &[&Evidence]) -> Vec<Row> {

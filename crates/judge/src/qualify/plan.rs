@@ -113,14 +113,14 @@ impl QualifyPlan {
     }
 }
 
-/// Names of the drives of the catalogue to put beside a target: `families` is one of each family,
-/// `all` is every drive, anything else the drives so named.
+/// Names of the drives of the catalogue to put beside a target: `families` is one validated drive of
+/// each family, `all` is every drive, anything else the drives so named.
 ///
 /// # Errors
 /// When no drive has a name that is given.
 pub fn references(which: &[String]) -> Result<Vec<String>, LabError> {
     match which {
-        [one] if one == "families" => catalogue::bases(),
+        [one] if one == "families" => catalogue::references(),
         [one] if one == "all" => catalogue::names(),
         names => {
             let drives = names.iter().map(|name| catalogue::drive(name));

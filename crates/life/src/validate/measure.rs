@@ -1,11 +1,13 @@
-//! Measures a drive's documented rates on its model.
+//! Measures a drive's documented figures on its model.
 
 use super::{Documented, Figure, RANGE_MAX, Row, Validation, WAF_CHANGE_MAX, WINDOW, documented};
 use ssdlab_base::LabError;
+use ssdlab_base::check::Check;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_bench::engine::devices::{Devices, new_drive};
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::scaling::scaled;
+use ssdlab_ssd::config::HostConfig;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Nanos};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,12 +20,22 @@ const RANDOM: u32 = 4096;
 const SEQUENTIAL: u32 = 128 << 10;
 /// Random reads measured.
 const READS: u64 = 200_000;
+/// Commands one at a time.
+const ALONE: u64 = 20_000;
+/// Their mean, or the share that keeps the time.
+const MEAN: Option<f64> = None;
+const NINES: Option<f64> = Some(0.999);
+/// Times that rounds may program all media. A map whose upkeep feeds on itself has no end.
+const RAW_MAX: u64 = 30;
+/// Parts of a round, after each of which that is looked at.
+const PARTS: u64 = 16;
 /// Most rounds of random writes, each half of the user capacity.
 const ROUNDS_MAX: usize = 40;
 /// Fewest: three times the user capacity.
 const ROUNDS_MIN: usize = 6;
 
-/// Measures every documented rate of a drive on its model, made smaller to about `capacity` bytes.
+/// Measures every documented figure of a drive on its model, made smaller to about `capacity`
+/// bytes.
 ///
 /// # Errors
 /// When the drive cannot be made so small, or `stop` was set.
@@ -35,58 +47,71 @@ pub fn validate(
 ) -> Result<Validation, LabError> {
     let small = scaled(&drive.config, capacity)?;
     let ratio = small.config.user_bytes as f64 / drive.config.user_bytes as f64;
-    let span = match &drive.file.documented.random_span {
+    let sheet = &drive.file.documented;
+    let span = match &sheet.random_span {
         Some(span) => Some((parse_size(&span.value)? as f64 * ratio) as u64),
         None => None,
     };
-    let compress = drive.file.documented.compress_pct.as_ref();
+    let depth = sheet.random_depth.as_ref();
     let mut bench = Bench {
         new: Devices::one(new_drive(&small.config)?),
         user: small.config.user_bytes / u64::from(SEQUENTIAL) * u64::from(SEQUENTIAL),
+        depth: depth.map_or(DEPTH, |depth| depth.value),
         span: span.map(|span| (span / u64::from(RANDOM)).max(u64::from(DEPTH))),
-        compress_pct: compress.map_or(0, |pct| pct.value as u8),
+        compress_pct: sheet.compress_pct.as_ref().map_or(0, |pct| pct.value as u8),
         rng: Rng::named(seed, "validate"),
         stop,
     };
-    let mut full = bench.new.clone();
-    bench.pass(&mut full, false);
-    let sequential_write = bench.pass(&mut full, false);
-    let sequential_read = bench.pass(&mut full.clone(), true);
-    let random_read = bench.random_reads(&mut full.clone());
-    let mut written = match bench.span {
-        Some(_) => bench.new.clone(),
-        None => full,
-    };
     let wanted = documented(drive)?;
-    let writes = wanted.iter().any(|d| d.figure == Figure::RandomWrite);
-    let (random_write, steady) = match (writes, bench.span) {
-        (false, _) => (0.0, None),
-        (true, Some(slots)) => (bench.short_run(&mut written, slots), None),
-        (true, None) => bench.steady_run(&mut written),
-    };
-    written.settle();
+    let figures: Vec<Figure> = wanted.iter().map(|sheet| sheet.figure).collect();
+    let (found, checks) = bench.measure(&figures);
     if stop.load(Ordering::Relaxed) {
         return Err(LabError::refused("stopped", ""));
     }
-    let row = |documented: Documented| {
-        let (ours, steady) = match documented.figure {
-            Figure::RandomRead => (random_read, None),
-            Figure::RandomWrite => (random_write, steady),
-            Figure::SequentialRead => (sequential_read, None),
-            Figure::SequentialWrite => (sequential_write, None),
-        };
-        Row {
-            documented,
-            ours,
-            steady,
-        }
+    let row = |(documented, found): (Documented, Found)| Row {
+        ours: found.value,
+        null: null(documented.figure, &drive.config.host),
+        steady: found.steady,
+        documented,
     };
     Ok(Validation {
         drive: drive.file.name.clone(),
         scaled: small.said,
-        rows: wanted.into_iter().map(row).collect(),
-        checks: written.checks(),
+        rows: wanted.into_iter().zip(found).map(row).collect(),
+        checks,
     })
+}
+
+/// What controller, link and added latency alone give.
+fn null(figure: Figure, host: &HostConfig) -> f64 {
+    let link = host.link_bytes_per_second as f64;
+    let moved = f64::from(RANDOM) * 1e9 / link;
+    let (read, write) = (host.command_overhead.0 as f64, host.write_overhead.0 as f64);
+    let per_second = |overhead: f64| 1e9 / overhead.max(moved);
+    match figure {
+        Figure::RandomRead => per_second(read),
+        Figure::RandomWrite => per_second(write),
+        Figure::Mixed => per_second(0.7 * read + 0.3 * write),
+        Figure::SequentialRead | Figure::SequentialWrite => link,
+        Figure::ReadLatency | Figure::Read999 => read + moved + host.latency.0 as f64,
+        Figure::WriteLatency | Figure::Write999 => write + moved + host.latency.0 as f64,
+    }
+}
+
+/// A figure of the model.
+#[derive(Clone, Copy)]
+struct Found {
+    value: f64,
+    steady: Option<bool>,
+}
+
+impl From<f64> for Found {
+    fn from(value: f64) -> Found {
+        Found {
+            value,
+            steady: None,
+        }
+    }
 }
 
 struct Bench<'a> {
@@ -94,6 +119,8 @@ struct Bench<'a> {
     new: Devices,
     /// Bytes of a pass.
     user: u64,
+    /// Random commands outstanding.
+    depth: u32,
     /// Random addresses, 4 KiB each, where the sheet names a span.
     span: Option<u64>,
     compress_pct: u8,
@@ -102,8 +129,90 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    /// The figures, and the self-checks of the drive that was written to most.
+    fn measure(&mut self, figures: &[Figure]) -> (Vec<Found>, Vec<Check>) {
+        let mut full = self.new.clone();
+        self.pass(&mut full, false);
+        let sequential_write = self.pass(&mut full, false);
+        let sequential_read = self.pass(&mut full.clone(), true);
+        let random_read = self.random_reads(&mut full.clone());
+        let mut used = match self.span {
+            Some(_) => self.new.clone(),
+            None => full.clone(),
+        };
+        let worn = [
+            Figure::RandomWrite,
+            Figure::Mixed,
+            Figure::Read999,
+            Figure::Write999,
+        ];
+        let random_write = match (figures.iter().any(|f| worn.contains(f)), self.span) {
+            (false, _) => Found::from(0.0),
+            (true, Some(slots)) => Found::from(self.short_run(&mut used, slots)),
+            (true, None) => self.steady_run(&mut used),
+        };
+        let of = |figure: &Figure| match figure {
+            Figure::RandomRead => random_read.into(),
+            Figure::RandomWrite => random_write,
+            Figure::SequentialRead => sequential_read.into(),
+            Figure::SequentialWrite => sequential_write.into(),
+            Figure::Mixed => self.mixed(&mut used.clone()).into(),
+            Figure::ReadLatency => self.alone(&mut full.clone(), false, true, MEAN).into(),
+            Figure::WriteLatency => self.alone(&mut full.clone(), false, false, MEAN).into(),
+            Figure::Read999 => self.alone(&mut used.clone(), true, true, NINES).into(),
+            Figure::Write999 => self.alone(&mut used.clone(), true, false, NINES).into(),
+        };
+        let found = figures.iter().map(of).collect();
+        used.settle();
+        (found, used.checks())
+    }
+
+    /// Random commands per second, of which 70 % are reads.
+    fn mixed(&self, host: &mut Devices) -> f64 {
+        let slots = self.user / u64::from(RANDOM);
+        let mut rng = self.rng.clone();
+        self.rate(host, self.depth, READS, |_| {
+            let offset = rng.below(slots) * u64::from(RANDOM);
+            match rng.percent(70) {
+                true => Command::read(offset, RANDOM),
+                false => Command::write(offset, RANDOM),
+            }
+        })
+    }
+
+    /// The time in ns of commands one at a time, in order or at random: their mean, or what a share
+    /// of them keeps.
+    fn alone(&self, host: &mut Devices, random: bool, reads: bool, share: Option<f64>) -> f64 {
+        host.settle();
+        let slots = self.user / u64::from(RANDOM);
+        let mut rng = self.rng.clone();
+        let command = match reads {
+            true => Command::read,
+            false => Command::write,
+        };
+        let mut times: Vec<u64> = (0..ALONE)
+            .map(|n| {
+                let slot = if random { rng.below(slots) } else { n % slots };
+                let began = host.now();
+                self.rate(host, 1, 1, |_| command(slot * u64::from(RANDOM), RANDOM));
+                (host.now() - began).0
+            })
+            .collect();
+        times.sort_unstable();
+        match share {
+            None => times.iter().sum::<u64>() as f64 / ALONE as f64,
+            Some(share) => times[((ALONE as f64 * share) as usize).min(times.len() - 1)] as f64,
+        }
+    }
+
     /// Commands completed per second while `count` are given, `make` giving each by its number.
-    fn rate(&self, host: &mut Devices, count: u64, mut make: impl FnMut(u64) -> Command) -> f64 {
+    fn rate(
+        &self,
+        host: &mut Devices,
+        depth: u32,
+        count: u64,
+        mut make: impl FnMut(u64) -> Command,
+    ) -> f64 {
         let (began, before) = (host.now(), host.outstanding(0));
         let mut given = 0;
         let mut next = || {
@@ -117,7 +226,7 @@ impl Bench<'_> {
                 }
             })
         };
-        host.keep(DEPTH, Nanos::MAX, &mut next);
+        host.keep(depth, Nanos::MAX, &mut next);
         let completed = before + given - host.outstanding(0);
         completed as f64 * 1e9 / (host.now() - began).0.max(1) as f64
     }
@@ -130,7 +239,7 @@ impl Bench<'_> {
         };
         let length = u64::from(SEQUENTIAL);
         let make = |n| command(n * length, SEQUENTIAL);
-        let rate = self.rate(host, self.user / length, make);
+        let rate = self.rate(host, DEPTH, self.user / length, make);
         host.settle();
         rate * f64::from(SEQUENTIAL)
     }
@@ -138,7 +247,7 @@ impl Bench<'_> {
     fn random_reads(&mut self, host: &mut Devices) -> f64 {
         let slots = self.span.unwrap_or(self.user / u64::from(RANDOM));
         let mut rng = self.rng.clone();
-        let rate = self.rate(host, READS, |_| {
+        let rate = self.rate(host, self.depth, READS, |_| {
             Command::read(rng.below(slots) * u64::from(RANDOM), RANDOM)
         });
         self.rng = rng;
@@ -147,38 +256,61 @@ impl Bench<'_> {
 
     fn random_writes(&mut self, host: &mut Devices, slots: u64, count: u64) -> f64 {
         let mut rng = self.rng.clone();
-        let rate = self.rate(host, count, |_| {
+        let rate = self.rate(host, self.depth, count, |_| {
             Command::write(rng.below(slots) * u64::from(RANDOM), RANDOM)
         });
         self.rng = rng;
         rate
     }
 
+    /// Random writes of half the slots, or until there were more programs than `most`.
+    fn round(&mut self, host: &mut Devices, slots: u64, most: u64) -> f64 {
+        let (began, before) = (host.now(), host.outstanding(0));
+        let mut given = 0;
+        for part in 1..=PARTS {
+            let count = slots / 2 * part / PARTS - given;
+            self.random_writes(host, slots, count);
+            given += count;
+            if host.drive(0).counters().nand_programs > most {
+                break;
+            }
+        }
+        let completed = before + given - host.outstanding(0);
+        completed as f64 * 1e9 / (host.now() - began).0.max(1) as f64
+    }
+
     /// As much as the span, after it was written in order.
     fn short_run(&mut self, host: &mut Devices, slots: u64) -> f64 {
         let in_order = |n| Command::write(n * u64::from(RANDOM), RANDOM);
-        self.rate(host, slots, in_order);
+        self.rate(host, self.depth, slots, in_order);
         host.settle();
         self.random_writes(host, slots, slots)
     }
 
     /// Rounds until the state is steady; mean rate of the last [`WINDOW`], and whether it was.
-    fn steady_run(&mut self, host: &mut Devices) -> (f64, Option<bool>) {
+    fn steady_run(&mut self, host: &mut Devices) -> Found {
         let slots = self.user / u64::from(RANDOM);
+        let geometry = host.drive(0).config().geometry();
+        let units = geometry.raw_bytes() / geometry.unit_bytes();
+        let most = host.drive(0).counters().nand_programs + RAW_MAX * units;
         let (mut rates, mut wafs) = (Vec::new(), Vec::new());
         while rates.len() < ROUNDS_MAX && !self.stop.load(Ordering::Relaxed) {
             let before = host.drive(0).counters().clone();
-            rates.push(self.random_writes(host, slots, slots / 2));
+            rates.push(self.round(host, slots, most));
             let drive = host.drive(0);
             let slot = drive.config().shape.slot_bytes;
             wafs.push(drive.counters().waf_since(&before, slot).unwrap_or(0.0));
-            if rates.len() >= ROUNDS_MIN && is_steady(&rates, &wafs) {
+            let steady = rates.len() >= ROUNDS_MIN && is_steady(&rates, &wafs);
+            if steady || drive.counters().nand_programs > most {
                 break;
             }
         }
         let last = &rates[rates.len().saturating_sub(WINDOW)..];
         let mean = last.iter().sum::<f64>() / last.len() as f64;
-        (mean, Some(is_steady(&rates, &wafs)))
+        Found {
+            value: mean,
+            steady: Some(is_steady(&rates, &wafs)),
+        }
     }
 }
 

@@ -2,28 +2,32 @@
 
 use super::{ERROR_MAX, Figure, Row, Validation};
 use ssdlab_base::check::failures;
-use ssdlab_drives::catalogue::Kind;
+use ssdlab_drives::catalogue::{Kind, VALIDATED_HEADER};
+use ssdlab_ssd::Nanos;
 use ssdlab_view::text::{PLAIN, finish, new_table, paragraph};
 use ssdlab_view::units;
 
-/// A table of every documented rate, and how many of the model's are within [`ERROR_MAX`].
+/// A table of every documented figure, and how many of the model's are within [`ERROR_MAX`].
 pub fn text(all: &[Validation]) -> String {
     let mut table = new_table(PLAIN);
-    table.set_header(["", "sheet", "model", "error", ""]);
+    table.set_header(["", "sheet", "model", "error", "", "known by"]);
     for drive in all.iter().filter(|drive| !drive.rows.is_empty()) {
         table.add_row([&drive.drive]);
         for row in &drive.rows {
             table.add_row([
                 format!("  {}", row.documented.figure.name()),
-                rate(row.documented.figure, row.documented.rate),
-                rate(row.documented.figure, row.ours),
+                shown(row.documented.figure, row.documented.value),
+                shown(row.documented.figure, row.ours),
                 format!("{:+.0} %", 100.0 * row.error()),
                 verdict(row).to_owned(),
+                known_by(row).to_owned(),
             ]);
         }
     }
     let rows: Vec<&Row> = all.iter().flat_map(|drive| &drive.rows).collect();
-    let hold = rows.iter().filter(|row| row.holds()).count();
+    let hold = |of: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| row.holds() && of(row)).count();
+    let fitted = rows.iter().filter(|row| row.documented.fitted).count();
+    let null = rows.iter().filter(|row| row.null_holds()).count();
     let validated = all.iter().filter(|drive| drive.is_validated()).count();
     let silent = all.iter().filter(|drive| drive.rows.is_empty());
     let silent: Vec<&str> = silent.map(|drive| drive.drive.as_str()).collect();
@@ -32,15 +36,22 @@ pub fn text(all: &[Validation]) -> String {
         .filter(|row| row.documented.kind == Kind::Assumed);
     let mut text = finish(&table);
     text += &format!(
-        "\n{hold} of {} rates are within {:.0} % of the sheet; {} of them are remembered, not read \
-         again.\nvalidated, because all of their rates hold: {validated} of {} drives.\n",
+        "\n{} of {} figures are within {:.0} % of the sheet: {} of {fitted} that a constant was \
+         fitted to or follows from,\n{} of the {} others, of which the null model (controller, \
+         link, no flash) does not meet {}; it meets {null} in all.\n{} are remembered, not read \
+         again.\nvalidated, because all of their figures hold: {validated} of {} drives.\n",
+        hold(&|_| true),
         rows.len(),
         100.0 * ERROR_MAX,
+        hold(&|row| row.documented.fitted),
+        hold(&|row| !row.documented.fitted),
+        rows.len() - fitted,
+        hold(&|row| !row.documented.fitted && !row.null_holds()),
         remembered.count(),
         all.len() - silent.len(),
     );
     if !silent.is_empty() {
-        text += &paragraph("no sheet gives a rate:", &silent.join(", "));
+        text += &paragraph("no sheet gives a figure:", &silent.join(", "));
     }
     for drive in all {
         for failure in failures(&drive.checks) {
@@ -58,9 +69,40 @@ fn verdict(row: &Row) -> &'static str {
     }
 }
 
-fn rate(figure: Figure, rate: f64) -> String {
-    match figure {
-        Figure::RandomRead | Figure::RandomWrite => units::rate(rate),
-        Figure::SequentialRead | Figure::SequentialWrite => units::throughput(rate),
+fn known_by(row: &Row) -> &'static str {
+    match (row.documented.fitted, row.null_holds()) {
+        (true, _) => "fitted",
+        (false, true) => "null too",
+        (false, false) => "",
     }
+}
+
+fn shown(figure: Figure, value: f64) -> String {
+    match figure {
+        Figure::RandomRead | Figure::RandomWrite | Figure::Mixed => units::rate(value),
+        Figure::SequentialRead | Figure::SequentialWrite => units::throughput(value),
+        _ => Nanos(value as u64).to_string(),
+    }
+}
+
+/// The table of `drives/validated.csv`.
+pub fn table(all: &[Validation]) -> String {
+    let mut text = format!("{VALIDATED_HEADER}\n");
+    for drive in all {
+        for row in &drive.rows {
+            let of = &row.documented;
+            let yes = |is: bool| if is { "yes" } else { "no" };
+            text += &format!(
+                "{},{},{:.0},{:.0},{:.0},{},{}\n",
+                drive.drive,
+                of.figure.key(),
+                of.value,
+                row.ours,
+                row.null,
+                yes(of.fitted),
+                yes(row.holds()),
+            );
+        }
+    }
+    text
 }

@@ -51,3 +51,36 @@ fn a_rate_is_the_models_and_twice_the_sheet_does_not_hold() {
         assert_eq!(again.holds(), holds, "{again:?}");
     }
 }
+
+/// The table is what the model gives today: all figures of all drives are in it, and those of a few
+/// are measured again as the table's were.
+#[test]
+fn the_checked_in_table_is_current() {
+    let go = AtomicBool::new(false);
+    let rows_of = |name: &str| -> Vec<&str> {
+        let prefix = format!("{name},");
+        let rows = catalogue::VALIDATED.lines();
+        rows.filter(|row| row.starts_with(&prefix)).collect()
+    };
+    for name in catalogue::names().unwrap() {
+        let drive = catalogue::drive(&name).unwrap();
+        let of = |d: Documented| {
+            let fitted = if d.fitted { "yes" } else { "no" };
+            format!("{name},{},{:.0},{fitted}", d.figure.key(), d.value)
+        };
+        let expected: Vec<String> = documented(&drive).unwrap().into_iter().map(of).collect();
+        let short = |row: &&str| {
+            let cells: Vec<&str> = row.split(',').collect();
+            format!("{},{},{},{}", cells[0], cells[1], cells[2], cells[5])
+        };
+        let listed: Vec<String> = rows_of(&name).iter().map(short).collect();
+        assert_eq!(listed, expected, "run `ssdlab drives validate --write`");
+    }
+    for name in ["intel-x25e-32gb", "intel-dc-s3700-400gb"] {
+        let drive = catalogue::drive(name).unwrap();
+        let found = validate(&drive, 4 << 30, 1, &go).unwrap();
+        let now = table(&[found]);
+        let now: Vec<&str> = now.lines().skip(1).collect();
+        assert_eq!(rows_of(name), now, "run `ssdlab drives validate --write`");
+    }
+}

@@ -116,8 +116,14 @@ pub struct HostConfig {
     pub link_bytes_per_second: u64,
     /// Whether reads and writes use the link at the same time (PCIe) or share it (SATA).
     pub full_duplex: bool,
-    /// Controller time that each command occupies; bounds the command rate.
+    /// Controller time that each command other than a write occupies; bounds the command rate.
     pub command_overhead: Nanos,
+    /// The same of each write.
+    pub write_overhead: Nanos,
+    /// Controller time for each slot that the drive moves (reclaim, folding, refresh, levelling):
+    /// the firmware's read, change of the map and program; 0 = the controller is never busy with
+    /// it.
+    pub moved_slot: Nanos,
     /// Latency that each command adds without occupying anything (host stack, firmware pipeline).
     pub latency: Nanos,
 }
@@ -127,6 +133,8 @@ image_of!(HostConfig {
     link_bytes_per_second,
     full_duplex,
     command_overhead,
+    write_overhead,
+    moved_slot,
     latency
 });
 
@@ -385,6 +393,7 @@ impl DriveConfig {
                 suspend: None,
                 cache_read: false,
                 cache_program: false,
+                programs_at_once: 0,
             },
             user_bytes: 448 * 4096,
             ftl: FtlConfig {
@@ -411,6 +420,8 @@ impl DriveConfig {
                 link_bytes_per_second: 550_000_000,
                 full_duplex: false,
                 command_overhead: Nanos::from_micros(3),
+                write_overhead: Nanos::from_micros(3),
+                moved_slot: Nanos::ZERO,
                 latency: Nanos::from_micros(10),
             },
             energy: EnergyConfig::default(),

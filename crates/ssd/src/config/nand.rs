@@ -59,6 +59,8 @@ pub struct NandConfig {
     pub cache_read: bool,
     /// Whether a die's register is loaded while its array still programs the previous page.
     pub cache_program: bool,
+    /// Number of dies that may program at once (the supply's power); 0 = all.
+    pub programs_at_once: u32,
 }
 
 image_of!(NandConfig {
@@ -66,5 +68,6 @@ image_of!(NandConfig {
     read_first,
     suspend,
     cache_read,
-    cache_program
+    cache_program,
+    programs_at_once
 });

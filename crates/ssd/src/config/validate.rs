@@ -117,6 +117,8 @@ impl DriveConfig {
             ("suspend", suspend.suspend),
             ("resume", suspend.resume),
             ("command_overhead", self.host.command_overhead),
+            ("write_overhead", self.host.write_overhead),
+            ("moved_slot", self.host.moved_slot),
             ("latency", self.host.latency),
             ("trim_time", self.ftl.trim_time),
         ] {

@@ -82,6 +82,7 @@ impl<F: Translation> Engine<F> {
             if let Some(rest) = self.proceed(change, change.ready) {
                 self.pipeline.waiting.push_back(rest);
             }
+            self.charge_moved();
         } else {
             self.pipeline.waiting.push_back(change);
         }
@@ -219,6 +220,7 @@ impl<F: Translation> Engine<F> {
                 break;
             }
         }
+        self.charge_moved();
         let stuck = !self.pipeline.waiting.is_empty() && self.pipeline.in_flight.is_empty();
         assert!(!stuck, "a write waits for room that will never become free");
     }

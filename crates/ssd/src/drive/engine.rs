@@ -21,6 +21,8 @@ pub(super) struct Engine<F> {
     /// Time of the last event: no later event precedes it.
     pub now: u64,
     controller_free_at: u64,
+    /// Slots moved that the controller has been charged for.
+    moved: u64,
     pub link_in: Bus,
     link_out: Bus,
     /// ns to move 0..=64 sectors of 512 bytes over the link; longer ones are computed.
@@ -50,6 +52,7 @@ impl<F: Translation> Engine<F> {
     pub fn around(config: DriveConfig, ftl: F) -> Engine<F> {
         let slots = config.buffer.bytes / u64::from(config.shape.slot_bytes);
         Engine {
+            moved: ftl.counted().slots_moved(),
             ftl,
             now: 0,
             controller_free_at: 0,
@@ -164,7 +167,12 @@ impl<F: Translation> Engine<F> {
     fn start(&mut self, tag: u32, command: &Command, at: u64) {
         self.outstanding += 1;
         let begin = at.max(self.controller_free_at);
-        self.controller_free_at = begin + self.config.host.command_overhead.0;
+        let host = &self.config.host;
+        let overhead = match command.op {
+            Op::Write => host.write_overhead,
+            _ => host.command_overhead,
+        };
+        self.controller_free_at = begin + overhead.0;
         let ready = self.controller_free_at;
         if refuses(self.ftl.ended(), command.op) {
             self.ftl.count_refused();
@@ -175,6 +183,20 @@ impl<F: Translation> Engine<F> {
             Op::Write => self.start_write(tag, command, ready),
             Op::Flush => self.start_flush(tag, ready),
             Op::Trim | Op::WriteZeroes => self.start_trim(tag, command, ready),
+        }
+    }
+
+    /// Books the controller's work for the slots moved since the last call, behind what it is busy
+    /// with.
+    #[inline(always)]
+    pub(super) fn charge_moved(&mut self) {
+        if self.config.host.moved_slot.0 > 0 {
+            let moved = self.ftl.counted().slots_moved();
+            let work = (moved - self.moved) * self.config.host.moved_slot.0;
+            if work > 0 {
+                self.controller_free_at = self.controller_free_at.max(self.now) + work;
+                self.moved = moved;
+            }
         }
     }
 
@@ -276,6 +298,7 @@ impl<F: Translation> Engine<F> {
     fn run_idle(&mut self, at: u64) {
         let end = self.ftl.idle(at);
         self.take_launched();
+        self.charge_moved();
         self.idle_at = match end {
             Some(end) if self.ftl.has_idle_work() => end.max(at + 1),
             _ => u64::MAX,
@@ -350,6 +373,7 @@ impl<F: Translation> Engine<F> {
                 self.rest(hours);
             } else if self.ftl.patrol_left() > 0 {
                 self.ftl.patrol_now(self.now);
+                self.charge_moved();
             }
             let left = self.ftl.patrol_left();
             let count = self.config.geometry().superblock_count;

@@ -16,6 +16,8 @@ pub enum Relief {
     Link(u64),
     /// A command occupies the controller for so long at most.
     Overhead(Nanos),
+    /// A slot that the drive moves occupies the controller for so long at most.
+    MovedSlot(Nanos),
     /// A command waits for so long at most without occupying anything.
     Latency(Nanos),
     /// A minimum of commands in progress.
@@ -45,7 +47,10 @@ impl<F: Translation> Engine<F> {
                 let rate = rate.max(host.link_bytes_per_second);
                 self.set_link(rate);
             }
-            Relief::Overhead(most) => host.command_overhead = host.command_overhead.min(most),
+            Relief::Overhead(most) => {
+                host.command_overhead = host.command_overhead.min(most);
+                host.write_overhead = host.write_overhead.min(most);
+            }
             Relief::Latency(most) => host.latency = host.latency.min(most),
             Relief::QueueDepth(least) => host.queue_depth = host.queue_depth.max(least),
             Relief::MapInDram => {
@@ -59,6 +64,7 @@ impl<F: Translation> Engine<F> {
                     self.relieve_nand(NandRelief::Work(Purpose::Fold, 0));
                 }
             }
+            Relief::MovedSlot(most) => host.moved_slot = host.moved_slot.min(most),
             Relief::Nand(relief) => self.relieve_nand(relief),
         }
     }

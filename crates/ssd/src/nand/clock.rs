@@ -13,8 +13,11 @@
 //! delayed; [`Gear::end_of`] returns its present value. An operation on another die that a program
 //! waits for is never delayed: reads and firm programs are not.
 //!
+//! Where the dies that program at once are limited, a program takes the turn that is free first, and
+//! its die waits for it before loading; with cache operations, loaded.
+//!
 //! Left out: a program that is overtaken keeps its turn on the channel (its data waits in the
-//! die's register).
+//! die's register), and its turn ends when it would have ended; erases and reads need no turn.
 
 use super::bus::Bus;
 use super::gear::Gear;
@@ -24,6 +27,8 @@ use super::relief::{Charges, NandRelief};
 use crate::config::{NandConfig, UNITY};
 use crate::geometry::Geometry;
 use crate::image::{image_of, image_of_choice};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Order of reads among the operations of their die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +78,8 @@ pub struct Clock {
     suspends_max: u8,
     cache_read: bool,
     cache_program: bool,
+    /// When each of the turns to program is free; none: all dies may program at once.
+    pub(super) turns: BinaryHeap<Reverse<u64>>,
     pub(super) dies: Vec<Die>,
     pub(super) channels: Vec<Bus>,
     busy_by: [u64; Purpose::COUNT],
@@ -91,6 +98,7 @@ image_of!(Clock {
     suspends_max,
     cache_read,
     cache_program,
+    turns,
     dies,
     channels,
     busy_by
@@ -193,6 +201,13 @@ impl Clock {
         }
     }
 
+    /// Turns to program, all free; none where there are enough for all dies.
+    pub(super) fn new_turns(at_once: u32, dies: u32) -> BinaryHeap<Reverse<u64>> {
+        let limits = at_once > 0 && at_once < dies;
+        let count = if limits { at_once } else { 0 };
+        (0..count).map(|_| Reverse(0)).collect()
+    }
+
     fn suspend(&mut self, index: usize, at: u64, read: Sense) -> (u64, u64) {
         let (end, until) = self.sense_at(at + self.suspend_ns, read);
         let die = &mut self.dies[read.die];
@@ -250,6 +265,7 @@ impl Gear for Clock {
             suspends_max: suspend.most,
             cache_read: config.cache_read,
             cache_program: config.cache_program,
+            turns: Clock::new_turns(config.programs_at_once, geometry.die_count),
             dies: vec![Die::default(); geometry.die_count as usize],
             channels: vec![Bus::default(); geometry.shape.channel_count as usize],
             busy_by: [0; Purpose::COUNT],
@@ -313,7 +329,12 @@ impl Gear for Clock {
         }
         let die = &mut self.dies[op.die as usize];
         die.booked.forget(self.now);
-        let begin = die.free_at.max(from);
+        let turn = match self.turns.peek() {
+            Some(Reverse(free)) if self.cache_program => *free,
+            Some(Reverse(free)) => free.saturating_sub(length),
+            None => 0,
+        };
+        let begin = die.free_at.max(from).max(turn);
         let ready = if op.erase { begin + erase } else { begin };
         let load_from = if self.cache_program {
             // Into the register while the die is still busy with the previous operation.
@@ -328,6 +349,9 @@ impl Gear for Clock {
             begin
         };
         let end = ready.max(loaded) + program;
+        if let Some(mut first) = self.turns.peek_mut() {
+            *first = Reverse(end);
+        }
         die.busy_ns += end - start;
         self.busy_by[op.purpose as usize] += end - start;
         die.free_at = end;
@@ -419,6 +443,16 @@ impl Gear for Clock {
             NandRelief::ReadsFirst => {
                 if self.reads == Reads::InOrder {
                     self.reads = Reads::First;
+                }
+                return;
+            }
+            NandRelief::ProgramsAtOnce(least) => {
+                let (more, dies) = (least as usize, self.dies.len());
+                if more >= dies {
+                    self.turns.clear();
+                }
+                while !self.turns.is_empty() && self.turns.len() < more {
+                    self.turns.push(Reverse(self.now));
                 }
                 return;
             }

@@ -8,6 +8,7 @@ use super::reliability::Reliability;
 use crate::config::NandConfig;
 use crate::geometry::Geometry;
 use crate::image::{Image, ImageError, Reader, Writer};
+use std::cmp::Reverse;
 
 /// Dies and channels in time, over media that keep data.
 #[derive(Clone, Debug)]
@@ -260,6 +261,7 @@ impl Clock {
         for bus in &mut self.channels {
             bus.restart();
         }
+        self.turns = self.turns.iter().map(|_| Reverse(at)).collect();
     }
 }
 

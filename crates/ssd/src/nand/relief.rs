@@ -14,6 +14,8 @@ pub enum NandRelief {
     Unworn,
     /// Reads overtake programs that have not begun.
     ReadsFirst,
+    /// At least this number of dies may program at once.
+    ProgramsAtOnce(u32),
     /// Every page is programmed as fast as one in SLC mode.
     SlcSpeed,
     /// Reads and programs take at most so long, on average over the `kinds` of pages.

@@ -30,6 +30,7 @@ fn config() -> NandConfig {
         suspend: None,
         cache_read: false,
         cache_program: false,
+        programs_at_once: 0,
     }
 }
 

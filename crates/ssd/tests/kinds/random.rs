@@ -72,6 +72,7 @@ fn nand(rng: &mut Rng, bits_per_cell: u32) -> NandConfig {
         }),
         cache_read: rng.percent(50),
         cache_program: rng.percent(50),
+        programs_at_once: one(rng, &[0, 0, 1, 2, 5]),
     }
 }
 
@@ -146,6 +147,8 @@ fn host(rng: &mut Rng) -> HostConfig {
         link_bytes_per_second: between(rng, 1_000_000, 8_000_000_000),
         full_duplex: rng.percent(50),
         command_overhead: micros(rng, 10),
+        write_overhead: micros(rng, 10),
+        moved_slot: micros(rng, 40),
         latency: micros(rng, 20),
     }
 }

@@ -10,6 +10,7 @@ mod commits;
 #[path = "../kinds/mod.rs"]
 mod kinds;
 mod laws;
+mod moved;
 mod reads;
 mod throughput;
 mod trim;
@@ -65,6 +66,7 @@ fn bench() -> DriveConfig {
     c.host.link_bytes_per_second = 409_600_000;
     c.host.full_duplex = false;
     c.host.command_overhead = Nanos(OVERHEAD);
+    c.host.write_overhead = Nanos(OVERHEAD);
     c.host.latency = Nanos(LATENCY);
     c
 }

@@ -165,3 +165,21 @@ fn reclaim_of_whole_victims_keeps_the_dies_busy_side_by_side() {
     let at_work = (after - before) as f64 / (8 * (to - from)) as f64;
     assert!(at_work > 0.6, "dies at work {at_work} of the time");
 }
+
+/// However many dies there are: the turns to program are the limit.
+#[test]
+fn dies_beyond_the_turns_to_program_add_nothing() {
+    for (at_once, dies, programming) in [(0, 4, 4), (1, 4, 1), (3, 4, 3), (4, 4, 4), (9, 4, 4)] {
+        let mut config = wide(8 * 32);
+        config.shape.channel_count = 4;
+        config.shape.dies_per_channel = dies / 4;
+        config.user_bytes *= u64::from(dies);
+        config.host.link_bytes_per_second = 40_960_000_000;
+        config.nand.programs_at_once = at_once;
+        let limited = programming < dies;
+        // A die that waits for its turn is loaded while another programs.
+        let unit = if limited { PROGRAM } else { 8 * MOVE + PROGRAM };
+        let measured = sequential_unit_ns(&mut new(config), 0, 1_200);
+        about(measured, unit as f64 / f64::from(programming));
+    }
+}

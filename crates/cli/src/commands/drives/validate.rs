@@ -4,11 +4,13 @@ use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json};
 use crate::progress::stop_on_signal;
 use clap::Args;
+use ssdlab_base::LabError;
 use ssdlab_base::check::failures;
 use ssdlab_base::parallel;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue;
 use ssdlab_life::validate::{self, Row, Validation};
+use std::path::PathBuf;
 
 /// `ssdlab drives validate`.
 #[derive(Args, Debug)]
@@ -21,15 +23,20 @@ pub struct Validate {
     /// Seed of every random stream.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Write the figures to this file too, as CSV: `drives/validated.csv` is the table that says
+    /// wherever a drive is shown whether it is validated.
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
     /// As JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// Measures every documented rate of drives.
+/// Measures every documented figure of drives.
 ///
 /// # Errors
-/// When a drive is unknown or cannot be made so small, or the user stops it.
+/// When a drive is unknown or cannot be made so small, a file cannot be written, or the user stops
+/// it.
 pub fn validate(args: &Validate) -> Result<Exit, Failure> {
     let names = match args.drives.as_slice() {
         [] => catalogue::names()?,
@@ -40,6 +47,10 @@ pub fn validate(args: &Validate) -> Result<Exit, Failure> {
     let stop = stop_on_signal()?;
     let measure = |drive: &_| validate::validate(drive, args.capacity, args.seed, &stop);
     let all = parallel::all(&drives, parallel::cores(), measure)?;
+    if let Some(path) = &args.write {
+        let written = std::fs::write(path, validate::table(&all));
+        written.map_err(|error| LabError::file("writing", path, error))?;
+    }
     match args.json {
         true => print_json(&all)?,
         false => print(&validate::text(&all))?,

@@ -39,6 +39,7 @@ fn of_dies(count: u32, wear: Option<&WearConfig>) -> Nand<Recorder> {
         suspend: None,
         cache_read: false,
         cache_program: false,
+        programs_at_once: 0,
     };
     Nand::new(Geometry::new(shape), &config, wear)
 }
