@@ -20,6 +20,7 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
 mod stable {
     use clap::Parser;
     use rustix::process::{Resource, Rlimit, setrlimit};
+    use ssdlab_base::parallel;
     use ssdlab_fuzz::run::{Finding, fuzz, replay};
     use ssdlab_fuzz::targets::{TARGETS, named};
     use ssdlab_fuzz::{Target, run};
@@ -71,14 +72,16 @@ mod stable {
         if chosen.is_empty() {
             chosen.extend(TARGETS);
         }
-        for target in chosen {
-            if let Err(finding) = run_one(target, &args) {
-                let (name, input) = (target.name, finding.input.display());
+        let mut code = ExitCode::SUCCESS;
+        let run = |target: &&Target| run_one(target, &args);
+        parallel::each(&chosen, parallel::cores(), run, |index, found| {
+            if let Err(finding) = found {
+                let (name, input) = (chosen[index].name, finding.input.display());
                 eprintln!("{name}: {}; the input is in {input}", finding.reason);
-                return ExitCode::FAILURE;
+                code = ExitCode::FAILURE;
             }
-        }
-        ExitCode::SUCCESS
+        });
+        code
     }
 
     fn run_one(target: &Target, args: &Args) -> Result<(), Finding> {
@@ -98,8 +101,9 @@ mod stable {
         } = fuzz(target, args.seed, time, &args.findings)?;
         let name = target.name;
         let seed = args.seed;
-        print!("{name}: {executions} executions from {corpus} inputs, seed {seed}; ");
-        println!("slowest {slowest:.1?}");
+        println!(
+            "{name}: {executions} executions from {corpus} inputs, seed {seed}; slowest {slowest:.1?}"
+        );
         Ok(())
     }
 
