@@ -22,7 +22,7 @@ mod tables;
 pub use check::{Checked, check, check_family};
 pub use drive::CatalogueDrive;
 pub use file::{DriveFile, Family};
-pub use read::{bases, drive, files, names, open, parse, read};
+pub use read::{bases, drive, files, meant, names, open, parse, read};
 pub use resolve::derived;
 pub use sourced::{Kind, Parameter, Sourced};
 pub use tables::{
