@@ -26,7 +26,7 @@ Targets:
 
 Exit codes: 0 pass or done, 1 the drive fails the role or `check` found damage,
 2 an error or a failed self-check, 3 the evidence does not decide, 130 stopped
-by a second Ctrl-C."
+by a second Ctrl-C (the first one ends the run and keeps what was measured)."
 )]
 pub struct Cli {
     /// What to do.

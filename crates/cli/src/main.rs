@@ -7,11 +7,12 @@ mod args;
 mod cli;
 mod commands;
 mod failure;
+mod groups;
 mod output;
 mod progress;
 mod target;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use cli::Cli;
 use failure::Failure;
 use std::process::ExitCode;
@@ -20,7 +21,9 @@ use std::process::ExitCode;
 static MEMORY: ssdlab_base::huge_pages::HugePages = ssdlab_base::huge_pages::HugePages;
 
 fn main() -> ExitCode {
-    match Cli::parse().command.run() {
+    let matches = groups::grouped(Cli::command()).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    match cli.command.run() {
         Ok(exit) => ExitCode::from(exit as u8),
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(failure) => {

@@ -81,6 +81,12 @@ impl Drop for Reserved {
     }
 }
 
+/// Columns of the terminal, between 60 and 160; 80 when standard output is none.
+pub fn terminal_width() -> usize {
+    let size = console::Term::stdout().size_checked();
+    size.map_or(80, |(_, columns)| usize::from(columns).clamp(60, 160))
+}
+
 /// Prints data; a reader that went away is not an error.
 ///
 /// # Errors

@@ -185,6 +185,12 @@ impl qualify::Progress for Steps {
         filling(&mut self.bar, self.quiet, file, done, total);
     }
 
+    fn overwriting(&mut self, done: u64, needed: u64) {
+        if let Some(bar) = &mut self.bar {
+            bar.bytes(done.min(needed), needed);
+        }
+    }
+
     fn judged(&mut self, _so_far: &qualify::Qualification) -> Result<(), LabError> {
         self.bar = None;
         Ok(())

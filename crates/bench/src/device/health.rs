@@ -1,4 +1,4 @@
-//! The health that a real drive reports of itself, as evidence.
+//! The health that a drive reports of itself, as evidence.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ pub struct Reported {
     pub source: String,
 }
 
-/// A real drive's own word on its health, as evidence.
+/// A drive's own word on its health, as evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DriveHealth {
     /// Grade of the target's `power_loss_protection`.
@@ -40,4 +40,19 @@ pub struct DriveHealth {
     pub warnings: Vec<String>,
     /// Per cent of the rated life used.
     pub used_percent: Option<Reported>,
+    /// Reads that error correction could not save.
+    #[serde(default)]
+    pub uncorrectable: Option<u64>,
+    /// Blocks or sectors retired since it left the factory.
+    #[serde(default)]
+    pub retired: Option<u64>,
+    /// Per cent of the reserve left.
+    #[serde(default)]
+    pub spare_percent: Option<f64>,
+    /// It refuses writes.
+    #[serde(default)]
+    pub read_only: Option<bool>,
+    /// Celsius now.
+    #[serde(default)]
+    pub temperature_c: Option<f64>,
 }

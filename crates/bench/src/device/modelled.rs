@@ -1,5 +1,6 @@
 //! A drive of the catalogue as a target, in virtual time.
 
+use super::health::{DriveHealth, Grade, Reported};
 use super::{Counters, Done, Target, TargetFacts, TargetKind};
 use ssdlab_base::LabError;
 use ssdlab_base::memory::refuse_if_too_big;
@@ -21,6 +22,7 @@ pub struct ModelledTarget {
     origin: Nanos,
     /// It can come to its end and refuse commands.
     wears: bool,
+    was_kept: bool,
     /// Tags of commands under way that a drive at its end refused, with their errors.
     refused: Vec<(u32, i32)>,
 }
@@ -64,6 +66,7 @@ impl ModelledTarget {
             now: Nanos::ZERO,
             origin: drive.now(),
             wears: drive.reliability().is_some(),
+            was_kept: drive.counters().host_writes > 0,
             refused: Vec::new(),
             drive,
         }
@@ -81,6 +84,11 @@ impl ModelledTarget {
     /// The drive itself.
     pub fn drive(&self) -> &Drive {
         &self.drive
+    }
+
+    /// It had a life before it was opened.
+    pub fn is_kept(&self) -> bool {
+        self.was_kept
     }
 }
 
@@ -129,6 +137,7 @@ fn facts_of_kept(drive: &Drive, about: &About, capacity: u64) -> TargetFacts {
             .ended()
             .map(|end| format!("; at its end: {}", end.name()));
         let ended = ended.unwrap_or_default();
+        facts.health = health(drive, about);
         facts.notes.push(format!(
             "{:.0} of {rated} rated cycles on average, {} blocks retired{ended}",
             Cycles::of(wear).average.floor(),
@@ -136,6 +145,37 @@ fn facts_of_kept(drive: &Drive, about: &About, capacity: u64) -> TargetFacts {
         ));
     }
     facts
+}
+
+/// What the SMART of a kept drive says of its health, from the same counters.
+fn health(drive: &Drive, about: &About) -> Option<DriveHealth> {
+    let wear = drive.reliability()?;
+    let counters = wear.counters();
+    let rated = f64::from(wear.config().cycles_rated.max(1));
+    let dies = drive.config().geometry().die_count;
+    let reserve = f64::from(wear.config().reserve_blocks * dies);
+    let ended = drive.ended();
+    Some(DriveHealth {
+        protection_grade: Grade::Documented,
+        passed: ended.map(|_| false),
+        warnings: ended
+            .map(|end| format!("at its end: {}", end.name()))
+            .into_iter()
+            .collect(),
+        used_percent: Some(Reported {
+            value: 100.0 * Cycles::of(wear).average / rated,
+            resolution: 0.0,
+            source: "the model's count of cycles".into(),
+        }),
+        uncorrectable: Some(counters.reads_uncorrectable),
+        retired: Some(counters.blocks_retired),
+        spare_percent: (reserve > 0.0).then(|| 100.0 * f64::from(wear.reserve_left()) / reserve),
+        read_only: Some(matches!(
+            ended,
+            Some(EndOfLife::ReadOnly | EndOfLife::Failed)
+        )),
+        temperature_c: about.celsius.map(f64::from),
+    })
 }
 
 fn facts(from: &CatalogueDrive, capacity: u64) -> TargetFacts {

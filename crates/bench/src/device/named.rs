@@ -55,16 +55,29 @@ impl Name {
         if text.is_empty() {
             return Err(LabError::refused("the target's name is empty", TARGET_HINT));
         }
-        if catalogue::drive(text).is_ok() && !Path::new(text).exists() {
+        if let Some(drive) = meant(text) {
+            let what = match drive == text {
+                true => format!("`{text}` is a modelled drive, and no file has that name"),
+                false => format!("no file is called `{text}`, and a modelled drive nearly is"),
+            };
             return Err(LabError::refused(
-                format!("`{text}` is a modelled drive, and no file has that name"),
-                format!("write drive:{text}; for a file, ./{text}"),
+                what,
+                format!("did you mean drive:{drive}? To make a file, write ./{text}"),
             ));
         }
         Ok(Name::Path(PathBuf::from(
             text.strip_prefix("file:").unwrap_or(text),
         )))
     }
+}
+
+/// The drive of the catalogue that a plain word without `drive:` names, or nearly does; `None` when
+/// it is a path or a file of that name exists.
+fn meant(text: &str) -> Option<String> {
+    if text.contains(['/', '.', ':']) || Path::new(text).exists() {
+        return None;
+    }
+    catalogue::meant(text)
 }
 
 /// Loads the drive that an earlier life left behind, when the text after `drive:` leads to one.
@@ -192,6 +205,8 @@ mod tests {
     fn a_drive_of_the_catalogue_needs_its_prefix() {
         let error = Name::parse("consumer-sata-1tb").expect_err("refused");
         assert!(error.hint().contains("drive:consumer-sata-1tb"), "{error}");
+        let near = Name::parse("consumer-sata-1tb-pl").expect_err("refused");
+        assert!(near.hint().contains("did you mean drive:"), "{near}");
         let file = Name::parse("./consumer-sata-1tb").expect("a path");
         assert_eq!(file, Name::Path("./consumer-sata-1tb".into()));
         let drive = Name::parse("drive:consumer-sata-1tb").expect("a drive");

@@ -5,7 +5,7 @@ mod args;
 pub use args::Qualify;
 
 use crate::failure::{Exit, Failure};
-use crate::output::{Reserved, arguments, print, print_json, run_dir, say};
+use crate::output::{Reserved, arguments, print, print_json, run_dir, say, terminal_width};
 use crate::progress::{Steps, stop_on_signal};
 use crate::target::kept;
 use ssdlab_base::LabError;
@@ -17,6 +17,7 @@ use ssdlab_judge::qualify::{QualifyPlan, references, role, terminal};
 fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
     let references = match args.no_reference {
         true => Vec::new(),
+        false if args.all_references => references(&["all".to_owned()])?,
         false => references(&args.reference)?,
     };
     Ok(QualifyPlan {
@@ -51,10 +52,15 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
     drop(steps);
     if args.output.json {
         print_json(&found)?;
-    } else {
+    } else if args.verbose {
         print(&terminal::text(&found))?;
+    } else {
+        print(&terminal::answer(&found, terminal_width()))?;
     }
-    let results = format!("\nresults: {0}/  page: {0}/report.html", path.display());
+    let results = format!(
+        "\nresults: {0}/  page: {0}/report.html  every requirement: ssdlab report {0}",
+        path.display()
+    );
     say(quiet, &results);
     Ok(found.target.verdict.outcome.into())
 }

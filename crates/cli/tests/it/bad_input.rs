@@ -307,3 +307,52 @@ fn targets_sizes_and_traces_are_refused_before_anything_is_announced() {
     let args = ["run", "--trace", "x.txt", "--target", "null:1MiB"];
     refused(&files, &args, &["--trace-format"]);
 }
+
+/// `qualify intel-320-160gb` without `drive:` must ask, and so must a near miss.
+#[test]
+fn a_drive_of_the_catalogue_without_its_prefix_is_asked_about() {
+    for (given, meant) in [
+        ("intel-320-160gb", "drive:intel-320-160gb"),
+        ("intel-320-160", "drive:intel-320-160gb"),
+        ("consumer-sata-1tb-pl", "drive:consumer-sata-1tb"),
+    ] {
+        refused(&[], &["qualify", given], &["did you mean", meant]);
+    }
+    refused(
+        &[],
+        &["qualify", "drive:intel-320-160g"],
+        &["did you mean", "intel-320-160gb"],
+    );
+}
+
+#[test]
+fn negative_and_absurd_sizes_say_so() {
+    for size in ["-1GiB", "0", "17EiB", "99999999999TiB", "1.5"] {
+        refused(
+            &[],
+            &["qualify", "drive:intel-320-160gb", "--size", size],
+            &["size"],
+        );
+    }
+}
+
+/// An argument that is not UTF-8 ended in a panic.
+#[cfg(unix)]
+#[test]
+fn an_argument_that_is_not_utf8_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let odd = std::ffi::OsStr::from_bytes(b"caf\xe9");
+    for command in ["qualify", "run", "inspect", "report", "smart"] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut ssdlab = Command::cargo_bin("ssdlab").expect("built");
+        let output = ssdlab
+            .current_dir(dir.path())
+            .arg(command)
+            .arg(odd)
+            .output();
+        let output = output.expect("runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command}: {said}");
+        assert!(!said.contains("panicked"), "{command}: {said}");
+    }
+}

@@ -23,7 +23,7 @@ mod tables;
 pub use check::{Checked, check, check_family};
 pub use drive::CatalogueDrive;
 pub use file::{DriveFile, Family};
-pub use read::{drive, files, names, open, parse, read, references};
+pub use read::{drive, files, meant, names, open, parse, read, references};
 pub use resolve::derived;
 pub use sourced::{Kind, Parameter, Sourced};
 pub use standing::{HEADER as VALIDATED_HEADER, Standing, TABLE as VALIDATED};

@@ -100,6 +100,15 @@ pub fn drive(name: &str) -> Result<CatalogueDrive, LabError> {
     ))
 }
 
+/// The drive called `name`, or the one that is most likely meant by it.
+pub fn meant(name: &str) -> Option<String> {
+    let names = names().ok()?;
+    match names.iter().any(|known| known == name) {
+        true => Some(name.to_owned()),
+        false => nearest(name, &names).into_iter().next(),
+    }
+}
+
 /// The names that are most like `name`, at most three, best first.
 fn nearest(name: &str, names: &[String]) -> Vec<String> {
     /// Similarity below which a name is no likely misspelling.

@@ -27,6 +27,11 @@ pub fn enrich(facts: &mut TargetFacts, found: &Inspection) {
         passed: found.passed,
         warnings: found.warnings.clone(),
         used_percent: found.life.used_percent.clone(),
+        uncorrectable: found.events.media_errors,
+        retired: found.events.retired,
+        spare_percent: found.life.spare_percent.as_ref().map(|left| left.value),
+        read_only: None,
+        temperature_c: found.events.temperature_c,
     });
 }
 

@@ -1,5 +1,6 @@
 //! What was measured of a target, and what was concluded from it.
 
+use super::overwrite::Overwrite;
 use serde::{Deserialize, Serialize};
 use ssdlab_bench::analysis::{SteadyState, WriteCliff};
 use ssdlab_bench::device::TargetFacts;
@@ -15,6 +16,7 @@ impl Evidence {
             probes: Vec::new(),
             flush_by_dirty: Vec::new(),
             sustained: Vec::new(),
+            overwrite: None,
             rests_on: Vec::new(),
             region_bytes: 0,
             precondition: String::new(),
@@ -68,6 +70,9 @@ pub struct Probe {
     pub p99_ns: u64,
     /// 99.9th percentile, ns.
     pub p999_ns: u64,
+    /// 99.99th percentile, ns.
+    #[serde(default)]
+    pub p9999_ns: u64,
     /// Longest, ns.
     pub max_ns: u64,
     /// 99th percentile of the flush alone, ns: what fdatasync takes. `None` unless `write_flush`.
@@ -137,6 +142,9 @@ pub struct Evidence {
     pub flush_by_dirty: Vec<FlushPoint>,
     /// Longer runs.
     pub sustained: Vec<Sustained>,
+    /// A modelled drive overwritten until nothing moves any more; `None`: a real drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overwrite: Option<Overwrite>,
     /// Calibrated or assumed values of the model that these numbers rest on; empty for a real
     /// target.
     pub rests_on: Vec<RestsOn>,
@@ -194,6 +202,9 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// "Is this a good choice?" in one sentence.
     pub answer: String,
+    /// What that means for the role, in its own terms.
+    #[serde(default)]
+    pub consequence: String,
     /// Per requirement.
     pub findings: Vec<Finding>,
     /// "What gives?": empty when nothing is slow.

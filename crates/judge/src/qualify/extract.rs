@@ -81,6 +81,7 @@ pub fn probe(record: &RunRecord, method: &str, writers: u32) -> Option<Probe> {
         p50_ns: quantile(&whole, 0.5, longest),
         p99_ns: quantile(&whole, 0.99, longest),
         p999_ns: quantile(&whole, 0.999, longest),
+        p9999_ns: quantile(&whole, 0.9999, longest),
         max_ns: longest,
         flush_p99_ns: flush.map(|f| quantile(&f.latencies, 0.99, f.latency_ns_max)),
         count,

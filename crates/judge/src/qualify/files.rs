@@ -110,6 +110,10 @@ impl Progress for Recorder<'_> {
         self.shown.judged(so_far)
     }
 
+    fn overwriting(&mut self, done: u64, needed: u64) {
+        self.shown.overwriting(done, needed);
+    }
+
     fn references(&mut self, measured: usize, count: usize) {
         self.shown.references(measured, count);
     }

@@ -1,6 +1,6 @@
 //! Hand-made evidence for tests: drives whose verdicts are known beforehand.
 
-use super::{Evidence, FlushPoint, Probe, Sustained, names};
+use super::{DurableRun, Evidence, FlushPoint, Overwrite, Probe, Sustained, names};
 use ssdlab_bench::analysis::{SteadyState, WriteCliff};
 use ssdlab_bench::device::{TargetFacts, TargetKind};
 use ssdlab_bench::record::{OpSecond, Second};
@@ -42,6 +42,7 @@ pub fn probe(method: &str, writers: u32, p50_us: f64, per_second: f64) -> Probe 
         p50_ns,
         p99_ns: p50_ns * 3 / 2,
         p999_ns: p50_ns * 2,
+        p9999_ns: p50_ns * 5 / 2,
         max_ns: p50_ns * 3,
         flush_p99_ns: (method == names::WRITE_FLUSH).then_some(p50_ns * 7 / 5),
         count: (per_second * 4.0) as u64,
@@ -99,6 +100,39 @@ fn loads(mixed: f64, durable: f64, busy_p99_us: f64, length_s: i64) -> Vec<Susta
     ]
 }
 
+/// A terabyte overwritten until nothing moved: one writer's durable rate fell from `before` to
+/// `after`, the rate of all after 21 GB.
+pub fn overwritten(p50_us: f64, before: f64, after: f64) -> Overwrite {
+    let p50_ns = (p50_us * 1e3) as u64;
+    let run = |method: &str| DurableRun {
+        method: method.into(),
+        before,
+        after,
+        count: 100_000,
+        p50_ns,
+        p99_ns: p50_ns * 3 / 2,
+        p999_ns: p50_ns * 2,
+        p9999_ns: p50_ns * 5 / 2,
+        max_ns: p50_ns * 3,
+    };
+    let whole = 1_000_000_000_000;
+    Overwrite {
+        scaled: "scaled".into(),
+        capacity: whole,
+        written: 3 * whole,
+        needed: 3 * whole,
+        rates: vec![before, after, after],
+        point_bytes: 21_000_000_000,
+        sustained: after,
+        waf: 2.5,
+        longest_ns: p50_ns * 30,
+        rate_steady: true,
+        waf_steady: true,
+        map_steady: true,
+        durable: vec![run(names::FUA), run(names::WRITE_FLUSH)],
+    }
+}
+
 /// The article's 1 TB consumer SATA drive, modelled: 66 durable writes a second.
 pub fn consumer() -> Evidence {
     let mut e = Evidence::none(facts(TargetKind::Modelled));
@@ -115,6 +149,7 @@ pub fn consumer() -> Evidence {
     ];
     e.flush_by_dirty = vec![flush(4096, 15_000.0), flush(16 << 20, 400_000.0)];
     e.sustained = loads(30_000.0, 220.0, 5_000.0, 12);
+    e.overwrite = Some(overwritten(15_100.0, 66.0, 66.0));
     e
 }
 
@@ -133,6 +168,7 @@ pub fn protected() -> Evidence {
     ];
     e.flush_by_dirty = vec![flush(4096, 10.0), flush(16 << 20, 12.0)];
     e.sustained = loads(30_000.0, 29_000.0, 700.0, 300);
+    e.overwrite = Some(overwritten(40.0, 29_000.0, 29_000.0));
     e.sustained
         .push(run(names::DURABLE_WRITE, 60, 29_000.0, 0.0));
     for run in &mut e.sustained {
@@ -172,6 +208,7 @@ pub fn liar() -> Evidence {
 /// A protected drive that falls to an eighth of its rate after two minutes.
 pub fn cliff() -> Evidence {
     let mut e = protected();
+    e.overwrite = Some(overwritten(40.0, 29_000.0, 3_625.0));
     for run in &mut e.sustained {
         if run.name == names::RANDOM_WRITE {
             run.iops_end = 5_000.0;

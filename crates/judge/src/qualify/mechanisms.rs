@@ -257,7 +257,8 @@ fn write_cliff(e: &Evidence) -> Option<Mechanism> {
     let (run, cliff) = e
         .sustained
         .iter()
-        .find_map(|r| Some((r, r.cliff.as_ref()?)))?;
+        .filter_map(|r| Some((r, r.cliff.as_ref()?)))
+        .max_by(|a, b| (a.1.before / a.1.after).total_cmp(&(b.1.before / b.1.after)))?;
     mechanism(
         "write_cliff",
         "Write cliff",

@@ -8,6 +8,7 @@ pub mod evidence;
 pub mod files;
 pub mod mechanisms;
 pub mod names;
+pub mod overwrite;
 pub mod plan;
 pub mod procedures;
 pub mod readings;
@@ -18,18 +19,22 @@ pub mod verdict;
 mod extract;
 #[cfg(test)]
 mod fixtures;
+mod health;
 #[cfg(test)]
 mod mechanism_tests;
 mod plans;
 #[cfg(test)]
 mod procedure_tests;
+mod reading;
 mod settings;
 mod show;
 mod steps;
+mod sustained;
 #[cfg(test)]
 mod verdict_tests;
 
 pub use mechanisms::explain;
+pub use overwrite::{DurableRun, Overwrite};
 pub use plan::{QualifyPlan, qualify, references};
 pub use procedures::{Progress, Silent, Step, measure};
 pub use roles::{Measure, Requirement, Role, Unit, role, roles};

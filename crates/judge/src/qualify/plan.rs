@@ -2,15 +2,17 @@
 //! drives beside it.
 
 use super::evidence::{Assessed, Evidence, Qualification};
-use super::procedures::{Progress, Silent, measure};
+use super::overwrite::{Overwrite, overwrite};
+use super::procedures::{Progress, Silent, Step, measure};
 use super::roles::Role;
-use super::settings::{Precondition, Profile, Settings};
+use super::settings::{Precondition, Profile, Settings, region_of};
+use super::steps::steps;
 use super::verdict::judge;
 use crate::inspect::{drive_of, enrich};
 use ssdlab_base::{LabError, parallel};
 use ssdlab_bench::device::named::{LoadKept, Name, Opened, none_kept};
 use ssdlab_bench::device::open::{Needs, OpenOptions};
-use ssdlab_bench::device::{TargetFacts, TargetKind};
+use ssdlab_bench::device::{ModelledTarget, Target, TargetFacts, TargetKind};
 use ssdlab_bench::run_dir::FORMAT_VERSION;
 use ssdlab_bench::with_target;
 use ssdlab_drives::catalogue;
@@ -221,7 +223,36 @@ fn measure_opened(
     let mut evidence =
         with_target!(&mut *target, inner => measure(&mut **inner, settings, progress, stop))?;
     evidence.rests_on = target.rests_on().to_vec();
+    if let (Opened::Modelled(model, _), Some(bytes)) = (&*target, settings.overwrite) {
+        evidence.overwrite = overwritten(model, bytes, settings, progress, stop)?;
+    }
     Ok(evidence)
+}
+
+/// The sustained step of a model; `None` when the drive refuses writes.
+fn overwritten(
+    model: &ModelledTarget,
+    bytes: u64,
+    settings: &Settings,
+    progress: &mut dyn Progress,
+    stop: &AtomicBool,
+) -> Result<Option<Overwrite>, LabError> {
+    if model.drive().ended().is_some() || stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let facts = model.facts();
+    let region = region_of(settings, facts.capacity)?;
+    let count = steps(settings, region, facts.capacity, facts.block_size).len() + 1;
+    let step = Step {
+        number: count,
+        count,
+        title: "overwriting until nothing moves".into(),
+        expected_s: 0.0,
+    };
+    progress.step(&step);
+    let mut watch = |done, needed| progress.overwriting(done, needed);
+    let (kept, seed) = (model.is_kept(), settings.seed);
+    overwrite(model.drive(), kept, bytes, seed, &mut watch, stop).map(Some)
 }
 
 /// Measures drives of the catalogue by the same procedure, in virtual time, on several threads.

@@ -78,6 +78,9 @@ pub trait Progress {
         Ok(())
     }
 
+    /// A model is being overwritten: bytes so far, and those needed at least.
+    fn overwriting(&mut self, _done: u64, _needed: u64) {}
+
     /// Number of reference drives that have been measured, from 0, and of all.
     fn references(&mut self, _measured: usize, _count: usize) {}
 }
@@ -123,7 +126,7 @@ pub fn measure<T: Target>(
         }
         let step = Step {
             number: index + 1,
-            count: list.len(),
+            count: list.len() + usize::from(settings.overwrite.is_some()),
             title: work.title.clone(),
             expected_s: work.expected_s,
         };

@@ -5,8 +5,12 @@
 //! command stream that produced it, because the same "synchronous write" is one, two or no
 //! flushes depending on the path (docs/methods.md, section 2.2).
 
-use super::{Evidence, Grade, Measure, Probe, Sustained, names, show};
-use crate::qualify::roles::DurableMethod;
+use super::health;
+pub use super::reading::Reading;
+use super::reading::{not_measured, number, unknown};
+use super::roles::DurableMethod;
+use super::sustained::{self, length_s};
+use super::{Evidence, Grade, Measure, Probe, names, show};
 use ssdlab_bench::device::TargetKind;
 use ssdlab_bench::device::health::Reported;
 
@@ -20,58 +24,6 @@ pub const IMPLAUSIBLE_NS: u64 = 10_000;
 const P99_COUNT_MIN: u64 = 100;
 /// Commands before a median is quoted.
 const P50_COUNT_MIN: u64 = 10;
-/// The shortest run, in seconds, in which *not* seeing a write cliff means anything: the published
-/// one came after two minutes (s2d); a run must last well beyond.
-pub const CLIFF_RUN_S_MIN: f64 = 290.0;
-
-/// What the evidence says about a measure.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reading {
-    /// A number in the measure's unit.
-    Number {
-        /// The number.
-        value: f64,
-        /// How it is known.
-        grade: Grade,
-        /// One sentence with what it rests on.
-        why: String,
-    },
-    /// Something that holds or does not.
-    Fact {
-        /// Whether it holds.
-        holds: bool,
-        /// How it is known.
-        grade: Grade,
-        /// One sentence with what it rests on.
-        why: String,
-    },
-    /// The evidence does not tell.
-    Unknown {
-        /// [`Grade::Behavioural`] when something was measured that bears on it without deciding.
-        grade: Grade,
-        /// One sentence: what is missing.
-        why: String,
-    },
-}
-
-impl DurableMethod {
-    /// The probe that measures it.
-    pub const fn probe(self) -> &'static str {
-        match self {
-            DurableMethod::Fua => names::FUA,
-            DurableMethod::WriteFlush => names::WRITE_FLUSH,
-        }
-    }
-
-    /// As said in a sentence.
-    pub const fn says(self) -> &'static str {
-        match self {
-            DurableMethod::Fua => "written through",
-            DurableMethod::WriteFlush => "write, then flush",
-        }
-    }
-}
-
 /// Reads `measure` off the evidence, for a role that makes writes durable by `method`.
 pub fn read(measure: Measure, method: DurableMethod, e: &Evidence) -> Reading {
     use Measure::*;
@@ -83,36 +35,23 @@ pub fn read(measure: Measure, method: DurableMethod, e: &Evidence) -> Reading {
         FlushP99 => flush_p99(e),
         DurableWritesPerSecond => durable_rate(method, e),
         DurableWritesScaling => scaling(method, e),
-        SustainedDurableIops => run_iops(e, names::DURABLE_WRITE),
+        DurableWriteP999 => sustained::tail(method, e, sustained::P999),
+        DurableWriteP9999 => sustained::tail(method, e, sustained::P9999),
+        LongestStall => sustained::longest_stall(method, e),
+        SustainedDurableIops => sustained::durable_iops(method, e),
+        DurableFall => sustained::durable_fall(method, e),
+        Health => health::health(e),
         FlushGrowth => flush_growth(e),
         WriteThroughPenalty => write_through_penalty(e),
         WriteThroughMixedIops => run_iops(e, names::MIXED_DURABLE),
-        SustainedWriteIops => run_iops(e, names::RANDOM_WRITE),
-        WriteCliffDepth => write_cliff_depth(e),
-        SteadyState => steady_state(e),
+        SustainedWriteIops => sustained::write_iops(e),
+        WriteCliffDepth => sustained::write_cliff_depth(e),
+        SteadyState => sustained::steady_state(e),
         RandomReadIops => run_iops(e, names::READ_QD32),
         RandomReadP99 => read_p99(e, names::READ_QD1),
         ReadP99UnderWrites => read_p99(e, names::MIXED),
         EnduranceDwpd => endurance_dwpd(e),
         EnduranceTbPerDay => endurance_tb_per_day(e),
-    }
-}
-
-fn number(value: f64, why: String) -> Reading {
-    if !value.is_finite() {
-        return unknown("the measurement gave no usable number".into());
-    }
-    Reading::Number {
-        value,
-        grade: Grade::Behavioural,
-        why,
-    }
-}
-
-fn unknown(why: String) -> Reading {
-    Reading::Unknown {
-        grade: Grade::None,
-        why,
     }
 }
 
@@ -142,10 +81,6 @@ fn write_through_note(e: &Evidence) -> &'static str {
 
 fn one_writer(method: DurableMethod, e: &Evidence) -> Option<&Probe> {
     e.probe(method.probe(), 1).filter(|p| p.count > 0)
-}
-
-fn not_measured(what: &str) -> Reading {
-    unknown(format!("{what} was not measured"))
 }
 
 // ---- durability -------------------------------------------------------------------------------
@@ -265,6 +200,14 @@ fn durable_latency(
     count_min: u64,
     pick: fn(&Probe) -> u64,
 ) -> Reading {
+    if let Some(run) = sustained::durable_run(method, e) {
+        let ns = if count_min == P99_COUNT_MIN {
+            run.p99_ns
+        } else {
+            run.p50_ns
+        };
+        return number(ns as f64 / 1e6, sustained::tail_why(method, run));
+    }
     let Some(p) = one_writer(method, e) else {
         return not_measured("A durable write");
     };
@@ -382,12 +325,6 @@ pub(super) fn flush_ends(e: &Evidence) -> Option<(&super::FlushPoint, &super::Fl
 
 // ---- longer runs ------------------------------------------------------------------------------
 
-/// Seconds counted, ramp left out.
-pub(super) fn length_s(run: &Sustained) -> f64 {
-    let counted = run.seconds.iter().filter(|s| s.t_s >= 0);
-    counted.map(|s| s.length_s).sum()
-}
-
 fn run_iops(e: &Evidence, name: &str) -> Reading {
     let Some(run) = e.run(name).filter(|r| length_s(r) > 0.0) else {
         return not_measured(&format!("`{name}`"));
@@ -418,65 +355,6 @@ fn write_through_penalty(e: &Evidence) -> Reading {
             write_through_note(e)
         ),
     )
-}
-
-fn write_cliff_depth(e: &Evidence) -> Reading {
-    let depth = |r: &Sustained| {
-        let cliff = r.cliff.as_ref()?;
-        (cliff.before > 0.0).then(|| 100.0 * (cliff.before - cliff.after) / cliff.before)
-    };
-    let deepest = e
-        .sustained
-        .iter()
-        .filter_map(|r| Some((r, r.cliff.as_ref()?, depth(r)?)))
-        .max_by(|a, b| a.2.total_cmp(&b.2));
-    if let Some((run, cliff, depth)) = deepest {
-        let why = format!(
-            "{}: from {} to {} a second after {:.0} s.",
-            run.title,
-            show::rate(cliff.before),
-            show::rate(cliff.after),
-            cliff.at_s
-        );
-        return number(depth, why);
-    }
-    let long = e.run(names::RANDOM_WRITE).map(length_s);
-    match long {
-        None => not_measured("A sustained random write"),
-        Some(s) if s < CLIFF_RUN_S_MIN => unknown(format!(
-            "No drop within {s:.0} s of random writes, but a cliff may come after minutes: a \
-             longer profile is needed to say that there is none."
-        )),
-        Some(s) => number(
-            0.0,
-            format!("No lasting drop within {s:.0} s of random writes."),
-        ),
-    }
-}
-
-fn steady_state(e: &Evidence) -> Reading {
-    let names = [names::SNIA_ROUNDS, names::WHOLE_DRIVE, names::RANDOM_WRITE];
-    let found = names
-        .iter()
-        .find_map(|name| e.run(name).and_then(|r| Some((r, r.steady.as_ref()?))));
-    let Some((run, steady)) = found else {
-        return unknown("Too short a run for five rounds.".into());
-    };
-    let left = steady.left_for.map_or(String::new(), |last| {
-        let (at, last) = (show::rate(steady.average), show::rate(last));
-        format!(" It was left again: {at} then, {last} in the end.")
-    });
-    Reading::Fact {
-        holds: steady.attained && steady.left_for.is_none(),
-        grade: Grade::Behavioural,
-        why: format!(
-            "{}: range {:.0} % and excursion {:.0} % of the average over five rounds (limits 20 % \
-             and 10 %).{left}",
-            run.title,
-            100.0 * steady.range_share,
-            100.0 * steady.excursion_share
-        ),
-    }
 }
 
 fn read_p99(e: &Evidence, name: &str) -> Reading {

@@ -16,6 +16,8 @@ pub struct Role {
     pub as_a: String,
     /// What the device does there, in one sentence.
     pub purpose: String,
+    /// What a durable write is to it, before its rate: `a pool commits`.
+    pub commits: String,
     /// How this role makes a write durable; durable measures are taken from that probe.
     pub durable_method: DurableMethod,
     /// What it needs, in the order shown.
@@ -83,14 +85,24 @@ pub enum Measure {
     DurableWriteP50,
     /// 99th percentile of the same, ms.
     DurableWriteP99,
+    /// 99.9th percentile of the same once the drive is overwritten, ms.
+    DurableWriteP999,
+    /// 99.99th percentile.
+    DurableWriteP9999,
+    /// Longest of all, ms.
+    LongestStall,
     /// 99th percentile of the flush after a 4 KiB write, ms.
     FlushP99,
     /// Durable 4 KiB writes per second, one writer.
     DurableWritesPerSecond,
     /// Scaling of durable writes: the rate of most writers divided by that of one.
     DurableWritesScaling,
-    /// Durable 4 KiB writes per second in the last fifth of the durable run.
+    /// Durable 4 KiB writes per second, one writer, once the drive is overwritten.
     SustainedDurableIops,
+    /// Loss of that rate, per cent of what it was before.
+    DurableFall,
+    /// Life used, uncorrectable reads, reserve, read-only, temperature.
+    Health,
     /// Flush time: most dirty data divided by least.
     FlushGrowth,
     /// IOPS of the 70/30 mix: buffered divided by written-through.
@@ -117,15 +129,20 @@ pub enum Measure {
 
 impl Measure {
     /// Every measure.
-    pub const ALL: [Measure; 19] = [
+    pub const ALL: [Measure; 24] = [
         Measure::Durability,
         Measure::PowerLossProtection,
         Measure::DurableWriteP50,
         Measure::DurableWriteP99,
+        Measure::DurableWriteP999,
+        Measure::DurableWriteP9999,
+        Measure::LongestStall,
         Measure::FlushP99,
         Measure::DurableWritesPerSecond,
         Measure::DurableWritesScaling,
         Measure::SustainedDurableIops,
+        Measure::DurableFall,
+        Measure::Health,
         Measure::FlushGrowth,
         Measure::WriteThroughPenalty,
         Measure::WriteThroughMixedIops,
@@ -143,17 +160,16 @@ impl Measure {
     pub const fn unit(self) -> Unit {
         use Measure::*;
         match self {
-            Durability | PowerLossProtection | SteadyState => Unit::Fact,
-            DurableWriteP50 | DurableWriteP99 | FlushP99 | RandomReadP99 | ReadP99UnderWrites => {
-                Unit::Milliseconds
-            }
+            Durability | PowerLossProtection | SteadyState | Health => Unit::Fact,
+            DurableWriteP50 | DurableWriteP99 | DurableWriteP999 | DurableWriteP9999
+            | LongestStall | FlushP99 | RandomReadP99 | ReadP99UnderWrites => Unit::Milliseconds,
             DurableWritesPerSecond
             | SustainedDurableIops
             | WriteThroughMixedIops
             | SustainedWriteIops
             | RandomReadIops => Unit::PerSecond,
             DurableWritesScaling | FlushGrowth | WriteThroughPenalty => Unit::Ratio,
-            WriteCliffDepth => Unit::Percent,
+            WriteCliffDepth | DurableFall => Unit::Percent,
             EnduranceDwpd => Unit::DriveWritesPerDay,
             EnduranceTbPerDay => Unit::TerabytesPerDay,
         }

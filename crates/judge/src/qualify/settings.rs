@@ -53,7 +53,14 @@ pub struct Settings {
     pub precondition: Precondition,
     /// Add the whole-drive step (standard and full only). It fills the target.
     pub whole_drive: bool,
+    /// Overwrite a modelled drive made smaller to this number of bytes until nothing moves
+    /// ([`super::overwrite`]).
+    pub overwrite: Option<u64>,
 }
+
+/// Small enough for seconds, large enough that the superblocks of a striped drive keep some word
+/// lines.
+const OVERWRITE_BYTES: u64 = 4 << 30;
 
 /// What a modelled drive is filled with before a region of it is measured: the load file of
 /// article s2d. A new drive serves the first GiB from its fast cache, which a drive in use does
@@ -86,6 +93,7 @@ impl Settings {
             }),
             precondition,
             whole_drive: modelled,
+            overwrite: modelled.then_some(OVERWRITE_BYTES),
         }
     }
 }

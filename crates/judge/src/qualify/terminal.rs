@@ -1,14 +1,137 @@
 //! A qualification as text for a terminal.
 
 use crate::qualify::{Assessed, Finding, Outcome, Qualification, compare};
+use ssdlab_bench::device::TargetKind;
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_view::text::{
-    PLAIN, RULED, bound, clean, finish, list, new_table, paragraph, widen_labels, with_label,
+    PLAIN, RULED, bound, clean, finish, list, new_table, paragraph, widen_labels, with_label, wrap,
 };
 use ssdlab_view::units;
 
 /// Drives beside each other in one table; more go into another below.
 const DRIVES_ACROSS: usize = 3;
+
+/// Most lines of [`answer`].
+pub const ANSWER_LINES_MAX: usize = 40;
+/// Most things not known, and things missed, that it names.
+const NAMED_MAX: usize = 5;
+
+/// The first screen: the answer, the number that decided, what it means for the role, what is not
+/// known, and the one command that would find it out.
+pub fn answer(q: &Qualification, width: usize) -> String {
+    let verdict = &q.target.verdict;
+    let (symbol, word) = compare::outcome(verdict.outcome);
+    let mut rows = vec![(format!("{symbol} {word}"), verdict.answer.clone())];
+    let worst = compare::worst_first(&verdict.findings);
+    if let Some(f) = deciding(&worst) {
+        let number = format!("{}: {} (required {})", f.title, f.value, f.limit);
+        rows.push(("Decided by".into(), number));
+    }
+    if !verdict.consequence.is_empty() {
+        rows.push(("It means".into(), verdict.consequence.clone()));
+    }
+    let of = |outcome| worst.iter().filter(move |f| f.outcome == outcome);
+    let titles = |all: Vec<&&Finding>| {
+        let more = all.len().saturating_sub(NAMED_MAX);
+        let mut said: Vec<String> = all
+            .iter()
+            .take(NAMED_MAX)
+            .map(|f| format!("{} ({})", f.title, f.value))
+            .collect();
+        said.extend((more > 0).then(|| format!("{more} more")));
+        said.join("; ")
+    };
+    for (head, outcome) in [("Not met", Outcome::Fail), ("Not known", Outcome::Unknown)] {
+        let all: Vec<&&Finding> = of(outcome).collect();
+        if !all.is_empty() {
+            rows.push((head.into(), titles(all)));
+        }
+    }
+    let unknown = of(Outcome::Unknown).find(|f| f.hard || f.id == "health");
+    rows.extend(unknown.map(|f| ("Find out by".into(), next_step(q, f))));
+    let health = &q.target.evidence.facts.health;
+    let warnings = health
+        .iter()
+        .flat_map(|health| &health.warnings)
+        .take(NAMED_MAX);
+    rows.extend(warnings.map(|warning| ("It warns".to_owned(), warning.clone())));
+    let gives = verdict.mechanisms.first();
+    rows.extend(gives.map(|m| ("What gives?".into(), format!("{}. {}", m.title, m.sentence))));
+    rows.extend(beside(q));
+    let incomplete = q.incomplete.len();
+    rows.extend((incomplete > 0).then(|| {
+        let cut = format!("{incomplete} steps were left out or cut short");
+        ("Incomplete".to_owned(), cut)
+    }));
+    let heads = rows.iter().map(|(head, _)| head.chars().count()).max();
+    let indent = heads.unwrap_or(0) + 2;
+    let mut lines: Vec<String> = Vec::new();
+    for (head, text) in &rows {
+        let wrapped = wrap(&clean(text), width.max(indent + 20) - indent);
+        let heads = std::iter::once(head.as_str()).chain(std::iter::repeat(""));
+        lines.extend(
+            wrapped
+                .iter()
+                .zip(heads)
+                .map(|(line, head)| format!("{head:indent$}{line}")),
+        );
+    }
+    lines.truncate(ANSWER_LINES_MAX);
+    lines.join("\n") + "\n"
+}
+
+/// The finding on which the outcome rests: the worst one, or, when all is well, the sustained rate.
+fn deciding<'a>(worst: &[&'a Finding]) -> Option<&'a Finding> {
+    let first = worst
+        .first()
+        .filter(|f| f.hard && f.outcome != Outcome::Pass);
+    let sustained = || worst.iter().find(|f| f.id == "sustained_durable_rate");
+    first.or_else(sustained).or(worst.first()).copied()
+}
+
+/// The one command that would decide what `unknown` leaves open.
+fn next_step(q: &Qualification, unknown: &Finding) -> String {
+    let facts = &q.target.evidence.facts;
+    let timed = matches!(
+        unknown.id.as_str(),
+        "sustained_durable_rate" | "write_cliff" | "durable_write_rate" | "flush_tail"
+    );
+    match (facts.kind, facts.virtualised) {
+        (TargetKind::Modelled | TargetKind::Null, _) => format!(
+            "ssdlab qualify {} --role {} --profile full",
+            facts.name, q.role
+        ),
+        (_, Some(true)) => format!(
+            "`ssdlab inspect /dev/DEVICE` on the machine that holds the drive under this virtual \
+             disk, then `ssdlab qualify --role {}` there",
+            q.role
+        ),
+        (TargetKind::BlockDevice, _) if timed => format!(
+            "ssdlab qualify {} --role {} --profile full --size {} --serial {}",
+            facts.name,
+            q.role,
+            facts.capacity,
+            facts.serial.as_deref().unwrap_or("SERIAL")
+        ),
+        (TargetKind::BlockDevice, _) => format!("ssdlab inspect {}", facts.name),
+        (TargetKind::File, _) => {
+            "`sudo ssdlab inspect /dev/DEVICE`, the drive under this file system: model, \
+             protection and health"
+                .into()
+        }
+    }
+}
+
+/// Modelled drives that were measured beside it, a line each.
+fn beside(q: &Qualification) -> Vec<(String, String)> {
+    let line = |drive: &Assessed| {
+        let (symbol, word) = compare::outcome(drive.verdict.outcome);
+        let name = &drive.evidence.facts.name;
+        let text = format!("{name}: {symbol} {word}. {}", drive.verdict.consequence);
+        ("Beside it".to_owned(), text)
+    };
+    q.references.iter().take(NAMED_MAX).map(line).collect()
+}
 
 /// The comparison, then the verdict.
 pub fn text(q: &Qualification) -> String {

@@ -25,6 +25,7 @@ pub fn judge(role: &Role, evidence: &Evidence) -> Verdict {
         role: role.name.clone(),
         outcome,
         answer,
+        consequence: consequence(role, evidence),
         findings,
         mechanisms,
     }
@@ -64,6 +65,18 @@ fn weigh(reading: Reading, at_least: Option<f64>, at_most: Option<f64>, unit: Un
             grade,
             why,
         },
+        Reading::Partial { value, why } => {
+            let met = at_least.is_none_or(|l| value >= l) && at_most.is_none_or(|l| value <= l);
+            Judged {
+                outcome: if met { Outcome::Unknown } else { Outcome::Fail },
+                value: match met {
+                    true => format!("{} so far", show::with_unit(value, unit)),
+                    false => show::with_unit(value, unit),
+                },
+                grade: Grade::Behavioural,
+                why,
+            }
+        }
         Reading::Number { value, grade, why } => {
             let met = at_least.is_none_or(|l| value >= l) && at_most.is_none_or(|l| value <= l);
             Judged {
@@ -162,6 +175,8 @@ fn clause(role: &Role, e: &Evidence, f: &Finding) -> Clause {
     }
     let text = match measure {
         Some(PowerLossProtection) => "it has no power-loss protection".into(),
+        Some(Health) => lower_first(f.why.trim_end_matches('.')),
+        Some(SustainedDurableIops | DurableFall) if e.overwrite.is_some() => fall(role, e),
         Some(FlushP99) => format!(
             "one flush in a hundred takes {} or more (required {})",
             f.value, f.limit
@@ -177,6 +192,46 @@ fn clause(role: &Role, e: &Evidence, f: &Finding) -> Clause {
         text,
         is_durable_rate: false,
     }
+}
+
+/// "a pool commits 2,559 durable writes a second, and after 21 GB of overwrites 670"
+fn fall(role: &Role, e: &Evidence) -> String {
+    let run = e
+        .overwrite
+        .as_ref()
+        .and_then(|o| Some((o, o.durable(role.durable_method.probe())?)));
+    let Some((o, run)) = run.filter(|(_, run)| run.count > 0) else {
+        return durable_clause(role, e).unwrap_or_default();
+    };
+    let (commits, before, after) = (&role.commits, show::rate(run.before), show::rate(run.after));
+    match run.after < FELL * run.before {
+        true => format!(
+            "{commits} {before} durable writes a second, and after {:.0} GB of overwrites {after}",
+            o.fell_after() as f64 / 1e9
+        ),
+        false => format!("{commits} {after} durable writes a second, however much is written"),
+    }
+}
+
+/// A rate below this share of the first one has fallen.
+const FELL: f64 = 0.9;
+
+/// What it means for the role, in its own terms; empty when nothing durable was measured.
+fn consequence(role: &Role, e: &Evidence) -> String {
+    let text = match &e.overwrite {
+        Some(_) => fall(role, e),
+        None => match e.probe(role.durable_method.probe(), 1) {
+            Some(p) => format!(
+                "{} {} durable writes a second at first",
+                role.commits,
+                show::rate(p.per_second)
+            ),
+            None => return String::new(),
+        },
+    };
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str() + "."
 }
 
 fn lower_first(text: &str) -> String {
@@ -213,7 +268,15 @@ fn answer_no(role: &Role, e: &Evidence, findings: &[Finding], m: &[Mechanism]) -
         .iter()
         .filter(|f| f.hard && f.outcome == Outcome::Fail)
         .collect();
-    failed.sort_by_key(|f| measure_of(role, f) == Some(Measure::DurableWritesPerSecond));
+    let is = |f: &Finding, measure| measure_of(role, f) == Some(measure);
+    failed.sort_by_key(|f| is(f, Measure::DurableWritesPerSecond));
+    if failed
+        .iter()
+        .any(|f| is(f, Measure::DurableWritesPerSecond))
+    {
+        // A rate that was too low at first need not be called too low in the end.
+        failed.retain(|f| !is(f, Measure::SustainedDurableIops));
+    }
     let clauses: Vec<Clause> = failed.iter().map(|f| clause(role, e, f)).collect();
     let cause = match clauses.last() {
         Some(last) if last.is_durable_rate => because(e, m),

@@ -44,15 +44,23 @@ fn the_consumer_drive_is_no_cache_device_and_the_reasons_are_named() {
     let plp = finding(&v, "power_loss_protection");
     assert_eq!((plp.outcome, plp.grade), (Outcome::Fail, Grade::Documented));
     assert_eq!(finding(&v, "write_through_penalty").value, "136x");
-    // A dozen seconds without a cliff prove nothing.
-    assert_eq!(finding(&v, "write_cliff").outcome, Outcome::Unknown);
-    assert_eq!(finding(&v, "steady_state").outcome, Outcome::Unknown);
+    // A dozen seconds without a cliff prove nothing; a drive that was overwritten does.
+    assert_eq!(finding(&v, "write_cliff").outcome, Outcome::Pass);
+    let mut short = consumer();
+    short.overwrite = None;
+    short.facts.kind = TargetKind::BlockDevice;
+    let v = verdict("s2d-cache", &short);
+    for id in ["write_cliff", "steady_state"] {
+        assert_eq!(finding(&v, id).outcome, Outcome::Unknown, "{id}");
+    }
 }
 
 /// A rate that was steady for a while and fell is no steady state.
 #[test]
 fn a_steady_state_that_was_left_does_not_hold() {
     let mut e = consumer();
+    e.overwrite = None;
+    e.facts.kind = TargetKind::BlockDevice;
     let of = |e: &Evidence| finding(&verdict("s2d-cache", e), "steady_state").clone();
     let mut steady = fixtures::steady(0.04, 0.01);
     for run in &mut e.sustained {
@@ -153,8 +161,10 @@ fn a_flush_too_fast_to_be_true_is_called_suspicious() {
 #[test]
 fn a_cliff_is_named_in_verdict_and_mechanisms() {
     let v = verdict("s2d-cache", &cliff());
-    assert_eq!(v.outcome, Outcome::Pass);
-    assert!(v.answer.starts_with("Yes: usable as"), "{}", v.answer);
+    assert_eq!(v.outcome, Outcome::Fail);
+    let said = "a server completes 29,000 durable writes a second, and after 21 GB of overwrites \
+                3,625";
+    assert!(v.answer.contains(said), "{}", v.answer);
     assert_eq!(finding(&v, "write_cliff").value, "88 %");
     assert_eq!(finding(&v, "write_cliff").outcome, Outcome::Fail);
     assert_eq!(mechanism_ids(&cliff()), ["write_cliff", "no_steady_state"]);
@@ -189,7 +199,7 @@ fn law_every_measure_is_read_off_full_evidence() {
             let (why, said) = match &reading {
                 Reading::Number { why, value, .. } => (why, value.is_finite()),
                 Reading::Fact { why, .. } => (why, true),
-                Reading::Unknown { why, .. } => (why, false),
+                Reading::Unknown { why, .. } | Reading::Partial { why, .. } => (why, false),
             };
             assert!(said, "{measure:?}: {reading:?}");
             assert!(why.ends_with('.') && why.len() > 10, "{measure:?}: {why}");
@@ -215,6 +225,7 @@ fn law_findings_have_sources_and_answers_end() {
 #[test]
 fn a_percentile_needs_enough_measurements() {
     let mut e = protected();
+    e.overwrite = None;
     for p in &mut e.probes {
         p.count = 99;
     }
@@ -235,4 +246,84 @@ fn a_files_size_is_not_the_drives_capacity() {
     // The alternative, TB per day, still decides.
     let v = verdict("s2d-cache", &e);
     assert_eq!(finding(&v, "endurance").outcome, Outcome::Pass);
+}
+
+/// Five minutes at a good rate were called sustained, and PASS, on drives that fall later.
+#[test]
+fn time_that_ended_a_run_can_condemn_a_drive_and_never_pass_it() {
+    let mut e = protected();
+    e.overwrite = None;
+    e.facts.kind = TargetKind::BlockDevice;
+    let sustained = |e: &Evidence| finding(&verdict("slog", e), "sustained_durable_rate").clone();
+    let good = sustained(&e);
+    assert_eq!(good.outcome, Outcome::Unknown);
+    assert_eq!(good.value, "29,000 /s so far");
+    for said in ["of the 2.7 TiB needed", "the rest takes"] {
+        assert!(good.why.contains(said), "{}", good.why);
+    }
+    for run in &mut e.sustained {
+        run.iops_end = 66.0;
+    }
+    assert_eq!(sustained(&e).outcome, Outcome::Fail);
+}
+
+#[test]
+fn a_model_that_still_moves_is_not_sustained() {
+    let mut e = protected();
+    for still in ["rate", "write amplification", "map", "bytes"] {
+        let o = e.overwrite.as_mut().expect("overwritten");
+        *o = fixtures::overwritten(40.0, 29_000.0, 29_000.0);
+        match still {
+            "rate" => o.rate_steady = false,
+            "map" => o.map_steady = false,
+            "bytes" => o.written = o.needed - 1,
+            _ => o.waf_steady = false,
+        }
+        let v = verdict("slog", &e);
+        assert_eq!(v.outcome, Outcome::Unknown, "{still}: {}", v.answer);
+    }
+}
+
+/// An S3700 aged past its rating was "a good choice".
+#[test]
+fn health_decides() {
+    use ssdlab_bench::device::health::{DriveHealth, Reported};
+    let well = DriveHealth {
+        protection_grade: Grade::Documented,
+        passed: Some(true),
+        warnings: Vec::new(),
+        used_percent: Some(Reported {
+            value: 99.0,
+            resolution: 1.0,
+            source: "a counter".into(),
+        }),
+        uncorrectable: Some(0),
+        retired: Some(3),
+        spare_percent: Some(10.0),
+        read_only: Some(false),
+        temperature_c: Some(70.0),
+    };
+    let of = |health: DriveHealth| {
+        let mut e = protected();
+        e.facts.health = Some(health);
+        verdict("slog", &e)
+    };
+    assert_eq!(of(well.clone()).outcome, Outcome::Pass);
+    let sick: [(fn(&mut DriveHealth), &str); 5] = [
+        (
+            |h| h.used_percent.as_mut().expect("some").value = 100.0,
+            "worn out",
+        ),
+        (|h| h.uncorrectable = Some(1), "1 reads were uncorrectable"),
+        (|h| h.spare_percent = Some(9.0), "3 blocks retired"),
+        (|h| h.read_only = Some(true), "refuses writes"),
+        (|h| h.temperature_c = Some(71.0), "71 C"),
+    ];
+    for (make, said) in sick {
+        let mut health = well.clone();
+        make(&mut health);
+        let v = of(health);
+        assert_eq!(v.outcome, Outcome::Fail, "{said}");
+        assert!(v.answer.contains(said), "{}", v.answer);
+    }
 }

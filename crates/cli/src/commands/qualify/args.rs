@@ -13,7 +13,8 @@ Examples:
   ssdlab qualify --role db-wal --profile standard --size 10GiB
   ssdlab qualify /dev/nvme0n1 --role s2d-cache --serial S4NENX0T123456
 
-Exit codes: 0 PASS, 1 FAIL, 3 UNKNOWN, 2 an error or a failed self-check.")]
+Exit codes: 0 PASS, 1 FAIL, 3 UNKNOWN, 2 an error or a failed self-check, 130
+stopped by a second Ctrl-C; after the first one, what was measured is judged.")]
 pub struct Qualify {
     /// The target; without one, a file is created in the current directory, measured and removed.
     pub target: Option<String>,
@@ -32,17 +33,18 @@ pub struct Qualify {
     /// Seed of every random stream.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Modelled drives to put beside the target: families (one drive of each), all, or names.
-    #[arg(
-        long,
-        value_name = "WHICH",
-        value_delimiter = ',',
-        default_value = "families"
-    )]
+    /// Modelled drives to measure beside the target: families (one drive of each), all, or names.
+    #[arg(long, value_name = "WHICH", value_delimiter = ',')]
     pub reference: Vec<String>,
-    /// Do not put modelled drives beside the target.
+    /// Measure every modelled drive beside the target (minutes).
     #[arg(long, conflicts_with = "reference")]
+    pub all_references: bool,
+    /// Put no modelled drives beside the target.
+    #[arg(long, conflicts_with_all = ["reference", "all_references"])]
     pub no_reference: bool,
+    /// Print every requirement with its reason, and the table of drives.
+    #[arg(long, short)]
+    pub verbose: bool,
     #[command(flatten)]
     pub on: TargetArgs,
     #[command(flatten)]

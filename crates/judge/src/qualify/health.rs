@@ -1,0 +1,75 @@
+//! What the evidence says of a drive's health.
+//!
+//! Limits stand here, not in `roles.toml`, because health is one requirement of several numbers: a
+//! rated life used up (the maker's own limit), any read that error correction could not save
+//! (JESD218 allows one in 10^16 bits, which no rated life of a log device reaches), a drive that
+//! refuses writes or fails its own judgement, less than a tenth of the reserve left (the threshold
+//! that NVMe drives report), and more than 70 degrees (the end of the operating range in data
+//! sheets).
+
+use super::reading::{Reading, unknown};
+use super::{Evidence, Grade};
+use ssdlab_bench::device::TargetKind;
+use ssdlab_bench::device::health::DriveHealth;
+
+const LIFE_USED_MAX: f64 = 100.0;
+const SPARE_MIN: f64 = 10.0;
+const CELSIUS_MAX: f64 = 70.0;
+
+/// What is wrong, each in a clause.
+fn troubles(h: &DriveHealth) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some(used) = h.used_percent.as_ref().filter(|u| u.value >= LIFE_USED_MAX) {
+        found.push(format!(
+            "worn out: {:.0} % of its rated life is used",
+            used.value
+        ));
+    }
+    if let Some(count) = h.uncorrectable.filter(|count| *count > 0) {
+        found.push(format!("{count} reads were uncorrectable"));
+    }
+    if let Some(left) = h.spare_percent.filter(|left| *left < SPARE_MIN) {
+        let retired = h.retired.unwrap_or(0);
+        found.push(format!(
+            "{retired} blocks retired, {left:.0} % of the reserve left"
+        ));
+    }
+    if h.read_only == Some(true) {
+        found.push("it refuses writes".into());
+    }
+    if let Some(celsius) = h.temperature_c.filter(|c| *c > CELSIUS_MAX) {
+        found.push(format!("{celsius:.0} C"));
+    }
+    if h.passed == Some(false) && found.is_empty() {
+        let why = h.warnings.join("; ");
+        found.push(format!("it fails by its own judgement {why}"));
+    }
+    found
+}
+
+/// Health as one fact.
+pub(super) fn health(e: &Evidence) -> Reading {
+    let Some(h) = &e.facts.health else {
+        return match e.facts.kind {
+            TargetKind::Modelled if e.overwrite.is_some() => Reading::Fact {
+                holds: true,
+                grade: Grade::Declared,
+                why: "A modelled drive as it leaves the factory.".into(),
+            },
+            _ => unknown("The drive's SMART was not read.".into()),
+        };
+    };
+    let found = troubles(h);
+    let used = h.used_percent.as_ref().map_or_else(
+        || "its life used is not reported".to_owned(),
+        |used| format!("{:.0} % of its rated life is used", used.value),
+    );
+    Reading::Fact {
+        holds: found.is_empty(),
+        grade: Grade::Declared,
+        why: match found.is_empty() {
+            true => format!("No trouble is reported; {used}."),
+            false => format!("The drive reports: {}.", found.join("; ")),
+        },
+    }
+}

@@ -1,0 +1,354 @@
+//! The sustained step of a modelled drive: overwritten at random until nothing moves any more.
+//!
+//! *Sustained* is counted in bytes. A new drive is made smaller (rates do not depend on size:
+//! [`ssdlab_drives::scaling`]), one writer's durable rate is taken, then 4 KiB random writes, 32
+//! outstanding, go over the whole drive: at least [`CAPACITIES`] times its user capacity, until
+//! the rate is steady by SNIA's rule, and write amplification and the map's share of it no longer
+//! move. Then the durable rates are taken again, with enough writes for the longest tails. A drive
+//! that was kept (`age`, `simulate --save`) is taken as it is, and what it wrote before counts.
+
+use super::names;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::LabError;
+use ssdlab_base::latencies::{Latencies, latencies};
+use ssdlab_bench::analysis::{stats, steady};
+use ssdlab_bench::engine::devices::{Devices, Done, Source, new_drive};
+use ssdlab_drives::scaling::scaled;
+use ssdlab_ssd::counters::DriveCounters;
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, Drive, Nanos};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Capacities to be overwritten before anything counts as sustained.
+pub const CAPACITIES: u64 = 3;
+/// Capacities after which a drive that still moves is given up.
+const CAPACITIES_MAX: u64 = 12;
+/// Windows of half a capacity that must agree, and points of the curve in each.
+const WINDOW: usize = 5;
+const POINTS: u64 = 4;
+/// Most that write amplification may range over the windows, as a share of its mean, and most that
+/// map programs per host write, or map misses per host write, may.
+const WAF_RANGE_MAX: f64 = 0.05;
+const MAP_RANGE_MAX: f64 = 0.05;
+/// Commands outstanding, bytes of each, and windows of a kept drive, as a share of half a capacity.
+const DEPTH: u32 = 32;
+const BLOCK: u32 = 4096;
+const KEPT_SHARE: u64 = 16;
+/// Durable writes measured before and after: ten beyond the 99.99th percentile.
+const DURABLE_BEFORE: u64 = 20_000;
+const DURABLE_AFTER: u64 = 100_000;
+
+/// One writer's durable writes.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
+pub struct DurableRun {
+    /// `fua` or `write_flush`.
+    pub method: String,
+    /// Completed per second, before any overwrite.
+    pub before: f64,
+    /// Completed per second, after all of them.
+    pub after: f64,
+    /// Writes measured afterwards.
+    pub count: u64,
+    /// Quantiles of the time until durable, afterwards, ns.
+    pub p50_ns: u64,
+    /// 99th percentile.
+    pub p99_ns: u64,
+    /// 99.9th percentile.
+    pub p999_ns: u64,
+    /// 99.99th percentile.
+    pub p9999_ns: u64,
+    /// Longest.
+    pub max_ns: u64,
+}
+
+/// A drive overwritten at random.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
+pub struct Overwrite {
+    /// How the measured drive differs from the whole one.
+    pub scaled: String,
+    /// User capacity of the whole drive.
+    pub capacity: u64,
+    /// Bytes overwritten, as of the whole drive.
+    pub written: u64,
+    /// Bytes that a sustained figure takes at least.
+    pub needed: u64,
+    /// 4 KiB random writes a second, 32 outstanding, by [`Overwrite::point_bytes`].
+    pub rates: Vec<f64>,
+    /// Bytes of a point of `rates`, as of the whole drive.
+    pub point_bytes: u64,
+    /// Rate in the end: mean of the last windows.
+    pub sustained: f64,
+    /// NAND bytes per host byte in the last windows.
+    pub waf: f64,
+    /// Longest time of a single write of all, ns.
+    pub longest_ns: u64,
+    /// Rate steady by SNIA's rule.
+    pub rate_steady: bool,
+    /// Write amplification no longer moves.
+    pub waf_steady: bool,
+    /// The map's programs and misses no longer move.
+    pub map_steady: bool,
+    /// Durable writes before and after.
+    pub durable: Vec<DurableRun>,
+}
+
+impl Overwrite {
+    /// Whether the figures at the end are sustained ones.
+    pub fn is_sustained(&self) -> bool {
+        let steady = self.rate_steady && self.waf_steady && self.map_steady;
+        steady && self.written >= self.needed
+    }
+
+    /// Durable writes by this method.
+    pub fn durable(&self, method: &str) -> Option<&DurableRun> {
+        self.durable.iter().find(|run| run.method == method)
+    }
+
+    /// Bytes overwritten when the rate had fallen half of its way to the sustained one.
+    pub fn fell_after(&self) -> u64 {
+        let most = self.rates.iter().copied().fold(0.0, f64::max);
+        let half = f64::midpoint(most, self.sustained);
+        if self.sustained > 0.9 * most {
+            return self.written;
+        }
+        let last_above = self.rates.iter().rposition(|rate| *rate > half);
+        last_above.map_or(0, |at| (at as u64 + 1) * self.point_bytes)
+    }
+
+    /// What has been covered, in a sentence without its full stop.
+    pub fn covered(&self) -> String {
+        let bytes = ssdlab_ssd::Bytes;
+        let moves: Vec<&str> = [
+            (self.rate_steady, "the rate"),
+            (self.waf_steady, "write amplification"),
+            (self.map_steady, "the map"),
+        ]
+        .into_iter()
+        .filter_map(|(steady, what)| (!steady).then_some(what))
+        .collect();
+        let still = match moves.is_empty() {
+            true => String::new(),
+            false => format!("; still moving: {}", moves.join(", ")),
+        };
+        format!(
+            "{} of at least {} overwritten at random{still}",
+            bytes(self.written),
+            bytes(self.needed)
+        )
+    }
+}
+
+/// Random writes, with the longest time that one took.
+struct Random<'a> {
+    rng: &'a mut Rng,
+    slots: u64,
+    left: u64,
+    longest: u64,
+}
+
+impl Source for Random<'_> {
+    fn next(&mut self, _: &Drive) -> Option<Command> {
+        self.left = self.left.checked_sub(1)?;
+        let place = self.rng.below(self.slots) * u64::from(BLOCK);
+        Some(Command::write(place, BLOCK))
+    }
+
+    fn done(&mut self, _: &Drive, done: &Done) {
+        self.longest = self.longest.max(done.done.0 - done.submitted.0);
+    }
+}
+
+/// Rates per host write in one window.
+#[derive(Clone, Copy)]
+struct Window {
+    rate: f64,
+    waf: f64,
+    map: f64,
+    misses: f64,
+}
+
+struct Bench<'a> {
+    devices: Devices,
+    rng: Rng,
+    slots: u64,
+    stop: &'a AtomicBool,
+}
+
+impl Bench<'_> {
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Durable writes a second of one writer, and how long each took.
+    fn durable(&mut self, method: &str, count: u64) -> (f64, Latencies, u64) {
+        let (mut all, mut longest) = (latencies(), 0);
+        self.devices.settle();
+        let start = self.devices.now();
+        for _ in 0..count {
+            let began = self.devices.now();
+            let place = self.rng.below(self.slots) * u64::from(BLOCK);
+            let mut serve = |command: &Command| {
+                self.devices.submit(0, command, 0);
+                self.devices.next(Nanos::MAX);
+            };
+            match method {
+                names::FUA => serve(&Command::write_fua(place, BLOCK)),
+                _ => {
+                    serve(&Command::write(place, BLOCK));
+                    serve(&Command::flush());
+                }
+            }
+            let ns = (self.devices.now() - began).0;
+            all.saturating_record(ns);
+            longest = longest.max(ns);
+        }
+        let took = (self.devices.now() - start).as_secs_f64();
+        (count as f64 / took.max(1e-9), all, longest)
+    }
+
+    /// Random writes of a point of the curve.
+    fn point(&mut self, count: u64, longest: &mut u64) -> Window {
+        let before = self.devices.drive(0).counters().clone();
+        let began = self.devices.now();
+        let mut source = Random {
+            rng: &mut self.rng,
+            slots: self.slots,
+            left: count,
+            longest: *longest,
+        };
+        self.devices.keep(DEPTH, Nanos::MAX, &mut source);
+        *longest = source.longest;
+        let took = (self.devices.now() - began).as_secs_f64();
+        let drive = self.devices.drive(0);
+        let per_write = |pick: fn(&DriveCounters) -> u64| {
+            (pick(drive.counters()) - pick(&before)) as f64 / count.max(1) as f64
+        };
+        let slot = drive.config().shape.slot_bytes;
+        Window {
+            rate: count as f64 / took.max(1e-9),
+            waf: drive.counters().waf_since(&before, slot).unwrap_or(0.0),
+            map: per_write(|c| c.slots_map),
+            misses: per_write(|c| c.map_misses),
+        }
+    }
+}
+
+/// Whether the last [`WINDOW`] windows agree, by each of three measures.
+fn steady_by(windows: &[Window]) -> [bool; 3] {
+    let Some(last) = windows.len().checked_sub(WINDOW) else {
+        return [false; 3];
+    };
+    let last = &windows[last..];
+    let all = |pick: fn(&Window) -> f64| last.iter().map(pick).collect::<Vec<f64>>();
+    let range = |values: &[f64]| {
+        let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(low, high), v| {
+            (low.min(*v), high.max(*v))
+        });
+        high - low
+    };
+    let (rates, wafs) = (all(|w| w.rate), all(|w| w.waf));
+    let attained = steady::steady_state(&rates).is_some_and(|state| state.attained);
+    // A program or a miss counts as the write that causes it: against all that a write costs.
+    let cost = stats::mean(&wafs).max(1.0);
+    let map = range(&all(|w| w.map)).max(range(&all(|w| w.misses)));
+    [
+        attained,
+        range(&wafs) <= WAF_RANGE_MAX * stats::mean(&wafs),
+        map <= MAP_RANGE_MAX * cost,
+    ]
+}
+
+fn mean_window(points: &[Window]) -> Window {
+    let mean = |pick: fn(&Window) -> f64| {
+        points.iter().map(pick).sum::<f64>() / points.len().max(1) as f64
+    };
+    // Points are of equal bytes: the rate over all of them is the harmonic mean.
+    let seconds: f64 = points.iter().map(|point| 1.0 / point.rate).sum();
+    Window {
+        rate: points.len() as f64 / seconds,
+        waf: mean(|w| w.waf),
+        map: mean(|w| w.map),
+        misses: mean(|w| w.misses),
+    }
+}
+
+/// Overwrites a drive, one made smaller to about `capacity` bytes unless it was `kept`, and shows
+/// `watch` the bytes overwritten and those needed.
+///
+/// # Errors
+/// When so small a drive cannot be made.
+pub fn overwrite(
+    drive: &Drive,
+    kept: bool,
+    capacity: u64,
+    seed: u64,
+    watch: &mut dyn FnMut(u64, u64),
+    stop: &AtomicBool,
+) -> Result<Overwrite, LabError> {
+    let whole = drive.config().user_bytes;
+    let (devices, said) = match kept {
+        true => (
+            Devices::one(drive.clone()),
+            "the drive as it was kept".into(),
+        ),
+        false => {
+            let small = scaled(drive.config(), capacity)?;
+            (Devices::one(new_drive(&small.config)?), small.said)
+        }
+    };
+    let user = devices.drive(0).config().user_bytes;
+    let mut bench = Bench {
+        devices,
+        rng: Rng::named(seed, "overwrite"),
+        slots: user / u64::from(BLOCK),
+        stop,
+    };
+    let share = if kept { KEPT_SHARE } else { 1 };
+    let count = bench.slots / 2 / POINTS / share;
+    let as_whole = |bytes: u64| (u128::from(bytes) * u128::from(whole) / u128::from(user)) as u64;
+    let before = bench.devices.drive(0).counters().host_bytes_written;
+    let mut found = Overwrite {
+        scaled: said,
+        capacity: whole,
+        written: as_whole(before),
+        needed: CAPACITIES * whole,
+        point_bytes: as_whole(count * u64::from(BLOCK)),
+        ..Overwrite::default()
+    };
+    for method in [names::FUA, names::WRITE_FLUSH] {
+        let (before, _, _) = bench.durable(method, DURABLE_BEFORE.min(bench.slots / 8));
+        found.durable.push(DurableRun {
+            method: method.to_owned(),
+            before,
+            ..DurableRun::default()
+        });
+    }
+    let most = 2 * CAPACITIES_MAX;
+    let mut windows: Vec<Window> = Vec::new();
+    while (windows.len() as u64) < most && !found.is_sustained() && !bench.stopped() {
+        let points: Vec<Window> = (0..POINTS)
+            .map(|_| bench.point(count, &mut found.longest_ns))
+            .collect();
+        found.rates.extend(points.iter().map(|point| point.rate));
+        found.written += POINTS * found.point_bytes;
+        windows.push(mean_window(&points));
+        [found.rate_steady, found.waf_steady, found.map_steady] = steady_by(&windows);
+        watch(found.written, found.needed);
+    }
+    let last = mean_window(&windows[windows.len().saturating_sub(WINDOW)..]);
+    (found.sustained, found.waf) = (last.rate, last.waf);
+    if !bench.stopped() {
+        durable_after(&mut bench, &mut found);
+    }
+    Ok(found)
+}
+
+fn durable_after(bench: &mut Bench<'_>, found: &mut Overwrite) {
+    for run in &mut found.durable {
+        let (after, times, longest) = bench.durable(&run.method, DURABLE_AFTER);
+        let at = |q| times.value_at_quantile(q).min(longest);
+        (run.after, run.count, run.max_ns) = (after, DURABLE_AFTER, longest);
+        (run.p50_ns, run.p99_ns) = (at(0.5), at(0.99));
+        (run.p999_ns, run.p9999_ns) = (at(0.999), at(0.9999));
+    }
+}

@@ -1,0 +1,322 @@
+//! What the evidence says once a drive has been overwritten: rates, falls and tails that last.
+//!
+//! A sustained figure takes random overwrites of [`CAPACITIES`] times the user capacity, and a
+//! drive that no longer moves. A model is always overwritten ([`Overwrite`]). A real drive is
+//! written for as long as the profile lasts: until that is enough, what was seen is a
+//! [`Reading::Partial`], with the share that was covered and the time that the rest takes.
+
+use super::overwrite::{CAPACITIES, DurableRun, Overwrite};
+use super::reading::{Reading, not_measured, number, unknown};
+use super::roles::DurableMethod;
+use super::{Evidence, Grade, Probe, Sustained, names, show};
+use ssdlab_bench::device::TargetKind;
+use ssdlab_ssd::{Bytes, Op};
+
+/// Seconds counted, ramp left out.
+pub(super) fn length_s(run: &Sustained) -> f64 {
+    let counted = run.seconds.iter().filter(|s| s.t_s >= 0);
+    counted.map(|s| s.length_s).sum()
+}
+
+/// How far a real drive was overwritten at random.
+struct Covered {
+    complete: bool,
+    said: String,
+}
+
+/// Random overwrites, in the order in which they are made.
+const OVERWRITES: [&str; 3] = [names::RANDOM_WRITE, names::SNIA_ROUNDS, names::WHOLE_DRIVE];
+
+fn bytes_written(run: &Sustained) -> u64 {
+    run.seconds
+        .iter()
+        .map(|s| s.ops[Op::Write as usize].bytes)
+        .sum()
+}
+
+fn covered(e: &Evidence) -> Covered {
+    let runs = || OVERWRITES.iter().filter_map(|name| e.run(name));
+    let written: u64 = runs().map(bytes_written).sum();
+    if e.facts.kind == TargetKind::File {
+        return Covered {
+            complete: false,
+            said: format!(
+                "{} were overwritten at random in a file of {}; a sustained figure takes {CAPACITIES} \
+                 times the capacity of the drive underneath, which a file does not show.",
+                Bytes(written),
+                Bytes(e.region_bytes)
+            ),
+        };
+    }
+    let needed = CAPACITIES.saturating_mul(e.facts.capacity);
+    let whole = e.region_bytes as f64 >= 0.95 * e.facts.capacity as f64;
+    let last = runs().last();
+    let steady = last.and_then(|run| run.steady.as_ref());
+    let steady = steady.is_some_and(|s| s.attained && s.left_for.is_none());
+    let rest = needed.saturating_sub(written) as f64;
+    let rate = last.map_or(0.0, |run| run.iops_end * 4096.0);
+    let takes = match rate > 0.0 {
+        true => format!("; the rest takes {}", show::hours(rest / rate)),
+        false => String::new(),
+    };
+    let share = 100.0 * written as f64 / needed.max(1) as f64;
+    Covered {
+        complete: e.facts.kind == TargetKind::BlockDevice && whole && steady && rest == 0.0,
+        said: format!(
+            "{} of the {} needed ({CAPACITIES} times the capacity) were overwritten at random, \
+             {share:.1} %{takes}.",
+            Bytes(written),
+            Bytes(needed)
+        ),
+    }
+}
+
+/// A number of a real drive: it counts when enough was written.
+fn of_real(e: &Evidence, value: f64, why: String) -> Reading {
+    let covered = covered(e);
+    match covered.complete {
+        true => number(value, why),
+        false => Reading::Partial {
+            value,
+            why: format!("{why} {}", covered.said),
+        },
+    }
+}
+
+/// A number of a model: it counts when nothing moves any more.
+fn of_model(o: &Overwrite, value: f64, why: String) -> Reading {
+    let why = format!("{why} {}.", o.covered());
+    match o.is_sustained() {
+        true => number(value, why),
+        false => Reading::Partial { value, why },
+    }
+}
+
+/// Durable writes of a model that was overwritten.
+pub(super) fn durable_run(method: DurableMethod, e: &Evidence) -> Option<&DurableRun> {
+    let run = e.overwrite.as_ref()?.durable(method.probe());
+    run.filter(|run| run.count > 0)
+}
+
+fn probe(method: DurableMethod, e: &Evidence) -> Option<&Probe> {
+    e.probe(method.probe(), 1).filter(|p| p.count > 0)
+}
+
+/// Durable 4 KiB writes a second, one writer, in the end.
+pub(super) fn durable_iops(method: DurableMethod, e: &Evidence) -> Reading {
+    if let (Some(o), Some(run)) = (&e.overwrite, durable_run(method, e)) {
+        let why = format!(
+            "One writer completes {} durable 4 KiB writes a second ({}) once the drive is \
+             overwritten, WAF {:.1}.",
+            show::rate(run.after),
+            method.says(),
+            o.waf
+        );
+        return of_model(o, run.after, why);
+    }
+    let Some(run) = e.run(names::DURABLE_WRITE).filter(|r| length_s(r) > 0.0) else {
+        return not_measured("A run of durable writes");
+    };
+    let why = format!(
+        "One writer completed {} durable 4 KiB writes a second in the last fifth of {:.0} s.",
+        show::rate(run.iops_end),
+        length_s(run)
+    );
+    of_real(e, run.iops_end, why)
+}
+
+/// 4 KiB random writes a second, 32 outstanding, in the end.
+pub(super) fn write_iops(e: &Evidence) -> Reading {
+    if let Some(o) = e.overwrite.as_ref().filter(|o| !o.rates.is_empty()) {
+        let why = format!(
+            "{} random 4 KiB writes a second, 32 outstanding, WAF {:.1}.",
+            show::rate(o.sustained),
+            o.waf
+        );
+        return of_model(o, o.sustained, why);
+    }
+    let Some(run) = e.run(names::RANDOM_WRITE).filter(|r| length_s(r) > 0.0) else {
+        return not_measured("A sustained random write");
+    };
+    let why = format!(
+        "{}: {} a second in the last fifth of {:.0} s.",
+        run.title,
+        show::rate(run.iops_end),
+        length_s(run)
+    );
+    of_real(e, run.iops_end, why)
+}
+
+fn percent_lost(before: f64, after: f64) -> f64 {
+    match before > 0.0 {
+        true => (100.0 * (before - after) / before).max(0.0),
+        false => 0.0,
+    }
+}
+
+/// How much of one writer's durable rate is lost, per cent.
+pub(super) fn durable_fall(method: DurableMethod, e: &Evidence) -> Reading {
+    let (Some(o), Some(run)) = (&e.overwrite, durable_run(method, e)) else {
+        return deepest_cliff(e);
+    };
+    let why = format!(
+        "One writer's durable writes: {} a second at first, {} after overwrites.",
+        show::rate(run.before),
+        show::rate(run.after)
+    );
+    of_model(o, percent_lost(run.before, run.after), why)
+}
+
+/// How much of the random write rate is lost, per cent.
+pub(super) fn write_cliff_depth(e: &Evidence) -> Reading {
+    let Some(o) = e.overwrite.as_ref().filter(|o| !o.rates.is_empty()) else {
+        return deepest_cliff(e);
+    };
+    let most = o.rates.iter().copied().fold(0.0, f64::max);
+    let why = format!(
+        "Random writes: {} a second at best, {} in the end.",
+        show::rate(most),
+        show::rate(o.sustained)
+    );
+    of_model(o, percent_lost(most, o.sustained), why)
+}
+
+fn deepest_cliff(e: &Evidence) -> Reading {
+    let deepest = e
+        .sustained
+        .iter()
+        .filter_map(|r| Some((r, r.cliff.as_ref()?)))
+        .map(|(r, cliff)| (r, cliff, percent_lost(cliff.before, cliff.after)))
+        .max_by(|a, b| a.2.total_cmp(&b.2));
+    if let Some((run, cliff, depth)) = deepest {
+        let why = format!(
+            "{}: from {} to {} a second after {:.0} s.",
+            run.title,
+            show::rate(cliff.before),
+            show::rate(cliff.after),
+            cliff.at_s
+        );
+        return of_real(e, depth, why);
+    }
+    match e.run(names::RANDOM_WRITE).map(length_s) {
+        None => not_measured("A sustained random write"),
+        Some(s) => of_real(
+            e,
+            0.0,
+            format!("No lasting drop within {s:.0} s of random writes."),
+        ),
+    }
+}
+
+/// A quantile of durable writes: its name, the writes it takes, and where it is.
+#[derive(Clone, Copy)]
+pub(super) struct Tail {
+    count_min: u64,
+    of_run: fn(&DurableRun) -> u64,
+    of_probe: fn(&Probe) -> u64,
+}
+
+pub(super) const P999: Tail = Tail {
+    count_min: 10_000,
+    of_run: |run| run.p999_ns,
+    of_probe: |p| p.p999_ns,
+};
+pub(super) const P9999: Tail = Tail {
+    count_min: 100_000,
+    of_run: |run| run.p9999_ns,
+    of_probe: |p| p.p9999_ns,
+};
+
+pub(super) fn tail_why(method: DurableMethod, run: &DurableRun) -> String {
+    format!(
+        "Latency of {} durable 4 KiB writes ({}) after overwrites: p50 {}, p99 {}, p99.9 {}, \
+         p99.99 {}, longest {}.",
+        show::rate(run.count as f64),
+        method.says(),
+        show::time(run.p50_ns),
+        show::time(run.p99_ns),
+        show::time(run.p999_ns),
+        show::time(run.p9999_ns),
+        show::time(run.max_ns)
+    )
+}
+
+/// A far quantile of one writer's durable writes, ms.
+pub(super) fn tail(method: DurableMethod, e: &Evidence, tail: Tail) -> Reading {
+    if let (Some(o), Some(run)) = (&e.overwrite, durable_run(method, e)) {
+        let ms = (tail.of_run)(run) as f64 / 1e6;
+        return of_model(o, ms, tail_why(method, run));
+    }
+    let Some(p) = probe(method, e) else {
+        return not_measured("A durable write");
+    };
+    if p.count < tail.count_min {
+        return unknown(format!(
+            "Only {} durable writes were measured; {} are needed.",
+            p.count, tail.count_min
+        ));
+    }
+    let why = format!("Of {} durable writes ({}).", p.count, method.says());
+    of_real(e, (tail.of_probe)(p) as f64 / 1e6, why)
+}
+
+/// The longest durable write, ms.
+pub(super) fn longest_stall(method: DurableMethod, e: &Evidence) -> Reading {
+    if let (Some(o), Some(run)) = (&e.overwrite, durable_run(method, e)) {
+        return of_model(o, run.max_ns as f64 / 1e6, tail_why(method, run));
+    }
+    let of_method = |p: &&Probe| p.method == method.probe() && p.count > 0;
+    let Some(p) = e.probes.iter().filter(of_method).max_by_key(|p| p.max_ns) else {
+        return not_measured("A durable write");
+    };
+    let why = format!(
+        "The longest durable write took {}, with {} writers.",
+        show::time(p.max_ns),
+        p.writers
+    );
+    of_real(e, p.max_ns as f64 / 1e6, why)
+}
+
+/// Steady state by SNIA's rule.
+pub(super) fn steady_state(e: &Evidence) -> Reading {
+    if let Some(o) = e.overwrite.as_ref().filter(|o| !o.rates.is_empty()) {
+        return Reading::Fact {
+            holds: o.is_sustained(),
+            grade: Grade::Behavioural,
+            why: format!("{}.", o.covered()),
+        };
+    }
+    let names = [names::SNIA_ROUNDS, names::WHOLE_DRIVE, names::RANDOM_WRITE];
+    let found = names
+        .iter()
+        .find_map(|name| e.run(name).and_then(|r| Some((r, r.steady.as_ref()?))));
+    let Some((run, steady)) = found else {
+        return unknown("Too short a run for five rounds.".into());
+    };
+    let left = steady.left_for.map_or(String::new(), |last| {
+        let (at, last) = (show::rate(steady.average), show::rate(last));
+        format!(" It was left again: {at} then, {last} in the end.")
+    });
+    let why = format!(
+        "{}: range {:.0} % and excursion {:.0} % of the average over five rounds (limits 20 % \
+         and 10 %).{left}",
+        run.title,
+        100.0 * steady.range_share,
+        100.0 * steady.excursion_share
+    );
+    let holds = steady.attained && steady.left_for.is_none();
+    match (holds, covered(e)) {
+        (
+            true,
+            Covered {
+                complete: false,
+                said,
+            },
+        ) => unknown(format!("{why} {said}")),
+        _ => Reading::Fact {
+            holds,
+            grade: Grade::Behavioural,
+            why,
+        },
+    }
+}
