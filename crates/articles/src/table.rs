@@ -117,10 +117,7 @@ pub fn csv(found: &Reproduction) -> String {
             figure.kind.name().to_owned(),
             figure.rule.map_or(String::new(), |rule| rule.text()),
             row.verdict.name().to_lowercase(),
-            figure
-                .null
-                .as_ref()
-                .map_or(String::new(), |null| null.model.clone()),
+            null_model.cloned().unwrap_or_default(),
             number(row.null_value),
             row.is_test().to_string(),
             figure.experiments().join(" "),

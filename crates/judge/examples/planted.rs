@@ -4,8 +4,8 @@
 //!     cargo run --release -p ssdlab-judge --example planted -- FIRST_SEED COUNT
 
 use ssdlab_base::{LabError, parallel};
-use ssdlab_judge::ablate::diagnose_faults;
 use ssdlab_judge::ablate::planted::{FAULTS, planted};
+use ssdlab_judge::ablate::{Load, diagnose_faults};
 use ssdlab_ssd::rng::Rng;
 
 /// What was named where another answer was right.
@@ -16,7 +16,7 @@ fn judged(seed: u64, faults: &[usize]) -> Result<Option<Option<Wrong>>, LabError
     let Some(drive) = planted(seed, faults)? else {
         return Ok(None);
     };
-    let found = diagnose_faults(&drive, 1)?;
+    let found = diagnose_faults(&drive, &Load::ALL, 1)?;
     let named: Vec<_> = found.iter().map(|fault| fault.cause).collect();
     let first = |count: usize| &named[..named.len().min(count)];
     let right = match faults {

@@ -1,13 +1,13 @@
 //! Causes of slowness, and what a drive is without each of them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use ssdlab_ssd::config::{MappingKind, UNITY};
 use ssdlab_ssd::drive::Relief;
 use ssdlab_ssd::nand::{NandRelief, Purpose};
 use ssdlab_ssd::{DriveConfig, Nanos};
 
 /// Why a drive may be slow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The write buffer is volatile, and durable writes wait for the media.

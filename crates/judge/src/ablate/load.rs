@@ -1,13 +1,13 @@
 //! The loads under which a drive is taken apart, and their figure: time per command.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use ssdlab_bench::engine::devices::{Devices, Done, Source};
 use ssdlab_ssd::drive::Relief;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, Nanos, Op};
 
 /// A load and its figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Load {
     /// 4 KiB random FUA writes, one outstanding.

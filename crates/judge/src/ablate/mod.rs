@@ -22,7 +22,7 @@ pub use load::Load;
 pub use show::text;
 pub use state::steady;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_base::parallel;
 use ssdlab_ssd::{Drive, DriveConfig};
@@ -44,7 +44,7 @@ pub struct Diagnosis {
 }
 
 /// A cause that slows a load down.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
     /// The cause.
     pub cause: Cause,
@@ -62,27 +62,32 @@ pub struct Fault {
 /// # Errors
 /// None of its own; those of the threads.
 pub fn diagnose(drive: &Drive, seed: u64) -> Result<Diagnosis, LabError> {
-    let healthy = taken_apart(drive, seed, &Levels::healthy(drive.config()))?;
+    let healthy = taken_apart(drive, &Load::ALL, seed, &Levels::healthy(drive.config()))?;
     Ok(Diagnosis {
         drive: drive.config().name.clone(),
         faults: faults(&healthy, drive.config()),
-        free: taken_apart(drive, seed, &Levels::free())?,
+        free: taken_apart(drive, &Load::ALL, seed, &Levels::free())?,
         healthy,
     })
 }
 
-/// The faults alone.
+/// The faults under some loads alone.
 ///
 /// # Errors
 /// As [`diagnose`].
-pub fn diagnose_faults(drive: &Drive, seed: u64) -> Result<Vec<Fault>, LabError> {
-    let healthy = taken_apart(drive, seed, &Levels::healthy(drive.config()))?;
+pub fn diagnose_faults(drive: &Drive, loads: &[Load], seed: u64) -> Result<Vec<Fault>, LabError> {
+    let healthy = taken_apart(drive, loads, seed, &Levels::healthy(drive.config()))?;
     Ok(faults(&healthy, drive.config()))
 }
 
-fn taken_apart(drive: &Drive, seed: u64, to: &Levels) -> Result<Vec<Decomposition>, LabError> {
+fn taken_apart(
+    drive: &Drive,
+    loads: &[Load],
+    seed: u64,
+    to: &Levels,
+) -> Result<Vec<Decomposition>, LabError> {
     let one = |load: &Load| Ok(decompose(drive, *load, to, seed));
-    parallel::all(&Load::ALL, parallel::cores(), one)
+    parallel::all(loads, parallel::cores(), one)
 }
 
 /// The faults that decompositions against a healthy drive show, worst first.

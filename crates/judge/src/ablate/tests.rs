@@ -36,10 +36,10 @@ fn a_planted_fault_is_named_first_and_a_healthy_drive_is_not_accused() {
     for index in [0, 4, 6] {
         let (name, cause) = FAULTS[index];
         let drive = planted(7, &[index]).unwrap().expect(name);
-        let found = diagnose_faults(&drive, 1).unwrap();
+        let found = diagnose_faults(&drive, &Load::ALL, 1).unwrap();
         assert_eq!(found[0].cause, cause, "{name}: {found:?}");
     }
     let sound = planted(7, &[]).unwrap().expect("a healthy drive");
-    let found = diagnose_faults(&sound, 1).unwrap();
+    let found = diagnose_faults(&sound, &Load::ALL, 1).unwrap();
     assert!(found.is_empty(), "{found:?}");
 }
