@@ -96,6 +96,10 @@ impl Load {
     }
 }
 
+/// Unit programs and reads after which a measurement ends early: a drive that does so much for each
+/// command shows it in few.
+const WORK_MAX: u64 = 100_000;
+
 /// What was measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
@@ -109,14 +113,21 @@ struct Commands {
     load: Load,
     given: u64,
     count: u64,
+    /// Work of the drive at which no further command is given.
+    work_max: u64,
     rng: Rng,
     user: u64,
     reads: Vec<u64>,
 }
 
+fn work(drive: &Drive) -> u64 {
+    let counters = drive.counters();
+    counters.nand_programs + counters.nand_reads_host + counters.nand_reads_internal
+}
+
 impl Source for Commands {
-    fn next(&mut self, _: &Drive) -> Option<Command> {
-        (self.given < self.count).then(|| {
+    fn next(&mut self, drive: &Drive) -> Option<Command> {
+        (self.given < self.count && work(drive) < self.work_max).then(|| {
             self.given += 1;
             self.load.command(self.given, &mut self.rng, self.user)
         })
@@ -137,6 +148,7 @@ pub fn measure(drive: &Drive, load: Load, reliefs: &[Relief], seed: u64) -> Meas
         load,
         given: 0,
         count: load.count() / 2,
+        work_max: work(&drive) + WORK_MAX / 2,
         rng: Rng::named(seed, load.name()),
         user: drive.config().user_bytes / u64::from(SEQUENTIAL) * u64::from(SEQUENTIAL),
         reads: Vec::new(),
@@ -145,9 +157,12 @@ pub fn measure(drive: &Drive, load: Load, reliefs: &[Relief], seed: u64) -> Meas
     host.keep(load.depth(), Nanos::MAX, &mut commands);
     commands.reads.clear();
     let (began, before) = (host.now(), host.drive(0).counters().clone());
-    commands.count += load.count();
+    let warm = commands.given;
+    commands.count = warm + load.count();
+    commands.work_max = work(host.drive(0)) + WORK_MAX;
     host.keep(load.depth(), Nanos::MAX, &mut commands);
-    let per_command = (host.now() - began).0 as f64 / load.count() as f64;
+    let given = (commands.given - warm).max(1);
+    let per_command = (host.now() - began).0 as f64 / given as f64;
     let after = host.drive(0).counters();
     let written = after.slots_host - before.slots_host;
     let moved = after.slots_relocated - before.slots_relocated;
