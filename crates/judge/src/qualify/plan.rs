@@ -115,8 +115,8 @@ impl QualifyPlan {
     }
 }
 
-/// Names of the drives of the catalogue to put beside a target: `families` is one validated drive of
-/// each family, `all` is every drive, anything else the drives so named.
+/// Names of the drives of the catalogue to put beside a target: `families` is one validated drive
+/// of each family, `all` is every drive, anything else the drives so named.
 ///
 /// # Errors
 /// When no drive has a name that is given.

@@ -56,7 +56,7 @@ pub fn validate(
     let mut bench = Bench {
         new: Devices::one(new_drive(&small.config)?),
         user: small.config.user_bytes / u64::from(SEQUENTIAL) * u64::from(SEQUENTIAL),
-        depth: depth.map_or(DEPTH, |depth| depth.value),
+        depth: depth.map_or(DEPTH, |depth| depth.value.max(1)),
         span: span.map(|span| (span / u64::from(RANDOM)).max(u64::from(DEPTH))),
         compress_pct: sheet.compress_pct.as_ref().map_or(0, |pct| pct.value as u8),
         rng: Rng::named(seed, "validate"),

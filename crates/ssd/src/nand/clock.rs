@@ -13,8 +13,8 @@
 //! delayed; [`Gear::end_of`] returns its present value. An operation on another die that a program
 //! waits for is never delayed: reads and firm programs are not.
 //!
-//! Where the dies that program at once are limited, a program takes the turn that is free first, and
-//! its die waits for it before loading; with cache operations, loaded.
+//! Where the dies that program at once are limited, a program takes the turn that is free first,
+//! and its die waits for it before loading; with cache operations, loaded.
 //!
 //! Left out: a program that is overtaken keeps its turn on the channel (its data waits in the
 //! die's register), and its turn ends when it would have ended; erases and reads need no turn.
