@@ -57,7 +57,8 @@ fn listed(command: &Command) -> String {
 /// `command` with its subcommands in groups.
 pub fn grouped(command: Command) -> Command {
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}\
+         Options:\n{{options}}{{after-help}}",
         listed(&command)
     );
     command.help_template(template)

@@ -23,6 +23,7 @@ fn text_reports_are_as_agreed() {
     let (q, runs) = (sample::qualification(), sample::runs());
     let phases = [sample::phases(), sample::phases()];
     for (name, text) in [
+        ("answer", qualify::terminal::answer(&q, 80)),
         ("verdict", qualify::terminal::verdict_summary(&q)),
         ("drives", qualify::terminal::comparison_table(&q)),
         ("run", terminal::run_summary(&runs[0])),
@@ -31,6 +32,24 @@ fn text_reports_are_as_agreed() {
         ("runs-phases", terminal::run_comparison(&phases)),
     ] {
         insta::assert_snapshot!(name, text);
+    }
+}
+
+/// The answer stood on line 879.
+#[test]
+fn the_answer_fits_one_screen_at_any_width() {
+    for (q, _) in [(sample::qualification(), ()), (hostile().0, ())] {
+        for width in [40, 80, 160] {
+            let text = qualify::terminal::answer(&q, width);
+            let lines = text.lines().count();
+            assert!(
+                lines <= qualify::terminal::ANSWER_LINES_MAX,
+                "{lines}: {text}"
+            );
+            let word = ["PASS", "FAIL", "UNKNOWN"];
+            let first = text.lines().next().unwrap_or_default();
+            assert!(word.iter().any(|word| first.contains(word)), "{first}");
+        }
     }
 }
 

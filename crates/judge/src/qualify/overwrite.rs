@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Capacities to be overwritten before anything counts as sustained.
 pub const CAPACITIES: u64 = 3;
 /// Capacities after which a drive that still moves is given up.
-const CAPACITIES_MAX: u64 = 12;
+const CAPACITIES_MAX: u64 = 6;
 /// Windows of half a capacity that must agree, and points of the curve in each.
 const WINDOW: usize = 5;
 const POINTS: u64 = 4;
@@ -144,10 +144,15 @@ struct Random<'a> {
     slots: u64,
     left: u64,
     longest: u64,
+    stop: &'a AtomicBool,
 }
 
 impl Source for Random<'_> {
     fn next(&mut self, _: &Drive) -> Option<Command> {
+        let looks = self.left.is_multiple_of(4096);
+        if looks && self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
         self.left = self.left.checked_sub(1)?;
         let place = self.rng.below(self.slots) * u64::from(BLOCK);
         Some(Command::write(place, BLOCK))
@@ -215,6 +220,7 @@ impl Bench<'_> {
             slots: self.slots,
             left: count,
             longest: *longest,
+            stop: self.stop,
         };
         self.devices.keep(DEPTH, Nanos::MAX, &mut source);
         *longest = source.longest;

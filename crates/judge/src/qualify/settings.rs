@@ -60,7 +60,7 @@ pub struct Settings {
 
 /// Small enough for seconds, large enough that the superblocks of a striped drive keep some word
 /// lines.
-const OVERWRITE_BYTES: u64 = 4 << 30;
+const OVERWRITE_BYTES: u64 = 2 << 30;
 
 /// What a modelled drive is filled with before a region of it is measured: the load file of
 /// article s2d. A new drive serves the first GiB from its fast cache, which a drive in use does

@@ -50,7 +50,7 @@ fn covered(e: &Evidence) -> Covered {
     }
     let needed = CAPACITIES.saturating_mul(e.facts.capacity);
     let whole = e.region_bytes as f64 >= 0.95 * e.facts.capacity as f64;
-    let last = runs().last();
+    let last = runs().next_back();
     let steady = last.and_then(|run| run.steady.as_ref());
     let steady = steady.is_some_and(|s| s.attained && s.left_for.is_none());
     let rest = needed.saturating_sub(written) as f64;

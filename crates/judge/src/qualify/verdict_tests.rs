@@ -309,7 +309,8 @@ fn health_decides() {
         verdict("slog", &e)
     };
     assert_eq!(of(well.clone()).outcome, Outcome::Pass);
-    let sick: [(fn(&mut DriveHealth), &str); 5] = [
+    type Harm = fn(&mut DriveHealth);
+    let sick: [(Harm, &str); 5] = [
         (
             |h| h.used_percent.as_mut().expect("some").value = 100.0,
             "worn out",
