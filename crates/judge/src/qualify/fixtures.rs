@@ -130,6 +130,7 @@ pub fn overwritten(p50_us: f64, before: f64, after: f64) -> Overwrite {
         waf_steady: true,
         map_steady: true,
         durable: vec![run(names::FUA), run(names::WRITE_FLUSH)],
+        faults: None,
     }
 }
 

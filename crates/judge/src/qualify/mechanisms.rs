@@ -6,6 +6,7 @@
 
 use super::readings::{flush_ends, is_implausible, known_protection};
 use super::{Evidence, Mechanism, Probe, names, show};
+use crate::ablate::{Cause, Fault};
 use ssdlab_bench::device::TargetKind;
 use ssdlab_ssd::Bytes;
 
@@ -31,9 +32,42 @@ pub const MECHANISMS: [(&str, Test); 12] = [
     ("drive_reports_trouble", drive_reports_trouble),
 ];
 
-/// Everything the evidence shows; empty when it shows nothing.
+/// Symptoms that may have several causes; an experiment on the model knows better.
+const GUESSES: [&str; 4] = [
+    "volatile_buffer_forced_to_media",
+    "group_commit_absent",
+    "slow_drain",
+    "read_behind_programs",
+];
+
+/// Everything the evidence shows; empty when it shows nothing. Of a model that was taken apart, the
+/// faults found come first and replace what symptoms suggest.
 pub fn explain(e: &Evidence) -> Vec<Mechanism> {
-    MECHANISMS.iter().filter_map(|(_, test)| test(e)).collect()
+    let faults = e.overwrite.as_ref().and_then(|run| run.faults.as_ref());
+    let mut all: Vec<Mechanism> = faults.into_iter().flatten().map(|f| shown(f, e)).collect();
+    let known = |id: &str| faults.is_some() && GUESSES.contains(&id);
+    let symptoms = MECHANISMS.iter().filter(|(id, _)| !known(id));
+    all.extend(symptoms.filter_map(|(_, test)| test(e)));
+    all
+}
+
+/// A fault as a mechanism; with the measured times where they say more.
+fn shown(fault: &Fault, e: &Evidence) -> Mechanism {
+    if fault.cause == Cause::VolatileBuffer
+        && let Some(measured) = volatile_buffer_forced_to_media(e)
+    {
+        return measured;
+    }
+    Mechanism {
+        id: fault.cause.name().replace(' ', "_"),
+        title: show::sentence_case(fault.cause.name()),
+        sentence: format!(
+            "{}. With that of a healthy drive, on a fork of the model, {} are {:.1} times as fast.",
+            show::sentence_case(&fault.sentence),
+            fault.load.name(),
+            fault.factor
+        ),
+    }
 }
 
 /// A NAND program takes about this long at least (SLC; MLC and TLC more): C. George (2011).

@@ -8,6 +8,7 @@
 //! that was kept (`age`, `simulate --save`) is taken as it is, and what it wrote before counts.
 
 use super::names;
+use crate::ablate::{Fault, Load, diagnose_faults};
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::{Latencies, latencies};
@@ -35,6 +36,9 @@ const DEPTH: u32 = 32;
 const BLOCK: u32 = 4096;
 const KEPT_SHARE: u64 = 16;
 /// Durable writes measured before and after: ten beyond the 99.99th percentile.
+/// Largest drive that is taken apart, bytes of memory, and the loads.
+const FORK_MAX: u64 = 64 << 20;
+const LOADS: [Load; 3] = [Load::DurableWrite, Load::RandomWrite, Load::ReadTail];
 const DURABLE_BEFORE: u64 = 20_000;
 const DURABLE_AFTER: u64 = 100_000;
 
@@ -90,6 +94,9 @@ pub struct Overwrite {
     pub map_steady: bool,
     /// Durable writes before and after.
     pub durable: Vec<DurableRun>,
+    /// What makes the drive slow in this state, by taking it apart ([`crate::ablate`]), worst first;
+    /// `None`: it was not.
+    pub faults: Option<Vec<Fault>>,
 }
 
 impl Overwrite {
@@ -345,8 +352,19 @@ pub fn overwrite(
     (found.sustained, found.waf) = (last.rate, last.waf);
     if !bench.stopped() {
         durable_after(&mut bench, &mut found);
+        found.faults = faults(bench.devices, seed)?;
     }
     Ok(found)
+}
+
+/// Takes the drive apart, unless its forks would be too large.
+fn faults(mut devices: Devices, seed: u64) -> Result<Option<Vec<Fault>>, LabError> {
+    devices.settle();
+    let drive = devices.into_drive();
+    match drive.config().memory_bytes() <= FORK_MAX && drive.ended().is_none() {
+        true => diagnose_faults(&drive, &LOADS, seed).map(Some),
+        false => Ok(None),
+    }
 }
 
 fn durable_after(bench: &mut Bench<'_>, found: &mut Overwrite) {
