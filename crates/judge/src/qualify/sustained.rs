@@ -41,8 +41,9 @@ fn covered(e: &Evidence) -> Covered {
         return Covered {
             complete: false,
             said: format!(
-                "{} were overwritten at random in a file of {}; a sustained figure takes {CAPACITIES} \
-                 times the capacity of the drive underneath, which a file does not show.",
+                "{} were overwritten at random in a file of {}; a sustained figure takes \
+                 {CAPACITIES} times the capacity of the drive underneath, which a file does not \
+                 show.",
                 Bytes(written),
                 Bytes(e.region_bytes)
             ),
