@@ -115,15 +115,25 @@ pub(super) fn durable_iops(method: DurableMethod, e: &Evidence) -> Reading {
         );
         return of_model(o, run.after, why);
     }
-    let Some(run) = e.run(names::DURABLE_WRITE).filter(|r| length_s(r) > 0.0) else {
+    // The series of durable writes are written through; other methods have their probe.
+    let series = (method.probe() == names::FUA).then(|| e.run(names::DURABLE_WRITE));
+    if let Some(run) = series.flatten().filter(|r| length_s(r) > 0.0) {
+        let why = format!(
+            "One writer completed {} durable 4 KiB writes a second in the last fifth of {:.0} s.",
+            show::rate(run.iops_end),
+            length_s(run)
+        );
+        return of_real(e, run.iops_end, why);
+    }
+    let Some(probe) = probe(method, e) else {
         return not_measured("A run of durable writes");
     };
     let why = format!(
-        "One writer completed {} durable 4 KiB writes a second in the last fifth of {:.0} s.",
-        show::rate(run.iops_end),
-        length_s(run)
+        "One writer completed {} durable 4 KiB writes a second ({}).",
+        show::rate(probe.per_second),
+        method.says()
     );
-    of_real(e, run.iops_end, why)
+    of_real(e, probe.per_second, why)
 }
 
 /// 4 KiB random writes a second, 32 outstanding, in the end.
