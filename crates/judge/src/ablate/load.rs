@@ -98,7 +98,9 @@ impl Load {
 
 /// Unit programs and reads after which a measurement ends early: a drive that does so much for each
 /// command shows it in few.
-const WORK_MAX: u64 = 100_000;
+const WORK_MAX: u64 = 40_000;
+/// Fewest commands of a measurement: as many as were outstanding when it began must have ended.
+const COUNT_MIN: u64 = 40;
 
 /// What was measured.
 #[derive(Clone, Copy, Debug)]
@@ -113,6 +115,7 @@ struct Commands {
     load: Load,
     given: u64,
     count: u64,
+    count_min: u64,
     /// Work of the drive at which no further command is given.
     work_max: u64,
     rng: Rng,
@@ -127,7 +130,8 @@ fn work(drive: &Drive) -> u64 {
 
 impl Source for Commands {
     fn next(&mut self, drive: &Drive) -> Option<Command> {
-        (self.given < self.count && work(drive) < self.work_max).then(|| {
+        let enough = self.given >= self.count_min && work(drive) >= self.work_max;
+        (self.given < self.count && !enough).then(|| {
             self.given += 1;
             self.load.command(self.given, &mut self.rng, self.user)
         })
@@ -148,6 +152,7 @@ pub fn measure(drive: &Drive, load: Load, reliefs: &[Relief], seed: u64) -> Meas
         load,
         given: 0,
         count: load.count() / 2,
+        count_min: COUNT_MIN,
         work_max: work(&drive) + WORK_MAX / 2,
         rng: Rng::named(seed, load.name()),
         user: drive.config().user_bytes / u64::from(SEQUENTIAL) * u64::from(SEQUENTIAL),
@@ -158,6 +163,7 @@ pub fn measure(drive: &Drive, load: Load, reliefs: &[Relief], seed: u64) -> Meas
     commands.reads.clear();
     let (began, before) = (host.now(), host.drive(0).counters().clone());
     let warm = commands.given;
+    commands.count_min = warm + COUNT_MIN;
     commands.count = warm + load.count();
     commands.work_max = work(host.drive(0)) + WORK_MAX;
     host.keep(load.depth(), Nanos::MAX, &mut commands);

@@ -41,6 +41,12 @@ const FORK_MAX: u64 = 64 << 20;
 const LOADS: [Load; 3] = [Load::DurableWrite, Load::RandomWrite, Load::ReadTail];
 const DURABLE_BEFORE: u64 = 20_000;
 const DURABLE_AFTER: u64 = 100_000;
+/// Times its user capacity that a drive programs before it is given up: one whose map feeds on
+/// itself programs that much for each capacity of the host, and would never end.
+const PROGRAMS_MAX: u64 = 30;
+/// Slots programmed after which durable writes are enough, and the fewest of them.
+const DURABLE_PROGRAMS_MAX: u64 = 2_000_000;
+const DURABLE_LEAST: u64 = 100;
 
 /// One writer's durable writes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
@@ -151,13 +157,15 @@ struct Random<'a> {
     slots: u64,
     left: u64,
     longest: u64,
+    /// Slots programmed after which the drive is given up.
+    programs_max: u64,
     stop: &'a AtomicBool,
 }
 
 impl Source for Random<'_> {
-    fn next(&mut self, _: &Drive) -> Option<Command> {
-        let looks = self.left.is_multiple_of(4096);
-        if looks && self.stop.load(Ordering::Relaxed) {
+    fn next(&mut self, drive: &Drive) -> Option<Command> {
+        let over = drive.counters().slots_programmed() > self.programs_max;
+        if over || self.left.is_multiple_of(4096) && self.stop.load(Ordering::Relaxed) {
             return None;
         }
         self.left = self.left.checked_sub(1)?;
@@ -183,6 +191,7 @@ struct Bench<'a> {
     devices: Devices,
     rng: Rng,
     slots: u64,
+    programs_max: u64,
     stop: &'a AtomicBool,
 }
 
@@ -191,12 +200,24 @@ impl Bench<'_> {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// Whether the user stops it, or the drive has programmed more than it ever should.
+    fn is_over(&self) -> bool {
+        let programmed = self.devices.drive(0).counters().slots_programmed();
+        self.stopped() || programmed > self.programs_max
+    }
+
     /// Durable writes a second of one writer, and how long each took.
     fn durable(&mut self, method: &str, count: u64) -> (f64, Latencies, u64) {
         let (mut all, mut longest) = (latencies(), 0);
+        let programmed = |devices: &Devices| devices.drive(0).counters().slots_programmed();
         self.devices.settle();
+        let programs_max = programmed(&self.devices) + DURABLE_PROGRAMS_MAX;
         let start = self.devices.now();
-        for _ in 0..count {
+        for number in 0..count {
+            let enough = self.stopped() || programmed(&self.devices) > programs_max;
+            if enough && number >= DURABLE_LEAST {
+                break;
+            }
             let began = self.devices.now();
             let place = self.rng.below(self.slots) * u64::from(BLOCK);
             let mut serve = |command: &Command| {
@@ -215,7 +236,7 @@ impl Bench<'_> {
             longest = longest.max(ns);
         }
         let took = (self.devices.now() - start).as_secs_f64();
-        (count as f64 / took.max(1e-9), all, longest)
+        (all.len() as f64 / took.max(1e-9), all, longest)
     }
 
     /// Random writes of a point of the curve.
@@ -227,10 +248,12 @@ impl Bench<'_> {
             slots: self.slots,
             left: count,
             longest: *longest,
+            programs_max: self.programs_max,
             stop: self.stop,
         };
         self.devices.keep(DEPTH, Nanos::MAX, &mut source);
         *longest = source.longest;
+        let count = count - source.left;
         let took = (self.devices.now() - began).as_secs_f64();
         let drive = self.devices.drive(0);
         let per_write = |pick: fn(&DriveCounters) -> u64| {
@@ -310,10 +333,14 @@ pub fn overwrite(
         }
     };
     let user = devices.drive(0).config().user_bytes;
+    let drive = devices.drive(0);
+    let programmed = drive.counters().slots_programmed();
+    let programs_max = programmed + PROGRAMS_MAX * drive.config().user_slots();
     let mut bench = Bench {
         devices,
         rng: Rng::named(seed, "overwrite"),
         slots: user / u64::from(BLOCK),
+        programs_max,
         stop,
     };
     let share = if kept { KEPT_SHARE } else { 1 };
@@ -338,7 +365,7 @@ pub fn overwrite(
     }
     let most = 2 * CAPACITIES_MAX;
     let mut windows: Vec<Window> = Vec::new();
-    while (windows.len() as u64) < most && !found.is_sustained() && !bench.stopped() {
+    while (windows.len() as u64) < most && !found.is_sustained() && !bench.is_over() {
         let points: Vec<Window> = (0..POINTS)
             .map(|_| bench.point(count, &mut found.longest_ns))
             .collect();
@@ -371,7 +398,7 @@ fn durable_after(bench: &mut Bench<'_>, found: &mut Overwrite) {
     for run in &mut found.durable {
         let (after, times, longest) = bench.durable(&run.method, DURABLE_AFTER);
         let at = |q| times.value_at_quantile(q).min(longest);
-        (run.after, run.count, run.max_ns) = (after, DURABLE_AFTER, longest);
+        (run.after, run.count, run.max_ns) = (after, times.len(), longest);
         (run.p50_ns, run.p99_ns) = (at(0.5), at(0.99));
         (run.p999_ns, run.p9999_ns) = (at(0.999), at(0.9999));
     }
