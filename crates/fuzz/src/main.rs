@@ -102,7 +102,8 @@ mod stable {
         let name = target.name;
         let seed = args.seed;
         println!(
-            "{name}: {executions} executions from {corpus} inputs, seed {seed}; slowest {slowest:.1?}"
+            "{name}: {executions} executions from {corpus} inputs, seed {seed}; slowest \
+             {slowest:.1?}"
         );
         Ok(())
     }

@@ -96,8 +96,8 @@ impl Load {
     }
 }
 
-/// Unit programs and reads after which a measurement ends early: a drive that does so much for each
-/// command shows it in few.
+/// Unit programs and reads after which a measurement ends early: a drive that works that
+/// hard for each command shows it in few.
 const WORK_MAX: u64 = 40_000;
 /// Fewest commands of a measurement: as many as were outstanding when it began must have ended.
 const COUNT_MIN: u64 = 40;

@@ -100,7 +100,7 @@ pub struct Overwrite {
     pub map_steady: bool,
     /// Durable writes before and after.
     pub durable: Vec<DurableRun>,
-    /// What makes the drive slow in this state, by taking it apart ([`crate::ablate`]), worst first;
+    /// Causes of slowness in this state, found by taking it apart ([`crate::ablate`]), worst first;
     /// `None`: it was not.
     pub faults: Option<Vec<Fault>>,
 }

@@ -265,7 +265,7 @@ fn time_that_ended_a_run_can_condemn_a_drive_and_never_pass_it() {
         run.iops_end = 66.0;
     }
     assert_eq!(of("s2d-cache", &e).outcome, Outcome::Fail);
-    // A log flushes after its writes: what was written through does not decide.
+    // A log flushes after its writes: written-through ones do not decide.
     assert_eq!(of("slog", &e).outcome, Outcome::Unknown);
 }
 
