@@ -72,6 +72,12 @@ impl ModelledTarget {
         }
     }
 
+    /// The same, called by the name that it was opened by.
+    pub fn named(mut self, name: String) -> ModelledTarget {
+        self.facts.name = name;
+        self
+    }
+
     /// The error of a command that the drive refuses because it is at its end.
     fn refusal(&self, op: Op) -> Option<i32> {
         match self.drive.ended()? {

@@ -132,6 +132,7 @@ impl Opened {
             Name::Drive(drive) => match kept(drive)? {
                 Some((kept, about)) => {
                     let target = ModelledTarget::kept(kept, &about, options.size)?;
+                    let target = target.named(format!("drive:{drive}"));
                     Ok(Opened::Modelled(Box::new(target), about.rests_on))
                 }
                 None => {

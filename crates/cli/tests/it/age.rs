@@ -236,6 +236,10 @@ fn an_aged_drive_is_measured_like_any_other() {
     good(at, "run job.fio --target drive:worn --out bench --quiet");
     let run = fs::read_to_string(at.join("bench/run.json")).expect("a run");
     assert!(
+        run.contains("\"drive:worn\""),
+        "the name that opens it: {run}"
+    );
+    assert!(
         run.contains("aged by uniform"),
         "its history is there: {run}"
     );
