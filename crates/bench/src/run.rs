@@ -95,6 +95,12 @@ fn open(
 
 /// The target that the jobs of a plan name.
 fn target_of(plan: &Plan) -> Result<Name, LabError> {
+    if jobs(plan).any(|job| job.steps.several_files) {
+        return Err(LabError::refused(
+            "the workload uses several files, which lie on one target here",
+            "choose a drive or a device that holds them all with --target",
+        ));
+    }
     let mut names: Vec<&str> = jobs(plan).filter_map(|job| job.target.as_deref()).collect();
     names.sort_unstable();
     names.dedup();
