@@ -136,6 +136,8 @@ pub(super) enum Place {
         zoned: Zoned,
     },
     Runs(Box<Runs>),
+    /// Reads, writes and trims, each in its own way.
+    Kinds(Box<[Place; 3]>),
     Holes(Box<Holes>),
     Files(Box<Files>),
 }
@@ -182,6 +184,7 @@ impl Place {
             Place::Pareto { align, pareto } => pareto.slot(rng).min(last) * *align,
             Place::Zoned { align, zoned } => zoned.slot(rng).min(last) * *align,
             Place::Runs(runs) => runs.next(rng, op, size),
+            Place::Kinds(kinds) => kinds[op as usize].next(rng, op, size),
             Place::Holes(holes) => holes.next(op, size),
             Place::Files(files) => files.next(rng, op, size),
         }

@@ -149,6 +149,9 @@ pub struct Steps {
     /// Of a random order: a command at a random address, then this many that follow it
     /// (`rw=randread:8` has 7); they follow the last of their kind.
     pub followers: u32,
+    /// Of a random order: where reads, writes and trims may start, each with a pass of its own,
+    /// instead of the order's alignment for all (`bs=4k,64k`).
+    pub align: Option<[u64; 3]>,
     /// Bytes by which each copy's region starts further on than the one before
     /// (`offset_increment`, or a file of its own for each copy).
     pub copy: u64,

@@ -66,10 +66,10 @@ impl Stream {
         let region = region(job, copy, capacity)?;
         let file = file(job, region)?;
         check_blocks(job, file)?;
-        let align = match job.order {
-            Order::Random { align, .. } => align,
-            Order::Sequential { .. } => LOGICAL_BLOCK,
-        };
+        let align = job.steps.align.unwrap_or(match job.order {
+            Order::Random { align, .. } => [align; 3],
+            Order::Sequential { .. } => [LOGICAL_BLOCK; 3],
+        });
         let fork = |name: &str| Rng::named(job.seed, &format!("{name} of copy {copy}"));
         let mut place_rng = fork("place");
         let place = match job.steps.files {
@@ -92,7 +92,7 @@ impl Stream {
             size_rng: fork("size"),
             place_rng,
             mix: job.mix,
-            sizes: [0, 1, 2].map(|kind| sizes(&job.block_sizes[kind], align, file.len)),
+            sizes: [0, 1, 2].map(|kind| sizes(&job.block_sizes[kind], align[kind], file.len)),
             place,
             base: region.base,
             left: limit(job, region)?,
@@ -211,7 +211,10 @@ fn file(job: &JobSpec, region: Region) -> Result<Region, LabError> {
     let len = region.len / files;
     if files > 1 && !len.is_multiple_of(LOGICAL_BLOCK) {
         return Err(LabError::refused(
-            format!("job `{}`: files of {len} bytes are no multiple of 512", job.name),
+            format!(
+                "job `{}`: files of {len} bytes are no multiple of 512",
+                job.name
+            ),
             "give a filesize that is",
         ));
     }
@@ -302,7 +305,10 @@ fn limit(job: &JobSpec, region: Region) -> Result<u64, LabError> {
         // 16 EiB: decades at any speed a drive has.
         return Ok(u64::MAX);
     }
-    let percent = job.shares.io_limit.map(|percent| share(region.len, percent));
+    let percent = job
+        .shares
+        .io_limit
+        .map(|percent| share(region.len, percent));
     let least = [percent, job.io_limit].into_iter().flatten().min();
     let bytes = least.unwrap_or(region.len);
     let sizes = kinds(job.mix)
@@ -373,15 +379,22 @@ fn place(job: &JobSpec, copy: u32, region: Region, rng: &mut Rng) -> Result<Plac
             distribution,
             each_once,
         } => {
-            let align = *align;
-            if align == 0 || !align.is_multiple_of(LOGICAL_BLOCK) {
-                return Err(LabError::refused(
-                    format!("job `{}`: an alignment of {align} bytes", job.name),
-                    "random commands are aligned to a multiple of 512 bytes",
-                ));
-            }
-            let slots = (region.len - smallest) / align + 1;
-            random(&job.name, slots, align, distribution, *each_once, rng)
+            let mut of = |align: u64, smallest: u64| {
+                if align == 0 || !align.is_multiple_of(LOGICAL_BLOCK) {
+                    return Err(LabError::refused(
+                        format!("job `{}`: an alignment of {align} bytes", job.name),
+                        "random commands are aligned to a multiple of 512 bytes",
+                    ));
+                }
+                let slots = region.len.saturating_sub(smallest) / align + 1;
+                random(&job.name, slots, align, distribution, *each_once, rng)
+            };
+            let Some([read, write, trim]) = job.steps.align else {
+                return of(*align, smallest);
+            };
+            // An alignment of a kind's own is its smallest block.
+            let kinds = [of(read, read)?, of(write, write)?, of(trim, trim)?];
+            Ok(Place::Kinds(Box::new(kinds)))
         }
     }
 }

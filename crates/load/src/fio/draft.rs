@@ -53,6 +53,8 @@ pub(super) struct Draft {
     pub io_size: Option<Size>,
     /// The engine waits for each command.
     pub synchronous: bool,
+    /// A value is wrong; the error is reported.
+    pub crooked: bool,
     /// The engine is no block I/O; the error is reported.
     pub engine_refused: bool,
     /// The number after the colon of `rw`.
@@ -100,6 +102,7 @@ impl Default for Draft {
             offset: Size::Bytes(0),
             io_size: None,
             synchronous: false,
+            crooked: false,
             engine_refused: false,
             after_colon: 0,
             offset_step: 0,
@@ -234,10 +237,19 @@ impl Draft {
         let first = used.next().unwrap_or(4096);
         if used.any(|bytes| bytes != first) {
             let what = "number_ios with commands of several sizes";
-            return Err(refuse(section, what, "say how much to transfer with io_size="));
+            return Err(refuse(
+                section,
+                what,
+                "say how much to transfer with io_size=",
+            ));
         }
-        let counted = commands.saturating_mul(self.loops).saturating_mul(first.into());
-        Ok((Some(bytes.map_or(counted, |bytes| bytes.min(counted))), share))
+        let counted = commands
+            .saturating_mul(self.loops)
+            .saturating_mul(first.into());
+        Ok((
+            Some(bytes.map_or(counted, |bytes| bytes.min(counted))),
+            share,
+        ))
     }
 
     /// The kinds of command, as indices into the block sizes.
@@ -250,6 +262,22 @@ impl Draft {
         }
     }
 
+    fn smallest(&self) -> [u64; 3] {
+        self.block_sizes().map(|list| {
+            let bytes = list.iter().map(|b| u64::from(b.bytes));
+            bytes.min().unwrap_or(4096)
+        })
+    }
+
+    /// Where each kind may start, if reads and writes differ in it: fio aligns each to its own
+    /// smallest block.
+    fn own_align(&self) -> Option<[u64; 3]> {
+        let smallest = self.smallest();
+        let used = &smallest[self.kinds()];
+        let differ = used.iter().any(|bytes| *bytes != used[0]);
+        (self.random && self.align.is_none() && differ).then_some(smallest)
+    }
+
     fn steps(&self) -> Steps {
         let colon = self.after_colon;
         Steps {
@@ -258,6 +286,7 @@ impl Draft {
                 true => u32::try_from(colon.max(1) - 1).unwrap_or(u32::MAX),
                 false => 0,
             },
+            align: self.own_align(),
             copy: self.offset_step,
             ..Steps::default()
         }
@@ -302,18 +331,13 @@ impl Draft {
         if !self.random {
             return Ok(SEQUENTIAL);
         }
-        let smallest = self.block_sizes().map(|list| {
-            list.iter()
-                .map(|b| u64::from(b.bytes))
-                .min()
-                .unwrap_or(4096)
-        });
+        let smallest = self.smallest();
         let used = &smallest[self.kinds()];
-        if self.align.is_none() && used.iter().any(|bytes| *bytes != used[0]) {
-            // fio would align each kind to its own smallest block.
+        if self.own_align().is_some() && self.distribution != Distribution::Uniform {
+            // fio draws one block number for all kinds, which may lie outside for one of them.
             return Err(refuse(
                 section,
-                "reads and writes whose smallest blocks differ, at random addresses",
+                "reads and writes whose smallest blocks differ, at skewed addresses",
                 "say where both may start with blockalign=",
             ));
         }
@@ -321,7 +345,9 @@ impl Draft {
         let mapped = self.random_map && self.align.is_none();
         let each_once = (mapped || self.lfsr) && self.distribution == Distribution::Uniform;
         Ok(Order::Random {
-            align: self.align.unwrap_or(used[0]),
+            align: self
+                .align
+                .unwrap_or_else(|| used.iter().copied().min().unwrap_or(4096)),
             distribution: self.distribution.clone(),
             each_once,
         })

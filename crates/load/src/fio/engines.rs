@@ -22,13 +22,30 @@ const FILE_SYSTEM: &str = "it changes how a file system places a file";
 static ENGINES: &[(&[&str], Meaning)] = &[
     (
         &[
-            "io_uring", "libaio", "posixaio", "solarisaio", "windowsaio", "io_uring_cmd",
-            "libblkio", "xnvme", "null", "cpp_null",
+            "io_uring",
+            "libaio",
+            "posixaio",
+            "solarisaio",
+            "windowsaio",
+            "io_uring_cmd",
+            "libblkio",
+            "xnvme",
+            "null",
+            "cpp_null",
         ],
         Meaning::Queued,
     ),
     (
-        &["psync", "sync", "vsync", "pvsync", "pvsync2", "mmap", "sg", "libcufile"],
+        &[
+            "psync",
+            "sync",
+            "vsync",
+            "pvsync",
+            "pvsync2",
+            "mmap",
+            "sg",
+            "libcufile",
+        ],
         Meaning::OneByOne,
     ),
     (
@@ -36,7 +53,13 @@ static ENGINES: &[(&[&str], Meaning)] = &[
         Meaning::NoBlocks(MEMORY),
     ),
     (
-        &["net", "netsplice", "rdma", "librpma_apm_client", "librpma_apm_server"],
+        &[
+            "net",
+            "netsplice",
+            "rdma",
+            "librpma_apm_client",
+            "librpma_apm_server",
+        ],
         Meaning::NoBlocks(NETWORK),
     ),
     (
@@ -52,24 +75,44 @@ static ENGINES: &[(&[&str], Meaning)] = &[
         &["ime_aio", "ime_psync", "ime_psyncv"],
         Meaning::NoBlocks(OBJECTS),
     ),
-    (&["nbd", "libiscsi"], Meaning::NoBlocks("it is a network client: its target is a server")),
+    (
+        &["nbd", "libiscsi"],
+        Meaning::NoBlocks("it is a network client: its target is a server"),
+    ),
     (
         &[
-            "filecreate", "filestat", "filedelete", "filexattr", "dircreate", "dirstat",
+            "filecreate",
+            "filestat",
+            "filedelete",
+            "filexattr",
+            "dircreate",
+            "dirstat",
             "dirdelete",
         ],
         Meaning::NoBlocks(METADATA),
     ),
-    (&["ftruncate", "falloc", "e4defrag"], Meaning::NoBlocks(FILE_SYSTEM)),
+    (
+        &["ftruncate", "falloc", "e4defrag"],
+        Meaning::NoBlocks(FILE_SYSTEM),
+    ),
     (&["cpuio"], Meaning::NoBlocks("it burns processor time")),
     (&["exec"], Meaning::NoBlocks("it runs a program")),
-    (&["splice"], Meaning::NoBlocks("it moves data by pipes through the page cache")),
-    (&["mtd"], Meaning::NoBlocks("it drives raw flash, whose commands are not a drive's")),
+    (
+        &["splice"],
+        Meaning::NoBlocks("it moves data by pipes through the page cache"),
+    ),
+    (
+        &["mtd"],
+        Meaning::NoBlocks("it drives raw flash, whose commands are not a drive's"),
+    ),
     (
         &["libzbc"],
         Meaning::NoBlocks("it drives zoned devices, and there is no zoned drive here"),
     ),
-    (&["external"], Meaning::NoBlocks("it is a program of its own")),
+    (
+        &["external"],
+        Meaning::NoBlocks("it is a program of its own"),
+    ),
 ];
 
 /// What the engine called `name` means; `None` when fio has none of this name.
@@ -82,7 +125,11 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
 
 /// The engines that are block I/O.
 pub(super) fn block_engines() -> String {
-    let blocks = ENGINES.iter().filter(|(_, m)| !matches!(m, Meaning::NoBlocks(_)));
-    let names: Vec<&str> = blocks.flat_map(|(names, _)| names.iter().copied()).collect();
+    let blocks = ENGINES
+        .iter()
+        .filter(|(_, m)| !matches!(m, Meaning::NoBlocks(_)));
+    let names: Vec<&str> = blocks
+        .flat_map(|(names, _)| names.iter().copied())
+        .collect();
     names.join(" ")
 }

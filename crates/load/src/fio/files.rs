@@ -93,7 +93,11 @@ impl Placed<'_> {
     fn length(&self) -> Option<u64> {
         let sized = self.job.shares.region.is_none() && self.job.shares.offset.is_none();
         let region = self.job.region.filter(|_| sized)?;
-        let further = self.job.steps.copy.saturating_mul(u64::from(self.job.copies - 1));
+        let further = self
+            .job
+            .steps
+            .copy
+            .saturating_mul(u64::from(self.job.copies - 1));
         let file = region / u64::from(self.asked.in_turn());
         Some(self.job.offset.saturating_add(further).saturating_add(file))
     }
@@ -135,7 +139,10 @@ pub(super) fn place(jobs: &mut [Placed], errors: &mut Vec<LabError>) {
         end = end.saturating_add(lengths[name].unwrap_or(0).next_multiple_of(4096));
     }
     for placed in jobs.iter_mut().filter(|placed| placed.asked.any() && !one) {
-        let several = placed.names().nth(1).is_some_and(|second| second != placed.name(0, 0));
+        let several = placed
+            .names()
+            .nth(1)
+            .is_some_and(|second| second != placed.name(0, 0));
         placed.job.steps.several_files = several || placed.names().last() != placed.names().next();
         // Whole devices, or files of unknown size: each of them is the whole target, unless a
         // job uses several.
@@ -158,7 +165,11 @@ fn lay(placed: &mut Placed, starts: &BTreeMap<&str, u64>) -> Result<(), LabError
     let at = |copy, number| starts[placed.name(copy, number).as_str()];
     let (copies, files) = (placed.job.copies, placed.asked.in_turn());
     let first = at(0, 0);
-    let step = if copies > 1 { at(1, 0).wrapping_sub(first) } else { 0 };
+    let step = if copies > 1 {
+        at(1, 0).wrapping_sub(first)
+    } else {
+        0
+    };
     let length = placed.length().unwrap_or(0);
     let regular = (0..copies).all(|copy| {
         (0..files).all(|n| {

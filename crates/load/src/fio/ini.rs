@@ -121,7 +121,9 @@ impl Reader<'_> {
             return Err(broken(place, line, rule));
         }
         let setting = setting(line, place, self.surroundings)?;
-        self.sections.last_mut().map(|section| section.settings.push(setting));
+        self.sections
+            .last_mut()
+            .map(|section| section.settings.push(setting));
         Ok(())
     }
 

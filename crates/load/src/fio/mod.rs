@@ -76,6 +76,7 @@ pub fn parse_in(text: &str, source: &str, surroundings: &Surroundings) -> Result
     } = reader;
     let mut globals: Vec<Setting> = Vec::new();
     let mut jobs: Vec<Found> = Vec::new();
+    let mut all_straight = true;
     for section in sections {
         if section.name == "global" {
             globals.extend(section.settings);
@@ -84,7 +85,14 @@ pub fn parse_in(text: &str, source: &str, surroundings: &Surroundings) -> Result
         let draft = drafted(&globals, &section, &mut errors);
         let (stonewall, wait_for) = (draft.stonewall, draft.wait_for.clone());
         let (asked, index) = (draft.files.clone(), jobs.len() as u32);
-        let job = draft.finish(&section, index, &mut errors);
+        let crooked = draft.crooked;
+        let mut contradictions = Vec::new();
+        let job = draft.finish(&section, index, &mut contradictions);
+        // Of values that are wrong in themselves, no combination can be judged.
+        if !crooked {
+            errors.append(&mut contradictions);
+        }
+        all_straight &= !crooked;
         jobs.push(Found {
             job,
             asked,
@@ -103,7 +111,9 @@ pub fn parse_in(text: &str, source: &str, surroundings: &Surroundings) -> Result
             ));
         }
     }
-    place(&mut jobs, &mut errors);
+    if all_straight {
+        place(&mut jobs, &mut errors);
+    }
     let phases = phases(jobs, &mut errors);
     match LabError::all(errors) {
         Some(error) => Err(error),
@@ -172,21 +182,22 @@ fn phases(jobs: Vec<Found>, errors: &mut Vec<LabError>) -> Vec<Phase> {
 fn drafted(globals: &[Setting], section: &Section, errors: &mut Vec<LabError>) -> Draft {
     let all = || globals.iter().chain(&section.settings);
     let mut draft = Draft::default();
-    let mut strangers = Vec::new();
+    let mut found: Vec<(bool, LabError)> = Vec::new();
     // fio reads kb_base before the rest, wherever it stands.
     for pass in [true, false] {
         for setting in all().filter(|s| (s.name == "kb_base") == pass) {
-            let unknown = options::find(&setting.name).is_none();
-            match apply(&mut draft, setting) {
-                Err(error) if unknown => strangers.push(error),
-                applied => errors.extend(applied.err()),
+            let effect = options::find(&setting.name).map(|option| option.effect);
+            if let Err(error) = apply(&mut draft, setting) {
+                draft.crooked |= matches!(effect, Some(Effect::Set(_)));
+                found.push((effect.is_none(), error));
             }
         }
     }
     // An engine that is refused has options of its own, which say nothing more.
-    if !draft.engine_refused {
-        errors.append(&mut strangers);
-    }
+    let telling = found
+        .into_iter()
+        .filter(|(unknown, _)| !(*unknown && draft.engine_refused));
+    errors.extend(telling.map(|(_, error)| error));
     draft.written = all().map(Setting::as_written).collect();
     let mut seen = std::collections::BTreeSet::new();
     draft.written.reverse();
@@ -250,7 +261,10 @@ pub fn notes(plan: &Plan) -> Vec<String> {
             None => {}
         }
         let moot: Vec<&str> = job.options.iter().map(|(name, _)| name.as_str()).collect();
-        let moot: Vec<&str> = moot.into_iter().filter(|name| options::is_moot(name)).collect();
+        let moot: Vec<&str> = moot
+            .into_iter()
+            .filter(|name| options::is_moot(name))
+            .collect();
         if !moot.is_empty() {
             let names = moot.join(", ");
             notes.push(format!("job `{}`: without effect here: {names}", job.name));
@@ -275,3 +289,5 @@ pub fn notes(plan: &Plan) -> Vec<String> {
 mod tests;
 #[cfg(test)]
 mod tests_bad;
+#[cfg(test)]
+mod tests_wide;

@@ -21,7 +21,14 @@ static KNOWN: &[(&[&str], &str)] = &[
     ),
     (&["opendir"], "name the files with filename="),
     (
-        &["steadystate", "ss", "steadystate_duration", "ss_dur", "steadystate_ramp_time", "ss_ramp"],
+        &[
+            "steadystate",
+            "ss",
+            "steadystate_duration",
+            "ss_dur",
+            "steadystate_ramp_time",
+            "ss_ramp",
+        ],
         "leave it out: the lab judges steady state itself, over the whole window",
     ),
     (
@@ -60,7 +67,14 @@ static KNOWN: &[(&[&str], &str)] = &[
         "jobs do not end each other: give each a runtime= or an io_size=",
     ),
     (
-        &["zonemode", "zonesize", "zonerange", "zoneskip", "max_open_zones", "read_beyond_wp"],
+        &[
+            "zonemode",
+            "zonesize",
+            "zonerange",
+            "zoneskip",
+            "max_open_zones",
+            "read_beyond_wp",
+        ],
         "there is no zoned drive, and no strided zones: split the region into jobs with offset= \
          and size=",
     ),
@@ -90,7 +104,12 @@ static KNOWN: &[(&[&str], &str)] = &[
         "only plain writes are sent, without SCSI's verify and write same",
     ),
     (
-        &["continue_on_error", "ignore_error", "error_dump", "skip_bad"],
+        &[
+            "continue_on_error",
+            "ignore_error",
+            "error_dump",
+            "skip_bad",
+        ],
         "leave it out: errors are counted, and a drive that fails ends the run",
     ),
     (&["writefua"], "use sync=dsync"),

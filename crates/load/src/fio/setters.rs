@@ -43,7 +43,10 @@ pub(super) fn rw(draft: &mut Draft, s: &Setting) -> Outcome {
             Ok(count @ 1..=0xffff_ffff_i64) => count,
             _ => {
                 let what = "of random commands, the number after the colon is a count from 1";
-                return Err(s.bad(what, "randread:8 is one random command and 7 that follow it"));
+                return Err(s.bad(
+                    what,
+                    "randread:8 is one random command and 7 that follow it",
+                ));
             }
         },
         Some(text) => hole(s, text, draft.kb_base)?,
@@ -132,7 +135,10 @@ pub(super) fn offset_increment(draft: &mut Draft, s: &Setting) -> Outcome {
         Size::Bytes(bytes) if bytes.is_multiple_of(512) => bytes,
         Size::Bytes(_) => return Err(s.bad("it is a multiple of 512 bytes", "")),
         Size::Percent(_) => {
-            return Err(s.bad("it is a size: shares are not supported", "write it in bytes"));
+            return Err(s.bad(
+                "it is a size: shares are not supported",
+                "write it in bytes",
+            ));
         }
     };
     Ok(())
@@ -185,7 +191,10 @@ pub(super) fn directory(draft: &mut Draft, s: &Setting) -> Outcome {
 
 pub(super) fn filename_format(draft: &mut Draft, s: &Setting) -> Outcome {
     if s.text().contains("$clientuid") {
-        return Err(s.bad("$clientuid has no meaning without fio's server", "leave it out"));
+        return Err(s.bad(
+            "$clientuid has no meaning without fio's server",
+            "leave it out",
+        ));
     }
     draft.files.format = Some(s.text().to_owned());
     Ok(())
@@ -354,7 +363,8 @@ fn zones(s: &Setting, text: &str) -> Result<Vec<(u8, u8)>, LabError> {
             Some((part(accesses)?, part(size)?))
         })
         .collect();
-    let hint = "for example zoned:50/5:30/15:20/80; several lists, and zoned_abs, are not supported";
+    let hint =
+        "for example zoned:50/5:30/15:20/80; several lists, and zoned_abs, are not supported";
     let zones = zones.ok_or_else(|| {
         let both = "zones are accesses/size:accesses/size:..., whole numbers in per cent";
         s.bad(both, hint)

@@ -381,8 +381,8 @@ fn bad_combinations_name_the_job() {
         ("time_based", "time_based without runtime has no end"),
         ("size=1m\nfilesize=2m", "size and filesize differ"),
         (
-            "rw=randrw\nbs=4k,8k",
-            "reads and writes whose smallest blocks differ, at random addresses",
+            "rw=randrw\nbs=4k,8k\nrandom_distribution=zipf",
+            "reads and writes whose smallest blocks differ, at skewed addresses",
         ),
     ] {
         let error = error(lines);
