@@ -32,6 +32,11 @@ const CASES: &[(&str, &str)] = &[
         "w0 w16 w32 w4 w20 w36 w8 w24 w40 w12 w28 w44",
     ),
     ("rw=write nrfiles=2 filesize=8k", "w0 w8 w4 w12"),
+    ("rw=read filesize=64k size=16k", "r0 r4 r8 r12"),
+    ("rw=read filesize=16k size=64k", "r0 r4 r8 r12"),
+    ("rw=read filesize=64k size=8k offset=16k", "r16 r20"),
+    ("rw=read filesize=32k offset=16k", "r16 r20 r24 r28"),
+    ("rw=read filesize=64k size=8k loops=2", "r0 r4 r8 r12"),
 ];
 
 const CAPACITY: u64 = 1 << 30;

@@ -129,8 +129,15 @@ impl Needs {
         self.refill |= job.data.refill;
         self.direct &= job.direct;
         let share = job.shares.offset.is_some() || job.shares.region.is_some();
-        let last = job.offset + job.steps.copy * u64::from(job.copies - 1);
-        let end = job.region.filter(|_| !share).map(|len| last + len);
+        let further = job
+            .steps
+            .copy
+            .saturating_mul(job.copies.saturating_sub(1).into());
+        let last = job.offset.saturating_add(further);
+        let end = job
+            .region
+            .filter(|_| !share)
+            .map(|len| last.saturating_add(len));
         self.extent = self.extent.zip(end).map(|(all, end)| all.max(end));
     }
 }

@@ -224,8 +224,14 @@ impl Draft {
         let (bytes, share) = match self.io_size {
             Some(Size::Percent(percent)) => (None, Some(u64::from(percent))),
             Some(Size::Bytes(bytes)) => (Some(bytes), None),
-            None if self.loops == 1 && self.commands.is_none() => (None, None),
-            None => (region, region.is_none().then_some(100)),
+            None => {
+                match (self.size, region) {
+                    // A filesize was given beside it, which is the region.
+                    (Some(Size::Bytes(size)), Some(region)) if size < region => (Some(size), None),
+                    _ if self.loops == 1 && self.commands.is_none() => (None, None),
+                    _ => (region, region.is_none().then_some(100)),
+                }
+            }
         };
         let bytes = bytes.map(|bytes| bytes.saturating_mul(self.loops));
         let share = share.map(|share| share.saturating_mul(self.loops));
@@ -297,7 +303,7 @@ impl Draft {
         let files = u64::from(self.files.in_turn());
         let file_size = self.file_size.map(|bytes| bytes.saturating_mul(files));
         match (self.size, file_size) {
-            (None, file) => Ok((file, None)),
+            (None, None) => Ok((None, None)),
             (Some(Size::Bytes(bytes)), None) => Ok((Some(bytes), None)),
             // All of the target is what no region at all means.
             (Some(Size::Percent(100)), None) => Ok((None, None)),
@@ -306,12 +312,21 @@ impl Draft {
                 let bytes = u128::from(file) * u128::from(percent) / 100;
                 Ok((u64::try_from(bytes).ok(), None))
             }
-            (Some(Size::Bytes(bytes)), Some(file)) if bytes == file => Ok((Some(bytes), None)),
-            (Some(Size::Bytes(_)), Some(_)) => Err(refuse(
-                section,
-                "size and filesize differ",
-                "give the region with size and the amount to transfer with io_size",
-            )),
+            // The file from the offset to its end; `size` limits the bytes only.
+            (None | Some(Size::Bytes(_)), Some(file)) => {
+                let offset = match self.offset {
+                    Size::Bytes(bytes) => bytes,
+                    Size::Percent(_) => 0,
+                };
+                match file.checked_sub(offset).filter(|rest| *rest > 0) {
+                    Some(rest) => Ok((Some(rest), None)),
+                    None => Err(refuse(
+                        section,
+                        "its offset is not below filesize",
+                        "use a smaller offset or a larger file",
+                    )),
+                }
+            }
         }
     }
 

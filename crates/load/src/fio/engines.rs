@@ -12,6 +12,7 @@ pub(super) enum Meaning {
 }
 
 const MEMORY: &str = "it reads and writes persistent memory by the processor, without commands";
+const PAGES: &str = "it touches memory, not a drive";
 const NETWORK: &str = "it moves data over a network, not to a drive";
 const CLUSTER: &str = "it talks to a storage cluster, not to a drive";
 const OBJECTS: &str = "it reads and writes files or objects of a server by its library";
@@ -95,6 +96,7 @@ static ENGINES: &[(&[&str], Meaning)] = &[
         &["ftruncate", "falloc", "e4defrag"],
         Meaning::NoBlocks(FILE_SYSTEM),
     ),
+    (&["page_fault"], Meaning::NoBlocks(PAGES)),
     (&["cpuio"], Meaning::NoBlocks("it burns processor time")),
     (&["exec"], Meaning::NoBlocks("it runs a program")),
     (

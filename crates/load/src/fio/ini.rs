@@ -116,14 +116,13 @@ impl Reader<'_> {
         if let Some(name) = line.strip_prefix("include ") {
             return self.include(name.trim(), place, nested);
         }
-        if self.sections.is_empty() {
+        let Some(section) = self.sections.last_mut() else {
             let rule = "options stand below a section such as [global]";
             return Err(broken(place, line, rule));
-        }
-        let setting = setting(line, place, self.surroundings)?;
-        self.sections
-            .last_mut()
-            .map(|section| section.settings.push(setting));
+        };
+        section
+            .settings
+            .push(setting(line, place, self.surroundings)?);
         Ok(())
     }
 

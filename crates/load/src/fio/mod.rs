@@ -15,6 +15,9 @@
 //!   fio without `ioengine` would use psync and ignore `iodepth`; here `iodepth` holds.
 //! * With several block sizes and the random map, fio cuts commands short where they meet a
 //!   visited block; here they keep their length.
+//!   Each kind is aligned to its own smallest block and has a pass of its own.
+//! * `loops` takes another random order for each pass.
+//! * Several files lie one after another on one target ([`files`]).
 //! * Zipf is exact rather than approximate.
 //! * A run repeats whatever `randrepeat` says; change `randseed` for another.
 //!

@@ -131,7 +131,7 @@ static OPTIONS: &[OptionHelp] = options! {
         "length of the region, and bytes to transfer unless io_size or time_based is given";
     value io_size or io_limit: "size or % of size", "all of size", "bytes to transfer";
     value filesize: "size", "",
-        "length of the region when size is not given, or what size=% refers to";
+        "the region ends here; size limits the bytes to transfer beside it, or is a share of it";
     value number_ios: "count", "0",
         "end after this many commands, or at size if that is sooner; of one size only";
     value loops: "count", "1", "go over the region this many times, in another random order each";
@@ -140,6 +140,7 @@ static OPTIONS: &[OptionHelp] = options! {
     value filename: "path[:path...]", "the target of the command line",
         "file or device; \\: stands for a colon; several are served in turn and lie one after \
          another on --target";
+    value libblkio_path by filename: "path", "", "filename of libblkio";
     value directory: "path", "", "each copy of each job has its own file in it, as in fio";
     value filename_format: "text", "$jobname.$jobnum.$filenum",
         "names of the files; what has the same name is the same file";
@@ -235,6 +236,7 @@ static OPTIONS: &[OptionHelp] = options! {
     moot prio: "priorities are not passed to the drive";
     moot prioclass: "priorities are not passed to the drive";
     moot priohint: "priorities are not passed to the drive";
+    moot libblkio_driver: "how libblkio reaches the drive";
     moot cmdprio: "priorities are not passed to the drive";
     moot cmdprio_class: "priorities are not passed to the drive";
     moot cmdprio_percentage: "priorities are not passed to the drive";
