@@ -61,9 +61,8 @@ pub(super) fn canonical(name: &str) -> String {
 }
 
 /// Makes the table: `value` and `flag` (which may stand alone) name a setter of [`setters`], their
-/// own or the one after `by`; `output` has no effect on the measured numbers; `moot` has none on the commands that a drive
-/// gets; `only` is accepted at
-/// these values.
+/// own or the one after `by`; `output` has no effect on the measured numbers; `moot` has none on
+/// the commands that a drive gets; `only` is accepted at these values.
 macro_rules! options {
     ($($kind:ident $name:ident $(or $alias:ident)* $(by $set:ident)?: $($text:literal),+;)*) => {
         &[$(OptionHelp {
@@ -115,9 +114,9 @@ static OPTIONS: &[OptionHelp] = options! {
     // What and where.
     value rw or readwrite:
         "read write trim rw readwrite randread randwrite randtrim randrw [:number]", "read",
-        "kind and order of commands; the reads and writes of a sequential mix keep a position each; \
-         write:8k leaves 8 KiB after each command, read:-8k goes backwards, randread:8 is one \
-         random command and 7 that follow it";
+        "kind and order of commands; the reads and writes of a sequential mix keep a position \
+         each; write:8k leaves 8 KiB after each command, read:-8k goes backwards, randread:8 is \
+         one random command and 7 that follow it";
     value rwmixread: "%", "50", "share of reads in a mix";
     value rwmixwrite: "%", "50", "share of writes in a mix";
     value bs or blocksize: "size[,size[,size]]", "4k",
@@ -208,17 +207,17 @@ static OPTIONS: &[OptionHelp] = options! {
     output disable_bw_measurement: "fio leaves out the bandwidth; here it is measured";
     output gtod_cpu: "fio reads the clock on a processor of its own";
     output clocksource: "fio reads this clock";
-    output write_bw_log: "every run records bandwidth per second and can be exported as fio's log";
-    output write_lat_log: "every run records latency per second and can be exported as fio's log";
-    output write_iops_log: "every run records IOPS per second and can be exported as fio's log";
-    output log_avg_msec: "fio's logs average over this time; the recorded ones over a second";
-    output log_offset: "fio's logs name each address; the recorded ones hold seconds";
-    output log_prio: "fio's logs name each priority";
-    output log_max_value: "fio's logs hold the largest value instead of the average";
-    output per_job_logs: "fio writes a log for each job";
-    output log_unix_epoch: "fio's logs begin at another time";
-    output log_compression: "fio compresses its logs in memory";
-    output log_store_compressed: "fio compresses its log files";
+    moot write_bw_log: "no such file is written; series.csv of the run has the bandwidth";
+    moot write_lat_log: "no such file is written; series.csv of the run has the latency";
+    moot write_iops_log: "no such file is written; series.csv of the run has the IOPS";
+    moot log_avg_msec: "series.csv of the run has a line for each second";
+    moot log_offset: "fio's log files are not written";
+    moot log_prio: "fio's log files are not written";
+    moot log_max_value: "fio's log files are not written";
+    moot per_job_logs: "fio's log files are not written";
+    moot log_unix_epoch: "fio's log files are not written";
+    moot log_compression: "fio's log files are not written";
+    moot log_store_compressed: "fio's log files are not written";
     output bwavgtime: "fio averages bandwidth over this time, ms";
     output iopsavgtime: "fio averages IOPS over this time, ms";
     output unified_rw_reporting: "fio sums up reads, writes and trims";
