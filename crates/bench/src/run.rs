@@ -163,17 +163,17 @@ mod tests {
     #[test]
     fn a_plan_with_several_files_names_no_target() {
         let target = |text: &str| target_of(&fio::parse(text, "job.fio").unwrap());
-        assert!(target("[j]\nfilename=/tmp/a\nsize=1m\nnumjobs=2").is_ok());
-        assert!(target("[j]\ndirectory=/tmp\nsize=1m").is_ok());
+        assert!(target("[j]\nfilename=data/a\nsize=1m\nnumjobs=2").is_ok());
+        assert!(target("[j]\ndirectory=data\nsize=1m").is_ok());
         for several in [
-            "[j]\ndirectory=/tmp\nsize=1m\nnumjobs=2",
-            "[j]\nfilename=/tmp/a:/tmp/b\nsize=1m",
+            "[j]\ndirectory=data\nsize=1m\nnumjobs=2",
+            "[j]\nfilename=data/a:data/b\nsize=1m",
             "[j]\nnrfiles=2\nsize=1m",
         ] {
             let error = target(several).map(|_| ()).unwrap_err().to_string();
             assert!(error.contains("several files"), "{several}: {error}");
         }
-        let two = target("[a]\nfilename=/tmp/a\nsize=1m\n[b]\nfilename=/tmp/b\nsize=1m");
+        let two = target("[a]\nfilename=data/a\nsize=1m\n[b]\nfilename=data/b\nsize=1m");
         assert!(
             two.map(|_| ())
                 .unwrap_err()

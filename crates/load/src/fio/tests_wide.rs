@@ -148,7 +148,7 @@ fn an_engine_that_is_no_block_i_o_is_refused_with_its_reason_alone() {
         ("cpuio", "processor time"),
         ("libpmem", "persistent memory"),
         ("filecreate", "operations of a file system"),
-        ("external:/tmp/a.o", "a program of its own"),
+        ("external:./a.o", "a program of its own"),
     ] {
         let text = error(&format!("[j]\nioengine={engine}\nport=8888\nhostname=x\n"));
         assert!(
