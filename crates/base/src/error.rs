@@ -109,6 +109,9 @@ pub enum LabError {
         /// What to do; may be empty.
         hint: String,
     },
+    /// Several things are wrong, in the order in which they were found; never fewer than two.
+    #[error("{}", listed(.0))]
+    Several(Vec<LabError>),
     /// A run's self-check failed: its numbers must not be believed.
     #[error("self-check failed: {0}")]
     SelfCheck(String),
@@ -124,6 +127,8 @@ impl LabError {
             | LabError::Refused { hint, .. }
             | LabError::File { hint, .. }
             | LabError::Io { hint, .. } => hint,
+            // Each error of a list stands with its hint.
+            LabError::Several(_) => "",
             LabError::SelfCheck(_) => "keep the run directory and report the seed; this is a bug",
         }
     }
@@ -151,6 +156,19 @@ impl LabError {
             return false;
         };
         matches!(source.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+    }
+
+    /// `errors` as one, each once; `None` when there is none.
+    pub fn all(errors: Vec<LabError>) -> Option<LabError> {
+        let mut seen = std::collections::BTreeSet::new();
+        let mut errors: Vec<LabError> = errors
+            .into_iter()
+            .filter(|error| seen.insert(error.to_string()))
+            .collect();
+        match errors.len() {
+            0 | 1 => errors.pop(),
+            _ => Some(LabError::Several(errors)),
+        }
     }
 
     /// An option of the command line whose value cannot be used.
@@ -190,6 +208,18 @@ impl LabError {
             hint: String::new(),
         }
     }
+}
+
+/// The errors with their hints, one below the other.
+fn listed(errors: &[LabError]) -> String {
+    let mut text = format!("{} errors", errors.len());
+    for error in errors {
+        text += &format!("\n{error}");
+        if !error.hint().is_empty() {
+            text += &format!("\n  hint: {}", error.hint());
+        }
+    }
+    text
 }
 
 /// What usually helps when the system says no.

@@ -95,6 +95,12 @@ fn open(
 
 /// The target that the jobs of a plan name.
 fn target_of(plan: &Plan) -> Result<Name, LabError> {
+    if jobs(plan).any(|job| job.steps.several_files) {
+        return Err(LabError::refused(
+            "the workload uses several files, which lie on one target here",
+            "choose a drive or a device that holds them all with --target",
+        ));
+    }
     let mut names: Vec<&str> = jobs(plan).filter_map(|job| job.target.as_deref()).collect();
     names.sort_unstable();
     names.dedup();
@@ -146,4 +152,33 @@ fn expected_s(plan: &Plan) -> f64 {
     };
     let phase = |phase: &Phase| phase.jobs.iter().map(of).fold(0.0, f64::max);
     plan.phases.iter().map(phase).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::target_of;
+    use ssdlab_load::fio;
+
+    /// One file would be written far beyond itself, were it taken for the several of a job.
+    #[test]
+    fn a_plan_with_several_files_names_no_target() {
+        let target = |text: &str| target_of(&fio::parse(text, "job.fio").unwrap());
+        assert!(target("[j]\nfilename=data/a\nsize=1m\nnumjobs=2").is_ok());
+        assert!(target("[j]\ndirectory=data\nsize=1m").is_ok());
+        for several in [
+            "[j]\ndirectory=data\nsize=1m\nnumjobs=2",
+            "[j]\nfilename=data/a:data/b\nsize=1m",
+            "[j]\nnrfiles=2\nsize=1m",
+        ] {
+            let error = target(several).map(|_| ()).unwrap_err().to_string();
+            assert!(error.contains("several files"), "{several}: {error}");
+        }
+        let two = target("[a]\nfilename=data/a\nsize=1m\n[b]\nfilename=data/b\nsize=1m");
+        assert!(
+            two.map(|_| ())
+                .unwrap_err()
+                .to_string()
+                .contains("several targets")
+        );
+    }
 }

@@ -12,6 +12,7 @@ pub mod diskspd;
 pub mod distribution;
 pub mod fio;
 pub mod permutation;
+mod place;
 pub mod plan;
 pub mod profiles;
 pub mod stream;

@@ -103,6 +103,9 @@ pub struct JobSpec {
     /// Of a random order: percentage of the commands that go to a random address; the others
     /// follow the last command of their kind (fio `percentage_random`). 0 to 100.
     pub random_pct: u8,
+    /// What fio adds to order and region.
+    #[serde(skip_serializing_if = "Steps::are_plain")]
+    pub steps: Steps,
     /// Command sizes for reads, writes and trims, in this order. Each list is never empty.
     pub block_sizes: [Vec<BlockSize>; 3],
     /// First byte of the region used.
@@ -137,6 +140,35 @@ pub struct JobSpec {
     pub replay: Option<Box<Replay>>,
 }
 
+/// What fio adds to an order and a region; the default adds nothing.
+#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+pub struct Steps {
+    /// Of a sequential order: bytes between the end of a command and the next of its kind
+    /// (`rw=read:8k`). Negative values go backwards, from the region's end.
+    pub skip: i64,
+    /// Of a random order: a command at a random address, then this many that follow it
+    /// (`rw=randread:8` has 7); they follow the last of their kind.
+    pub followers: u32,
+    /// Of a random order: where reads, writes and trims may start, each with a pass of its own,
+    /// instead of the order's alignment for all (`bs=4k,64k`).
+    pub align: Option<[u64; 3]>,
+    /// Bytes by which each copy's region starts further on than the one before
+    /// (`offset_increment`, or a file of its own for each copy).
+    pub copy: u64,
+    /// The region is this many files of equal length, served in turn, one command each; 0 and
+    /// 1: one file.
+    pub files: u32,
+    /// The copies and their files are several files to the user: only one target that holds
+    /// them all can stand for them.
+    pub several_files: bool,
+}
+
+impl Steps {
+    fn are_plain(&self) -> bool {
+        *self == Steps::default()
+    }
+}
+
 /// Sizes in per cent, which only a target's capacity turns into bytes.
 #[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
 pub struct Shares {
@@ -144,8 +176,9 @@ pub struct Shares {
     pub offset: Option<u8>,
     /// [`JobSpec::region`] in per cent of the capacity, at most what lies after the offset.
     pub region: Option<u8>,
-    /// [`JobSpec::io_limit`] in per cent of the region.
-    pub io_limit: Option<u8>,
+    /// [`JobSpec::io_limit`] in per cent of the region, above 100 for several passes. Where both
+    /// are given, the smaller one holds.
+    pub io_limit: Option<u64>,
 }
 
 impl Default for JobSpec {
@@ -166,6 +199,7 @@ impl Default for JobSpec {
                 split_positions: false,
             },
             random_pct: 100,
+            steps: Steps::default(),
             block_sizes: [block.clone(), block.clone(), block],
             offset: 0,
             region: None,

@@ -13,6 +13,7 @@
 
 use super::distribution::{Pareto, Zipf, Zoned};
 use super::permutation::Permutation;
+use super::place::{Files, Holes, Place, Runs, Size};
 use crate::plan::{BlockSize, Distribution, JobSpec, Mix, Order};
 use ssdlab_base::LabError;
 use ssdlab_ssd::rng::Rng;
@@ -41,85 +42,12 @@ pub struct Stream {
     unflushed: u32,
 }
 
-/// One command size and the places it fits.
-#[derive(Clone, Copy, Debug)]
-struct Size {
-    bytes: u32,
-    /// Aligned starts at which it ends inside the region; at least 1.
-    slots: u64,
-}
-
 /// The sizes of one kind of command.
 #[derive(Clone, Debug)]
 enum Sizes {
     One(Size),
     /// The size of each of 100 equally likely draws.
     Split(Box<[Size; 100]>),
-}
-
-/// A random order in which some commands follow the last one of their kind.
-#[derive(Clone, Debug)]
-struct Runs {
-    turn_rng: Rng,
-    random_pct: u8,
-    /// Where the last command of each kind ended, from the region's start.
-    ends: [u64; 3],
-    /// Length of the region.
-    len: u64,
-    /// Where the others go.
-    random: Place,
-}
-
-impl Runs {
-    /// Out of line, so that the orders without runs stay as fast as they are.
-    #[inline(never)]
-    fn next(&mut self, rng: &mut Rng, op: Op, size: Size) -> u64 {
-        let (end, bytes) = (self.ends[op as usize], u64::from(size.bytes));
-        let random = self.turn_rng.percent(u32::from(self.random_pct));
-        let position = match !random && end + bytes <= self.len {
-            true => end,
-            false => self.random.next(rng, op, size),
-        };
-        self.ends[op as usize] = position + bytes;
-        position
-    }
-}
-
-/// How the next address is found. Positions are in bytes from the region's start.
-#[derive(Clone, Debug)]
-enum Place {
-    Sequential {
-        /// Next position of each kind; all kinds use the first unless `split`.
-        next: [u64; 3],
-        split: bool,
-        /// Where to go on after the end.
-        wrap: u64,
-        /// Distance between starts; 0: the command's own length.
-        stride: u64,
-        end: u64,
-    },
-    Uniform {
-        align: u64,
-    },
-    Once {
-        align: u64,
-        pass: Permutation,
-        visited: u64,
-        slots: u64,
-    },
-    Zipf {
-        align: u64,
-        zipf: Box<Zipf>,
-    },
-    Pareto {
-        align: u64,
-        pareto: Box<Pareto>,
-    },
-    Zoned {
-        align: u64,
-        zoned: Zoned,
-    },
-    Runs(Box<Runs>),
 }
 
 /// The part of the target a job uses, in bytes.
@@ -135,30 +63,36 @@ impl Stream {
     /// # Errors
     /// When the region does not fit the target, or no block fits the region.
     pub fn new(job: &JobSpec, copy: u32, capacity: u64) -> Result<Stream, LabError> {
-        let region = region(job, capacity)?;
-        check_blocks(job, region)?;
-        let align = match job.order {
-            Order::Random { align, .. } => align,
-            Order::Sequential { .. } => LOGICAL_BLOCK,
-        };
+        let region = region(job, copy, capacity)?;
+        let file = file(job, region)?;
+        check_blocks(job, file)?;
+        let align = job.steps.align.unwrap_or(match job.order {
+            Order::Random { align, .. } => [align; 3],
+            Order::Sequential { .. } => [LOGICAL_BLOCK; 3],
+        });
         let fork = |name: &str| Rng::named(job.seed, &format!("{name} of copy {copy}"));
         let mut place_rng = fork("place");
-        let mut place = place(job, copy, region, &mut place_rng)?;
-        if matches!(job.order, Order::Random { .. }) && job.random_pct < 100 {
-            place = Place::Runs(Box::new(Runs {
-                turn_rng: fork("turn"),
-                random_pct: job.random_pct,
-                ends: [0; 3],
-                len: region.len,
-                random: place,
-            }));
-        }
+        let place = match job.steps.files {
+            0 | 1 => file_place(job, copy, file, &mut place_rng, fork("turn"))?,
+            files => {
+                let mut of = |n| {
+                    let turn_rng = fork(&format!("turn in file {n}"));
+                    file_place(job, copy, file, &mut place_rng, turn_rng)
+                };
+                let places: Result<_, LabError> = (0..files).map(&mut of).collect();
+                Place::Files(Box::new(Files {
+                    places: places?,
+                    turn: 0,
+                    len: file.len,
+                }))
+            }
+        };
         Ok(Stream {
             kind_rng: fork("kind"),
             size_rng: fork("size"),
             place_rng,
             mix: job.mix,
-            sizes: [0, 1, 2].map(|kind| sizes(&job.block_sizes[kind], align, region.len)),
+            sizes: [0, 1, 2].map(|kind| sizes(&job.block_sizes[kind], align[kind], file.len)),
             place,
             base: region.base,
             left: limit(job, region)?,
@@ -212,52 +146,6 @@ impl Stream {
     }
 }
 
-impl Place {
-    /// The next command's position in the region.
-    #[inline]
-    fn next(&mut self, rng: &mut Rng, op: Op, size: Size) -> u64 {
-        // Slots are counted for the smallest size; a larger command that would stick out is
-        // moved back to the last slot where it fits.
-        let last = size.slots - 1;
-        match self {
-            Place::Uniform { align } => rng.below(size.slots) * *align,
-            Place::Sequential {
-                next,
-                split,
-                wrap,
-                stride,
-                end,
-            } => {
-                let position = &mut next[if *split { op as usize } else { 0 }];
-                let len = u64::from(size.bytes);
-                if *position > *end - len {
-                    *position = *wrap;
-                }
-                let start = (*position).min(*end - len);
-                *position = start + if *stride == 0 { len } else { *stride };
-                start
-            }
-            Place::Once {
-                align,
-                pass,
-                visited,
-                slots,
-            } => {
-                if *visited == *slots {
-                    *visited = 0;
-                    *pass = Permutation::new(*slots, rng);
-                }
-                *visited += 1;
-                pass.at(*visited - 1).min(last) * *align
-            }
-            Place::Zipf { align, zipf } => zipf.slot(rng).min(last) * *align,
-            Place::Pareto { align, pareto } => pareto.slot(rng).min(last) * *align,
-            Place::Zoned { align, zoned } => zoned.slot(rng).min(last) * *align,
-            Place::Runs(runs) => runs.next(rng, op, size),
-        }
-    }
-}
-
 /// The kinds of command a mix has, as indices into `block_sizes`.
 fn kinds(mix: Mix) -> &'static [usize] {
     match mix {
@@ -269,18 +157,20 @@ fn kinds(mix: Mix) -> &'static [usize] {
 }
 
 /// `percent` of `whole`, rounded down to whole logical blocks.
-fn share(whole: u64, percent: u8) -> u64 {
-    let bytes = (u128::from(whole) * u128::from(percent.min(100)) / 100) as u64;
+fn share(whole: u64, percent: u64) -> u64 {
+    let bytes = u128::from(whole) * u128::from(percent) / 100;
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     bytes - bytes % LOGICAL_BLOCK
 }
 
 /// Resolves offset and size against the target.
-fn region(job: &JobSpec, capacity: u64) -> Result<Region, LabError> {
+fn region(job: &JobSpec, copy: u32, capacity: u64) -> Result<Region, LabError> {
     let name = &job.name;
-    let base = match job.shares.offset {
-        Some(percent) => share(capacity, percent),
+    let first = match job.shares.offset {
+        Some(percent) => share(capacity, percent.min(100).into()),
         None => job.offset,
     };
+    let base = first.saturating_add(job.steps.copy.saturating_mul(copy.into()));
     if !base.is_multiple_of(LOGICAL_BLOCK) {
         return Err(LabError::refused(
             format!("job `{name}`: its offset of {base} bytes is not a multiple of 512"),
@@ -298,7 +188,7 @@ fn region(job: &JobSpec, capacity: u64) -> Result<Region, LabError> {
         ));
     };
     let len = match (job.shares.region, job.region) {
-        (Some(percent), _) => share(capacity, percent).min(rest),
+        (Some(percent), _) => share(capacity, percent.into()).min(rest),
         (None, Some(bytes)) => bytes,
         (None, None) => rest,
     };
@@ -313,6 +203,59 @@ fn region(job: &JobSpec, capacity: u64) -> Result<Region, LabError> {
         ));
     }
     Ok(Region { base, len })
+}
+
+/// The file at the region's start.
+fn file(job: &JobSpec, region: Region) -> Result<Region, LabError> {
+    let files = u64::from(job.steps.files.max(1));
+    let len = region.len / files;
+    if files > 1 && !len.is_multiple_of(LOGICAL_BLOCK) {
+        return Err(LabError::refused(
+            format!(
+                "job `{}`: files of {len} bytes are no multiple of 512",
+                job.name
+            ),
+            "give a filesize that is",
+        ));
+    }
+    Ok(Region { len, ..region })
+}
+
+/// The order within one file.
+fn file_place(
+    job: &JobSpec,
+    copy: u32,
+    file: Region,
+    rng: &mut Rng,
+    turn_rng: Rng,
+) -> Result<Place, LabError> {
+    let inner = place(job, copy, file, rng)?;
+    let (steps, len) = (&job.steps, file.len);
+    if matches!(job.order, Order::Sequential { .. }) {
+        if steps.skip == 0 {
+            return Ok(inner);
+        }
+        if !steps.skip.unsigned_abs().is_multiple_of(LOGICAL_BLOCK) {
+            return Err(LabError::refused(
+                format!("job `{}`: {} bytes between commands", job.name, steps.skip),
+                "drives are addressed in blocks of 512 bytes: use a multiple",
+            ));
+        }
+        let (ends, skip) = ([0; 3], steps.skip);
+        return Ok(Place::Holes(Box::new(Holes { ends, skip, len })));
+    }
+    if job.random_pct >= 100 && steps.followers == 0 {
+        return Ok(inner);
+    }
+    Ok(Place::Runs(Box::new(Runs {
+        turn_rng,
+        random_pct: job.random_pct,
+        followers: steps.followers,
+        follow: 0,
+        ends: [0; 3],
+        len,
+        random: inner,
+    })))
 }
 
 /// Refuses block sizes that are empty, crooked or larger than the region.
@@ -362,11 +305,12 @@ fn limit(job: &JobSpec, region: Region) -> Result<u64, LabError> {
         // 16 EiB: decades at any speed a drive has.
         return Ok(u64::MAX);
     }
-    let bytes = match (job.shares.io_limit, job.io_limit) {
-        (Some(percent), _) => share(region.len, percent),
-        (None, Some(bytes)) => bytes,
-        (None, None) => region.len,
-    };
+    let percent = job
+        .shares
+        .io_limit
+        .map(|percent| share(region.len, percent));
+    let least = [percent, job.io_limit].into_iter().flatten().min();
+    let bytes = least.unwrap_or(region.len);
     let sizes = kinds(job.mix)
         .iter()
         .flat_map(|kind| &job.block_sizes[*kind]);
@@ -435,15 +379,22 @@ fn place(job: &JobSpec, copy: u32, region: Region, rng: &mut Rng) -> Result<Plac
             distribution,
             each_once,
         } => {
-            let align = *align;
-            if align == 0 || !align.is_multiple_of(LOGICAL_BLOCK) {
-                return Err(LabError::refused(
-                    format!("job `{}`: an alignment of {align} bytes", job.name),
-                    "random commands are aligned to a multiple of 512 bytes",
-                ));
-            }
-            let slots = (region.len - smallest) / align + 1;
-            random(&job.name, slots, align, distribution, *each_once, rng)
+            let mut of = |align: u64, smallest: u64| {
+                if align == 0 || !align.is_multiple_of(LOGICAL_BLOCK) {
+                    return Err(LabError::refused(
+                        format!("job `{}`: an alignment of {align} bytes", job.name),
+                        "random commands are aligned to a multiple of 512 bytes",
+                    ));
+                }
+                let slots = region.len.saturating_sub(smallest) / align + 1;
+                random(&job.name, slots, align, distribution, *each_once, rng)
+            };
+            let Some([read, write, trim]) = job.steps.align else {
+                return of(*align, smallest);
+            };
+            // An alignment of a kind's own is its smallest block.
+            let kinds = [of(read, read)?, of(write, write)?, of(trim, trim)?];
+            Ok(Place::Kinds(Box::new(kinds)))
         }
     }
 }

@@ -111,6 +111,8 @@ impl Needs {
             Order::Random { align, .. } => *align,
         };
         self.granule = gcd(self.granule, gcd(job.offset, step));
+        let steps = gcd(job.steps.skip.unsigned_abs(), job.steps.copy);
+        self.granule = gcd(self.granule, steps);
         for &kind in kinds {
             for size in &job.block_sizes[kind] {
                 self.granule = gcd(self.granule, u64::from(size.bytes));
@@ -127,7 +129,15 @@ impl Needs {
         self.refill |= job.data.refill;
         self.direct &= job.direct;
         let share = job.shares.offset.is_some() || job.shares.region.is_some();
-        let end = job.region.filter(|_| !share).map(|len| job.offset + len);
+        let further = job
+            .steps
+            .copy
+            .saturating_mul(job.copies.saturating_sub(1).into());
+        let last = job.offset.saturating_add(further);
+        let end = job
+            .region
+            .filter(|_| !share)
+            .map(|len| last.saturating_add(len));
         self.extent = self.extent.zip(end).map(|(all, end)| all.max(end));
     }
 }

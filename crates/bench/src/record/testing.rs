@@ -49,7 +49,7 @@ pub(crate) fn job(name: &str, mix: Mix) -> JobSpec {
         },
         direct: true,
         seed: 1,
-        replay: None,
+        ..JobSpec::default()
     }
 }
 

@@ -1,5 +1,6 @@
-//! The lines of a job file: sections, settings, comments, quotes.
+//! The lines of a job file: sections, settings, comments, quotes, included files.
 
+use super::surroundings::Surroundings;
 use ssdlab_base::LabError;
 use ssdlab_base::error::Place;
 
@@ -71,50 +72,88 @@ fn place(source: &str, line: Option<usize>) -> Place {
     }
 }
 
-/// The sections of `text` in order.
-pub(super) fn sections(text: &str, source: &str) -> Result<Vec<Section>, LabError> {
-    let mut sections: Vec<Section> = Vec::new();
-    for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-        let place = place(source, Some(index + 1));
-        let line = without_comment(line).trim();
-        if line.is_empty() {
-            continue;
+/// A job file being read, with what is wrong in it.
+pub(super) struct Reader<'a> {
+    pub surroundings: &'a Surroundings<'a>,
+    pub sections: Vec<Section>,
+    pub errors: Vec<LabError>,
+}
+
+/// Files included by files included ...: more than this is a circle.
+const NESTED_MAX: u32 = 16;
+
+impl Reader<'_> {
+    /// Reads the lines of `text`, which `nested` files include.
+    pub fn lines(&mut self, text: &str, source: &str, nested: u32) {
+        for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+            let place = place(source, Some(index + 1));
+            let line = without_comment(line).trim();
+            if !line.is_empty() {
+                let read = self.line(line, place, nested);
+                self.errors.extend(read.err());
+            }
         }
+    }
+
+    fn line(&mut self, line: &str, place: Place, nested: u32) -> Result<(), LabError> {
         if let Some(rest) = line.strip_prefix('[') {
             let name = rest.strip_suffix(']').map(str::trim).unwrap_or_default();
-            if name.is_empty() {
-                return Err(broken(
-                    place,
-                    line,
-                    "a section is a name in brackets: [job1]",
-                ));
+            let rule = match (name, nested) {
+                ("", _) => "a section is a name in brackets: [job1]",
+                (_, 0) => "",
+                _ => "an included file holds options, and no sections",
+            };
+            if !rule.is_empty() {
+                return Err(broken(place, line, rule));
             }
-            sections.push(Section {
+            self.sections.push(Section {
                 name: name.to_owned(),
                 place,
                 settings: Vec::new(),
             });
-            continue;
+            return Ok(());
         }
-        let setting = setting(line, place)?;
-        match sections.last_mut() {
-            Some(section) => section.settings.push(setting),
-            None => {
-                let rule = "options stand below a section such as [global]";
-                return Err(broken(setting.place, line, rule));
+        if let Some(name) = line.strip_prefix("include ") {
+            return self.include(name.trim(), place, nested);
+        }
+        let Some(section) = self.sections.last_mut() else {
+            let rule = "options stand below a section such as [global]";
+            return Err(broken(place, line, rule));
+        };
+        section
+            .settings
+            .push(setting(line, place, self.surroundings)?);
+        Ok(())
+    }
+
+    /// The lines of another file, as if they stood here.
+    fn include(&mut self, name: &str, place: Place, nested: u32) -> Result<(), LabError> {
+        let bad = |what: &str, hint: &str| LabError::BadValue {
+            option: "include".to_owned(),
+            given: name.to_owned(),
+            allowed: what.to_owned(),
+            place: place.clone(),
+            hint: hint.to_owned(),
+        };
+        if nested == NESTED_MAX {
+            return Err(bad("files include each other", "copy the lines instead"));
+        }
+        match (self.surroundings.file)(name, &place.source) {
+            Ok((source, text)) => {
+                self.lines(&text, &source, nested + 1);
+                Ok(())
             }
+            Err(why) => Err(bad(&why, "copy the included file's lines into this one")),
         }
     }
-    Ok(sections)
 }
 
-fn setting(line: &str, place: Place) -> Result<Setting, LabError> {
+fn setting(line: &str, place: Place, surroundings: &Surroundings) -> Result<Setting, LabError> {
     let (name, value) = match line.split_once('=') {
         Some((name, value)) => (name.trim(), Some(value.trim())),
         None => (line, None),
     };
-    let crooked = name.is_empty() || (value.is_none() && name.contains(char::is_whitespace));
-    if crooked && !name.starts_with("include ") {
+    if name.is_empty() || (value.is_none() && name.contains(char::is_whitespace)) {
         return Err(broken(place, line, "a line is name=value, or a name alone"));
     }
     let mut setting = Setting {
@@ -129,9 +168,11 @@ fn setting(line: &str, place: Place) -> Result<Setting, LabError> {
             None => return Err(setting.bad("its quote is not closed", "end it as it begins")),
         }
     }
-    if setting.text().contains('$') && setting.name != "description" {
-        let hint = "variables and keywords are not expanded: write the value itself";
-        return Err(setting.bad("`$` has no meaning here", hint));
+    // fio's own words, and a text for the reader.
+    if !["description", "filename_format"].contains(&name) && setting.text().contains('$') {
+        let expanded = surroundings.expand(setting.text());
+        let expanded = expanded.map_err(|(why, hint)| setting.bad(&why, hint))?;
+        setting.value = Some(expanded);
     }
     Ok(setting)
 }

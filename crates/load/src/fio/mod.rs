@@ -15,84 +15,192 @@
 //!   fio without `ioengine` would use psync and ignore `iodepth`; here `iodepth` holds.
 //! * With several block sizes and the random map, fio cuts commands short where they meet a
 //!   visited block; here they keep their length.
+//!   Each kind is aligned to its own smallest block and has a pass of its own.
+//! * `loops` takes another random order for each pass.
+//! * Several files lie one after another on one target ([`files`]).
 //! * Zipf is exact rather than approximate.
 //! * A run repeats whatever `randrepeat` says; change `randseed` for another.
 //!
 //! Source: fio HOWTO, parse.c, options.c.
 
 mod draft;
+mod engines;
+mod files;
 mod ini;
 mod options;
 mod refusals;
+mod setters;
+mod surroundings;
 mod units;
 
 pub use options::{OptionHelp, supported_options};
+pub use surroundings::Surroundings;
 
-use crate::plan::{Language, Phase, Plan};
+use crate::plan::{JobSpec, Language, Phase, Plan};
 use draft::Draft;
-use ini::{Section, Setting};
+use files::{Asked, Placed};
+use ini::{Reader, Section, Setting};
 use options::Effect;
 use ssdlab_base::LabError;
 use std::path::Path;
 
-/// The plan in the job file at `path`.
+/// The plan in the job file at `path`, in the surroundings of this process.
 ///
 /// # Errors
 /// When the file cannot be read or is not a job file this program can carry out.
 pub fn read(path: &Path) -> Result<Plan, LabError> {
     let text = std::fs::read_to_string(path).map_err(|e| LabError::file("reading", path, e))?;
-    parse(&text, &path.display().to_string())
+    parse_in(&text, &path.display().to_string(), &Surroundings::here())
 }
 
-/// The plan in the job file `text`; `source` is its name in messages.
+/// The plan in the job file `text`; `source` is its name in messages. It has no surroundings.
 ///
 /// # Errors
 /// When it is not a job file, or holds an option or a value that is not supported.
 pub fn parse(text: &str, source: &str) -> Result<Plan, LabError> {
+    parse_in(text, source, &Surroundings::none())
+}
+
+/// As [`parse`], with variables, keywords and included files.
+///
+/// # Errors
+/// As [`parse`]: all errors of the file at once.
+pub fn parse_in(text: &str, source: &str, surroundings: &Surroundings) -> Result<Plan, LabError> {
+    let mut reader = Reader {
+        surroundings,
+        sections: Vec::new(),
+        errors: Vec::new(),
+    };
+    reader.lines(text, source, 0);
+    let Reader {
+        sections,
+        mut errors,
+        ..
+    } = reader;
     let mut globals: Vec<Setting> = Vec::new();
-    let mut phases: Vec<Phase> = Vec::new();
-    let mut job_count = 0;
-    for section in ini::sections(text, source)? {
+    let mut jobs: Vec<Found> = Vec::new();
+    let mut all_straight = true;
+    for section in sections {
         if section.name == "global" {
             globals.extend(section.settings);
             continue;
         }
-        let draft = drafted(&globals, &section)?;
-        let stonewall = draft.stonewall;
-        let job = draft.finish(&section, job_count)?;
-        job_count += 1;
-        match phases.last_mut() {
-            Some(phase) if !stonewall => phase.jobs.push(job),
-            _ => phases.push(Phase { jobs: vec![job] }),
+        let draft = drafted(&globals, &section, &mut errors);
+        let (stonewall, wait_for) = (draft.stonewall, draft.wait_for.clone());
+        let (asked, index) = (draft.files.clone(), jobs.len() as u32);
+        let crooked = draft.crooked;
+        let mut contradictions = Vec::new();
+        let job = draft.finish(&section, index, &mut contradictions);
+        // Of values that are wrong in themselves, no combination can be judged.
+        if !crooked {
+            errors.append(&mut contradictions);
+        }
+        all_straight &= !crooked;
+        jobs.push(Found {
+            job,
+            asked,
+            section,
+            stonewall,
+            wait_for,
+        });
+    }
+    if jobs.is_empty() {
+        // A later [global] without a job is still checked, so that its errors are not lost.
+        drafted(&globals, &Section::nameless(source), &mut errors);
+        if errors.is_empty() {
+            errors.push(LabError::refused(
+                format!("{source}: no job in it"),
+                "add a section such as [job1] below [global]",
+            ));
         }
     }
-    if phases.is_empty() {
-        // A later [global] without a job is still checked, so that its errors are not lost.
-        drafted(&globals, &Section::nameless(source))?;
-        return Err(LabError::refused(
-            format!("{source}: no job in it"),
-            "add a section such as [job1] below [global]",
-        ));
+    if all_straight {
+        place(&mut jobs, &mut errors);
     }
-    Ok(Plan {
-        language: Language::Fio {
-            globals: globals.iter().map(Setting::as_written).collect(),
-        },
-        phases,
-    })
+    let phases = phases(jobs, &mut errors);
+    match LabError::all(errors) {
+        Some(error) => Err(error),
+        None => Ok(Plan {
+            language: Language::Fio {
+                globals: globals.iter().map(Setting::as_written).collect(),
+            },
+            phases,
+        }),
+    }
+}
+
+/// A job with what places it in space and time.
+struct Found {
+    job: JobSpec,
+    asked: Asked,
+    section: Section,
+    stonewall: bool,
+    wait_for: Option<Setting>,
+}
+
+fn place(jobs: &mut [Found], errors: &mut Vec<LabError>) {
+    let placed = jobs.iter_mut().map(|found| Placed {
+        job: &mut found.job,
+        asked: &found.asked,
+        section: &found.section,
+    });
+    let mut placed: Vec<Placed> = placed.collect();
+    files::place(&mut placed, errors);
+}
+
+/// Jobs that run at the same time, by `stonewall` and `wait_for`.
+fn phases(jobs: Vec<Found>, errors: &mut Vec<LabError>) -> Vec<Phase> {
+    let mut phases: Vec<Phase> = Vec::new();
+    for found in jobs {
+        let waits = match (&found.wait_for, phases.last()) {
+            (Some(setting), Some(last)) if !found.stonewall => {
+                let named = |job: &JobSpec| job.name == setting.text();
+                let among = last.jobs.iter().any(named);
+                if among && last.jobs.len() > 1 {
+                    errors.push(setting.bad(
+                        "other jobs run beside that one, and a phase ends when all have",
+                        "use stonewall to wait for all jobs above",
+                    ));
+                }
+                among
+            }
+            _ => false,
+        };
+        let earlier = |name: &str| phases.iter().flat_map(|p| &p.jobs).any(|j| j.name == name);
+        if let Some(setting) = found.wait_for.as_ref().filter(|s| !earlier(s.text())) {
+            errors.push(setting.bad("no job above has this name", ""));
+        }
+        match phases.last_mut() {
+            Some(phase) if !found.stonewall && !waits => phase.jobs.push(found.job),
+            _ => phases.push(Phase {
+                jobs: vec![found.job],
+            }),
+        }
+    }
+    phases
 }
 
 /// Applies the settings of `[global]` and then those of the section, last word first heard:
 /// of an option given twice, only the last stands.
-fn drafted(globals: &[Setting], section: &Section) -> Result<Draft, LabError> {
+fn drafted(globals: &[Setting], section: &Section, errors: &mut Vec<LabError>) -> Draft {
     let all = || globals.iter().chain(&section.settings);
     let mut draft = Draft::default();
+    let mut found: Vec<(bool, LabError)> = Vec::new();
     // fio reads kb_base before the rest, wherever it stands.
     for pass in [true, false] {
         for setting in all().filter(|s| (s.name == "kb_base") == pass) {
-            apply(&mut draft, setting)?;
+            let effect = options::find(&setting.name).map(|option| option.effect);
+            if let Err(error) = apply(&mut draft, setting) {
+                draft.crooked |= matches!(effect, Some(Effect::Set(_)));
+                found.push((effect.is_none(), error));
+            }
         }
     }
+    // An engine that is refused has options of its own, which say nothing more.
+    let telling = found
+        .into_iter()
+        .filter(|(unknown, _)| !(*unknown && draft.engine_refused));
+    errors.extend(telling.map(|(_, error)| error));
     draft.written = all().map(Setting::as_written).collect();
     let mut seen = std::collections::BTreeSet::new();
     draft.written.reverse();
@@ -100,7 +208,7 @@ fn drafted(globals: &[Setting], section: &Section) -> Result<Draft, LabError> {
         .written
         .retain(|(name, _)| seen.insert(options::canonical(name)));
     draft.written.reverse();
-    Ok(draft)
+    draft
 }
 
 fn apply(draft: &mut Draft, setting: &Setting) -> Result<(), LabError> {
@@ -112,7 +220,7 @@ fn apply(draft: &mut Draft, setting: &Setting) -> Result<(), LabError> {
     }
     match option.effect {
         Effect::Set(set) => set(draft, setting),
-        Effect::OutputOnly => Ok(()),
+        Effect::OutputOnly | Effect::NoDifference => Ok(()),
         Effect::Only(values) if values.contains(&setting.text()) => Ok(()),
         Effect::Only(values) => Err(match refusals::advice(option.name) {
             Some(advice) => setting.unsupported(advice),
@@ -140,8 +248,13 @@ pub fn notes(plan: &Plan) -> Vec<String> {
         match option("ioengine") {
             Some("io_uring") => {}
             Some(engine) => notes.push(format!(
-                "job `{}`: ioengine={engine} is carried out with io_uring at depth {}",
-                job.name, job.depth
+                "job `{}`: ioengine={engine} is carried out with io_uring at depth {}{}",
+                job.name,
+                job.depth,
+                match engine {
+                    "mmap" => ", without the page cache that it maps",
+                    _ => "",
+                }
             )),
             None if job.depth > 1 => notes.push(format!(
                 "job `{}`: without ioengine= fio would use psync at depth 1; this is io_uring at \
@@ -149,6 +262,21 @@ pub fn notes(plan: &Plan) -> Vec<String> {
                 job.name, job.depth
             )),
             None => {}
+        }
+        let moot: Vec<&str> = job.options.iter().map(|(name, _)| name.as_str()).collect();
+        let moot: Vec<&str> = moot
+            .into_iter()
+            .filter(|name| options::is_moot(name))
+            .collect();
+        if !moot.is_empty() {
+            let names = moot.join(", ");
+            notes.push(format!("job `{}`: without effect here: {names}", job.name));
+        }
+        if job.steps.several_files {
+            notes.push(format!(
+                "job `{}`: its files lie one after another on the target",
+                job.name
+            ));
         }
         if option("randrepeat") == Some("0") {
             notes.push(format!(
@@ -164,3 +292,5 @@ pub fn notes(plan: &Plan) -> Vec<String> {
 mod tests;
 #[cfg(test)]
 mod tests_bad;
+#[cfg(test)]
+mod tests_wide;

@@ -1,7 +1,8 @@
 //! The table of fio options: parser, help and reference are made from it.
 
-use super::draft::{self, Draft};
+use super::draft::Draft;
 use super::ini::Setting;
+use super::setters;
 use ssdlab_base::LabError;
 
 type Set = fn(&mut Draft, &Setting) -> Result<(), LabError>;
@@ -13,6 +14,8 @@ pub(super) enum Effect {
     Set(Set),
     /// Shapes fio's own process or output only; the measured numbers are the same without it.
     OutputOnly,
+    /// Changes something in fio that is not there here; the commands are the same without it.
+    NoDifference,
     /// Accepted at the values at which fio does what happens here anyway.
     Only(&'static [&'static str]),
 }
@@ -47,14 +50,19 @@ pub(super) fn find(name: &str) -> Option<&'static OptionHelp> {
         .find(|o| o.name == name || o.aliases.contains(&name))
 }
 
+/// Whether `name` is an option without effect on the commands that a drive gets.
+pub(super) fn is_moot(name: &str) -> bool {
+    find(name).is_some_and(|option| matches!(option.effect, Effect::NoDifference))
+}
+
 /// fio's name of what the user called `name`; unknown names are their own.
 pub(super) fn canonical(name: &str) -> String {
     find(name).map_or(name, |option| option.name).to_owned()
 }
 
-/// Makes the table: `value` and `flag` (which may stand alone) name a setter of [`draft`], their
-/// own or the one after `by`; `output` has no effect on the measured numbers; `only` is accepted at
-/// these values.
+/// Makes the table: `value` and `flag` (which may stand alone) name a setter of [`setters`], their
+/// own or the one after `by`; `output` has no effect on the measured numbers; `moot` has none on
+/// the commands that a drive gets; `only` is accepted at these values.
 macro_rules! options {
     ($($kind:ident $name:ident $(or $alias:ident)* $(by $set:ident)?: $($text:literal),+;)*) => {
         &[$(OptionHelp {
@@ -72,11 +80,14 @@ macro_rules! options {
     (@output $set:tt $what:literal) => {
         row($what, "any", "", true, Effect::OutputOnly)
     };
+    (@moot $set:tt $what:literal) => {
+        row(concat!("without effect here: ", $what), "any", "", true, Effect::NoDifference)
+    };
     (@only $set:tt $default:literal $(, $more:literal)*) => {
         row(AS_IN_FIO, "", $default, true, Effect::Only(&[$default $(, $more)*]))
     };
-    (@setter ($name:ident)) => { draft::$name };
-    (@setter ($name:ident $set:ident)) => { draft::$set };
+    (@setter ($name:ident)) => { setters::$name };
+    (@setter ($name:ident $set:ident)) => { setters::$set };
 }
 
 const AS_IN_FIO: &str = "accepted at this value, at which fio does what happens here anyway";
@@ -102,34 +113,50 @@ const fn row(
 static OPTIONS: &[OptionHelp] = options! {
     // What and where.
     value rw or readwrite:
-        "read write trim rw readwrite randread randwrite randtrim randrw", "read",
-        "kind and order of commands; the reads and writes of a sequential mix keep a position each";
+        "read write trim rw readwrite randread randwrite randtrim randrw [:number]", "read",
+        "kind and order of commands; the reads and writes of a sequential mix keep a position \
+         each; write:8k leaves 8 KiB after each command, read:-8k goes backwards, randread:8 is \
+         one random command and 7 that follow it";
     value rwmixread: "%", "50", "share of reads in a mix";
     value rwmixwrite: "%", "50", "share of writes in a mix";
     value bs or blocksize: "size[,size[,size]]", "4k",
         "bytes per command, for reads, writes and trims";
     value bssplit: "size/%:size/%:...[,...]", "",
         "several sizes with their shares; empty shares divide the rest";
+    value bsrange or blocksize_range: "size-size[,...]", "", "as bs; both ends must be the same";
     value blockalign or ba: "size", "the smallest bs",
         "random commands start at multiples of it; turns the random map off, as in fio";
     value size: "size or %", "all of the target",
         "length of the region, and bytes to transfer unless io_size or time_based is given";
     value io_size or io_limit: "size or % of size", "all of size", "bytes to transfer";
     value filesize: "size", "",
-        "length of the region when size is not given, or what size=% refers to";
-    value offset or fileoffset: "size or %", "0",
-        "start of the region; every copy of a job starts there";
-    value filename: "path", "the target of the command line",
-        "file or device; \\: stands for a colon";
+        "the region ends here; size limits the bytes to transfer beside it, or is a share of it";
+    value number_ios: "count", "0",
+        "end after this many commands, or at size if that is sooner; of one size only";
+    value loops: "count", "1", "go over the region this many times, in another random order each";
+    value offset or fileoffset: "size or %", "0", "start of the region";
+    value offset_increment: "size", "0", "how much further on each copy of the job starts";
+    value filename: "path[:path...]", "the target of the command line",
+        "file or device; \\: stands for a colon; several are served in turn and lie one after \
+         another on --target";
+    value libblkio_path by filename: "path", "", "filename of libblkio";
+    value directory: "path", "", "each copy of each job has its own file in it, as in fio";
+    value filename_format: "text", "$jobname.$jobnum.$filenum",
+        "names of the files; what has the same name is the same file";
+    value nrfiles: "count", "1", "files of each copy, size divided by this; served in turn";
     // How much at a time, how long.
-    value ioengine: "io_uring libaio posixaio psync sync null", "io_uring",
-        "accepted for fio's sake: io_uring is used; psync and sync imply iodepth=1";
+    value ioengine: "io_uring libaio posixaio io_uring_cmd null psync sync vsync pvsync2 mmap ...",
+        "io_uring",
+        "accepted for fio's sake: io_uring is used; those that wait for each command (sync, psync, \
+         vsync, pvsync, pvsync2, mmap, sg, libcufile) imply iodepth=1";
     value iodepth: "count", "1", "commands outstanding per copy";
     value numjobs: "count", "1", "copies of the job";
     value runtime or timeout: "time, s", "0", "end after this time, or at size if that is sooner";
     flag time_based: "0", "go on for all of runtime";
     value ramp_time: "time, s", "0", "run for this time before counting";
     flag stonewall or wait_for_previous: "0", "start when the jobs above have ended";
+    value wait_for: "job", "",
+        "start when that job, and all beside it, have ended; an error if others run beside it";
     // Caching and durability.
     value direct: "0 or 1", "0", "bypass the page cache";
     value buffered: "0 or 1", "1", "the opposite of direct";
@@ -142,6 +169,8 @@ static OPTIONS: &[OptionHelp] = options! {
     value percentage_random: "%", "100",
         "random commands that go to a random address; the others follow the last of their kind";
     flag norandommap: "0", "do not wait with a second visit until all blocks had their first";
+    value random_generator: "tausworthe tausworthe64 lfsr", "tausworthe",
+        "lfsr: no address twice in a pass even with norandommap";
     value randseed: "number", "0x89", "seed of the job's choices";
     value randrepeat by checked_flag: "0 or 1", "1",
         "accepted: a run always repeats, also with 0; change randseed instead";
@@ -163,7 +192,7 @@ static OPTIONS: &[OptionHelp] = options! {
     output description: "text for the reader";
     output group_reporting: "fio sums up the copies of a job in its output";
     output new_group: "fio begins another group in its output";
-    output thread: "fio uses threads rather than processes";
+    output thread or threads: "fio uses threads rather than processes";
     output fixedbufs: "fio registers its buffers with the ring; here they always are";
     output registerfiles: "fio registers its files with the ring; here they always are";
     output unit_base: "fio prints bits or bytes";
@@ -171,13 +200,79 @@ static OPTIONS: &[OptionHelp] = options! {
     output clat_percentiles: "fio prints percentiles of completion latency";
     output lat_percentiles: "fio prints percentiles of total latency";
     output slat_percentiles: "fio prints percentiles of submission latency";
-    only gtod_reduce: "0";
-    only disable_lat: "0";
-    only disable_clat: "0";
-    only disable_slat: "0";
-    only disable_bw_measurement: "0";
-    only loops: "1";
-    only nrfiles: "1";
+    output gtod_reduce: "fio measures less to need less time; here all is measured";
+    output disable_lat: "fio leaves out the latency; here it is measured";
+    output disable_clat: "fio leaves out the completion latency; here it is measured";
+    output disable_slat: "fio leaves out the submission latency";
+    output disable_bw_measurement: "fio leaves out the bandwidth; here it is measured";
+    output gtod_cpu: "fio reads the clock on a processor of its own";
+    output clocksource: "fio reads this clock";
+    moot write_bw_log: "no such file is written; series.csv of the run has the bandwidth";
+    moot write_lat_log: "no such file is written; series.csv of the run has the latency";
+    moot write_iops_log: "no such file is written; series.csv of the run has the IOPS";
+    moot log_avg_msec: "series.csv of the run has a line for each second";
+    moot log_offset: "fio's log files are not written";
+    moot log_prio: "fio's log files are not written";
+    moot log_max_value: "fio's log files are not written";
+    moot per_job_logs: "fio's log files are not written";
+    moot log_unix_epoch: "fio's log files are not written";
+    moot log_compression: "fio's log files are not written";
+    moot log_store_compressed: "fio's log files are not written";
+    output bwavgtime: "fio averages bandwidth over this time, ms";
+    output iopsavgtime: "fio averages IOPS over this time, ms";
+    output unified_rw_reporting: "fio sums up reads, writes and trims";
+    output significant_figures: "fio prints this many digits";
+    output sig_figs: "fio prints this many digits";
+    output block_error_percentiles: "fio prints errors of trimmed blocks";
+    output eta: "fio prints an estimate of the time left";
+    // The host: processors, memory, priorities. Nothing of this reaches a modelled drive.
+    moot cpus_allowed: "pin the whole program with taskset";
+    moot cpumask: "pin the whole program with taskset";
+    moot cpus_allowed_policy: "pin the whole program with taskset";
+    moot numa_cpu_nodes: "pin the whole program with numactl";
+    moot numa_mem_policy: "pin the whole program with numactl";
+    moot nice: "priorities are not passed on";
+    moot prio: "priorities are not passed to the drive";
+    moot prioclass: "priorities are not passed to the drive";
+    moot priohint: "priorities are not passed to the drive";
+    moot libblkio_driver: "how libblkio reaches the drive";
+    moot cmdprio: "priorities are not passed to the drive";
+    moot cmdprio_class: "priorities are not passed to the drive";
+    moot cmdprio_percentage: "priorities are not passed to the drive";
+    moot cmdprio_bssplit: "priorities are not passed to the drive";
+    moot mem or iomem: "where fio keeps its buffers";
+    moot iomem_align or mem_align: "where fio keeps its buffers";
+    moot lockmem: "memory that fio locks";
+    moot userspace_reap: "how libaio learns of completions";
+    moot hipri: "how the kernel learns of completions";
+    moot sqthread_poll: "who submits to the ring";
+    moot sqthread_poll_cpu: "who submits to the ring";
+    moot nonvectored: "form of the kernel's call";
+    moot force_async: "who submits to the ring";
+    moot io_submit_mode: "here commands never wait for another to be reaped";
+    moot gpu_dev_ids: "where libcufile's buffers are; the drive gets the same commands";
+    moot cuda_io: "where libcufile's buffers are; the drive gets the same commands";
+    // Files: a target here has all its blocks, and holds no file system.
+    moot create_serialize: "files are not created";
+    moot create_fsync: "files are not created";
+    moot create_on_open: "files are not created";
+    moot fallocate: "files are not created";
+    moot unlink: "files are not removed";
+    moot openfiles: "files are not opened";
+    moot allow_file_create: "files are not created";
+    moot allow_mounted_write: "safety of real devices is the program's own";
+    moot invalidate: "there is no page cache with direct=1 or on a modelled drive";
+    moot fadvise_hint: "there is no page cache with direct=1 or on a modelled drive";
+    only cmd_type: "nvme";
+    only rw_sequencer: "sequential";
+    only file_service_type: "roundrobin", "roundrobin:1";
+    only overwrite: "0";
+    only fill_device: "0";
+    only experimental_verify: "0";
+    only rate_ignore_thinktime: "0";
+    only iodepth_batch_complete: "1", "0";
+    only iodepth_batch_complete_min: "1", "0";
+    only thinktime_blocks_type: "complete";
     only startdelay: "0";
     only verify: "0";
     only do_verify: "0";

@@ -6,53 +6,115 @@ use ssdlab_base::LabError;
 
 /// Options people do use, with what to do about each.
 static KNOWN: &[(&[&str], &str)] = &[
-    (&["include"], "copy the included file's lines into this one"),
     (
         &["end_fsync", "fsync_on_close"],
         "use fsync= or fdatasync= to count flushes while the job runs",
     ),
-    (&["bsrange"], "use bssplit= with the sizes and their shares"),
     (
         &["bs_unaligned"],
         "drives are addressed in blocks of 512 bytes: leave it out",
     ),
-    (&["offset_increment"], "write one job per offset"),
     (&["rw_sequencer"], "leave it out"),
-    (&["directory", "opendir"], "name the file with filename="),
     (
-        &["steadystate"],
+        &["rwmixcycle"],
+        "fio refuses it, too, since it has no effect: leave it out",
+    ),
+    (&["opendir"], "name the files with filename="),
+    (
+        &[
+            "steadystate",
+            "ss",
+            "steadystate_duration",
+            "ss_dur",
+            "steadystate_ramp_time",
+            "ss_ramp",
+        ],
         "leave it out: the lab judges steady state itself, over the whole window",
     ),
     (
-        &["verify"],
+        &[
+            "verify",
+            "verify_pattern",
+            "verify_interval",
+            "verify_fatal",
+            "verify_dump",
+            "verify_backlog",
+            "verify_async",
+            "do_verify",
+        ],
         "leave it out: contents are not verified by a performance run",
     ),
     (
-        &[
-            "write_bw_log",
-            "write_lat_log",
-            "write_iops_log",
-            "write_hist_log",
-            "log_avg_msec",
-            "log_hist_msec",
-        ],
-        "leave it out: every run is recorded and can be exported as fio's logs",
+        &["write_hist_log", "log_hist_msec"],
+        "leave it out: every run records a histogram for each second",
     ),
-    (&["read_iolog"], "replaying a log is not supported"),
+    (&["read_iolog"], "replay it with: ssdlab run --trace FILE"),
     (&["write_iolog"], "writing a log is not supported"),
-    (&["cpus_allowed"], "pin the whole program with taskset"),
-    (&["numa_cpu_nodes"], "pin the whole program with numactl"),
-    (&["invalidate"], "use direct=1, for which it has no meaning"),
-    (&["rate_min"], "leave it out and look at the recorded rate"),
-    (&["latency_target"], "run several depths and compare"),
+    (
+        &["rate_min", "ratemin"],
+        "it ends a job that is too slow: leave it out and look at the recorded rate",
+    ),
+    (
+        &["latency_target", "latency_window", "latency_percentile"],
+        "it searches a depth while it runs: run several depths and compare",
+    ),
+    (
+        &["flow", "flow_id", "flow_watermark", "flow_sleep"],
+        "jobs do not wait for each other's share: give each a rate=",
+    ),
+    (
+        &["exitall", "exit_what"],
+        "jobs do not end each other: give each a runtime= or an io_size=",
+    ),
+    (
+        &[
+            "zonemode",
+            "zonesize",
+            "zonerange",
+            "zoneskip",
+            "max_open_zones",
+            "read_beyond_wp",
+        ],
+        "there is no zoned drive, and no strided zones: split the region into jobs with offset= \
+         and size=",
+    ),
+    (
+        &[
+            "dedupe_percentage",
+            "dedupe_mode",
+            "dedupe_global",
+            "dedupe_working_set_percentage",
+        ],
+        "contents are not repeated: use buffer_compress_percentage= where the drive compresses",
+    ),
+    (
+        &["startdelay", "start_delay"],
+        "use stonewall, or idle before the run with --idle",
+    ),
+    (
+        &["rate_process"],
+        "commands leave at equal distances: use rate_process=linear",
+    ),
+    (
+        &["buffer_pattern"],
+        "use zero_buffers or buffer_compress_percentage=",
+    ),
+    (
+        &["sg_write_mode"],
+        "only plain writes are sent, without SCSI's verify and write same",
+    ),
+    (
+        &[
+            "continue_on_error",
+            "ignore_error",
+            "error_dump",
+            "skip_bad",
+        ],
+        "leave it out: errors are counted, and a drive that fails ends the run",
+    ),
     (&["writefua"], "use sync=dsync"),
     (&["dsync"], "write sync=dsync"),
     (&["wait_for"], "use stonewall to wait for all jobs above"),
-    (
-        &["loops"],
-        "use io_size= for more than one pass, or time_based with runtime=",
-    ),
-    (&["nrfiles"], "write one job per file"),
 ];
 
 /// The error for an option that is not in the table.

@@ -379,10 +379,10 @@ fn bad_combinations_name_the_job() {
     for (lines, message) in [
         ("fsync=1\nfdatasync=1", "both fsync and fdatasync"),
         ("time_based", "time_based without runtime has no end"),
-        ("size=1m\nfilesize=2m", "size and filesize differ"),
+        ("offset=1m\nfilesize=1m", "its offset is not below filesize"),
         (
-            "rw=randrw\nbs=4k,8k",
-            "reads and writes whose smallest blocks differ, at random addresses",
+            "rw=randrw\nbs=4k,8k\nrandom_distribution=zipf",
+            "reads and writes whose smallest blocks differ, at skewed addresses",
         ),
     ] {
         let error = error(lines);

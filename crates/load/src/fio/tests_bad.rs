@@ -6,10 +6,15 @@ use super::parse;
 const BAD: &[(&str, &str, &str)] = &[
     (
         "rw=read:8",
-        "`rw` cannot be `read:8`: it is read, write, trim, rw, readwrite, randread, randwrite, \
-      randtrim or randrw",
-        "a count after the colon, which changes the order of addresses, is not supported: write \
-      rw=read",
+        "`rw` cannot be `read:8`: of sequential commands, the number after the colon is a size, a \
+      multiple of 512",
+        "write:8k leaves 8 KiB between writes, read:-8k reads 4 KiB blocks backwards",
+    ),
+    (
+        "rw=randread:0",
+        "`rw` cannot be `randread:0`: of random commands, the number after the colon is a count \
+      from 1",
+        "randread:8 is one random command and 7 that follow it",
     ),
     (
         "rw=trimwrite",
@@ -92,10 +97,9 @@ const BAD: &[(&str, &str, &str)] = &[
         "",
     ),
     (
-        "ioengine=mmap",
-        "`ioengine` cannot be `mmap`: it is io_uring, libaio, posixaio, psync, sync \
-      or null",
-        "write ioengine=io_uring: it is the engine used in any case",
+        "ioengine=splice",
+        "`ioengine` cannot be `splice`: it moves data by pipes through the page cache",
+        "for the same load on a drive, write ioengine=io_uring",
     ),
     (
         "random_distribution=zipf:1.0",
@@ -119,7 +123,7 @@ const BAD: &[(&str, &str, &str)] = &[
         "random_distribution=zoned:50/5:30/15",
         "`random_distribution` cannot be \
       `zoned:50/5:30/15`: accesses add up to 80 % and sizes to 20 %, not 100",
-        "for example zoned:50/5:30/15:20/80",
+        "for example zoned:50/5:30/15:20/80; several lists, and zoned_abs, are not supported",
     ),
     (
         "random_distribution=normal:1",
@@ -128,14 +132,14 @@ const BAD: &[(&str, &str, &str)] = &[
         "",
     ),
     (
-        "filename=a:b",
-        "`filename` cannot be `a:b`: one file or device is supported",
-        "use one job per file, or write \\: for a colon in a name",
+        "filename=a::b",
+        "`filename` cannot be `a::b`: it is the path of a file or device",
+        "several are separated by colons; \\: is a colon in a name",
     ),
     (
         "size=${SIZE}",
-        "`size` cannot be `${SIZE}`: `$` has no meaning here",
-        "variables and keywords are not expanded: write the value itself",
+        "`size` cannot be `${SIZE}`: the environment variable SIZE is not set",
+        "set it, for example by: export SIZE=...",
     ),
     (
         "name=\"x",
@@ -143,9 +147,20 @@ const BAD: &[(&str, &str, &str)] = &[
         "end it as it begins",
     ),
     (
-        "gtod_reduce=1",
-        "`gtod_reduce` cannot be `1`: only 0 is supported",
-        "leave gtod_reduce out",
+        "bsrange=4k-64k",
+        "`bsrange` cannot be `4k-64k`: only a range of one size is supported",
+        "use bssplit= with the sizes and their shares",
+    ),
+    (
+        "zonemode=zbd",
+        "fio option `zonemode` is not supported",
+        "there is no zoned drive, and no strided zones: split the region into jobs with offset= \
+      and size=",
+    ),
+    (
+        "rate_process=poisson",
+        "fio option `rate_process` is not supported",
+        "commands leave at equal distances: use rate_process=linear",
     ),
     (
         "iodeph=4",
@@ -169,7 +184,7 @@ const BAD: &[(&str, &str, &str)] = &[
     ),
     (
         "include other.fio",
-        "fio option `include other.fio` is not supported",
+        "`include` cannot be `other.fio`: a text without a file includes none",
         "copy the included file's lines into this one",
     ),
     (

@@ -1,0 +1,137 @@
+//! fio's engines: which of them are block I/O, and what they mean here.
+
+/// What an engine means for a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// Several commands outstanding.
+    Queued,
+    /// One command at a time, whatever `iodepth` says.
+    OneByOne,
+    /// No commands to a drive, and why.
+    NoBlocks(&'static str),
+}
+
+const MEMORY: &str = "it reads and writes persistent memory by the processor, without commands";
+const PAGES: &str = "it touches memory, not a drive";
+const NETWORK: &str = "it moves data over a network, not to a drive";
+const CLUSTER: &str = "it talks to a storage cluster, not to a drive";
+const OBJECTS: &str = "it reads and writes files or objects of a server by its library";
+const METADATA: &str = "it measures operations of a file system, not of a drive";
+const FILE_SYSTEM: &str = "it changes how a file system places a file";
+
+/// Engine, and what it means.
+static ENGINES: &[(&[&str], Meaning)] = &[
+    (
+        &[
+            "io_uring",
+            "libaio",
+            "posixaio",
+            "solarisaio",
+            "windowsaio",
+            "io_uring_cmd",
+            "libblkio",
+            "xnvme",
+            "null",
+            "cpp_null",
+        ],
+        Meaning::Queued,
+    ),
+    (
+        &[
+            "psync",
+            "sync",
+            "vsync",
+            "pvsync",
+            "pvsync2",
+            "mmap",
+            "sg",
+            "libcufile",
+        ],
+        Meaning::OneByOne,
+    ),
+    (
+        &["libpmem", "dev-dax", "pmemblk"],
+        Meaning::NoBlocks(MEMORY),
+    ),
+    (
+        &[
+            "net",
+            "netsplice",
+            "rdma",
+            "librpma_apm_client",
+            "librpma_apm_server",
+        ],
+        Meaning::NoBlocks(NETWORK),
+    ),
+    (
+        &["librpma_gpspm_client", "librpma_gpspm_server"],
+        Meaning::NoBlocks(NETWORK),
+    ),
+    (&["rbd", "rados"], Meaning::NoBlocks(CLUSTER)),
+    (
+        &["http", "nfs", "dfs", "gfapi", "gfapi_async", "libhdfs"],
+        Meaning::NoBlocks(OBJECTS),
+    ),
+    (
+        &["ime_aio", "ime_psync", "ime_psyncv"],
+        Meaning::NoBlocks(OBJECTS),
+    ),
+    (
+        &["nbd", "libiscsi"],
+        Meaning::NoBlocks("it is a network client: its target is a server"),
+    ),
+    (
+        &[
+            "filecreate",
+            "filestat",
+            "filedelete",
+            "filexattr",
+            "dircreate",
+            "dirstat",
+            "dirdelete",
+        ],
+        Meaning::NoBlocks(METADATA),
+    ),
+    (
+        &["ftruncate", "falloc", "e4defrag"],
+        Meaning::NoBlocks(FILE_SYSTEM),
+    ),
+    (&["page_fault"], Meaning::NoBlocks(PAGES)),
+    (&["cpuio"], Meaning::NoBlocks("it burns processor time")),
+    (&["exec"], Meaning::NoBlocks("it runs a program")),
+    (
+        &["splice"],
+        Meaning::NoBlocks("it moves data by pipes through the page cache"),
+    ),
+    (
+        &["mtd"],
+        Meaning::NoBlocks("it drives raw flash, whose commands are not a drive's"),
+    ),
+    (
+        &["libzbc"],
+        Meaning::NoBlocks("it drives zoned devices, and there is no zoned drive here"),
+    ),
+    (
+        &["external"],
+        Meaning::NoBlocks("it is a program of its own"),
+    ),
+];
+
+/// What the engine called `name` means; `None` when fio has none of this name.
+pub(super) fn meaning(name: &str) -> Option<Meaning> {
+    // fio takes `external:path` as the path of a library.
+    let name = name.split(':').next().unwrap_or(name);
+    let found = ENGINES.iter().find(|(names, _)| names.contains(&name));
+    found.map(|(_, meaning)| *meaning)
+}
+
+/// The engines that are block I/O.
+pub(super) fn block_engines() -> String {
+    let blocks = ENGINES
+        .iter()
+        .filter(|(_, m)| !matches!(m, Meaning::NoBlocks(_)));
+    let names: Vec<&str> = blocks
+        .flat_map(|(names, _)| names.iter().copied())
+        .collect();
+    names.join(" ")
+}

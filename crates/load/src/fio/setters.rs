@@ -1,0 +1,467 @@
+//! The setters that the option table calls, in its order.
+
+use super::draft::{Direction, Draft};
+use super::engines::{self, Meaning};
+use super::ini::Setting;
+use super::units::{Size, TimeUnit};
+use crate::plan::Distribution;
+use ssdlab_base::LabError;
+use ssdlab_ssd::Nanos;
+
+type Outcome = Result<(), LabError>;
+
+pub(super) fn rw(draft: &mut Draft, s: &Setting) -> Outcome {
+    let (order, number) = match s.text().split_once(':') {
+        Some((order, number)) => (order, Some(number)),
+        None => (s.text(), None),
+    };
+    (draft.direction, draft.random) = match order {
+        "read" => (Direction::Read, false),
+        "write" => (Direction::Write, false),
+        "trim" => (Direction::Trim, false),
+        "randread" => (Direction::Read, true),
+        "randwrite" => (Direction::Write, true),
+        "randtrim" => (Direction::Trim, true),
+        "rw" | "readwrite" => (Direction::Both, false),
+        "randrw" => (Direction::Both, true),
+        text => {
+            let hint = match text {
+                "trimwrite" | "randtrimwrite" => {
+                    "trims followed by writes are not supported: use two jobs"
+                }
+                _ => "",
+            };
+            return Err(s.bad(
+                "it is read, write, trim, rw, readwrite, randread, randwrite, randtrim or randrw",
+                hint,
+            ));
+        }
+    };
+    draft.after_colon = match number {
+        None => 0,
+        Some(text) if draft.random => match text.parse() {
+            Ok(count @ 1..=0xffff_ffff_i64) => count,
+            _ => {
+                let what = "of random commands, the number after the colon is a count from 1";
+                return Err(s.bad(
+                    what,
+                    "randread:8 is one random command and 7 that follow it",
+                ));
+            }
+        },
+        Some(text) => hole(s, text, draft.kb_base)?,
+    };
+    Ok(())
+}
+
+/// The bytes between sequential commands, which may be negative.
+fn hole(s: &Setting, text: &str, kb_base: u64) -> Result<i64, LabError> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text),
+    };
+    let bytes = super::units::number(digits, kb_base).filter(|b| b.is_multiple_of(512));
+    match bytes.and_then(|bytes| i64::try_from(bytes).ok()) {
+        Some(bytes) => Ok(sign * bytes),
+        None => Err(s.bad(
+            "of sequential commands, the number after the colon is a size, a multiple of 512",
+            "write:8k leaves 8 KiB between writes, read:-8k reads 4 KiB blocks backwards",
+        )),
+    }
+}
+
+pub(super) fn rwmixread(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.read_pct = s.percent()?;
+    Ok(())
+}
+
+pub(super) fn rwmixwrite(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.read_pct = 100 - s.percent()?;
+    Ok(())
+}
+
+pub(super) fn bs(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.block = s.per_kind(4096, |text| s.block(text, draft.kb_base))?;
+    Ok(())
+}
+
+pub(super) fn bssplit(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.split = Some(s.splits(draft.kb_base)?);
+    Ok(())
+}
+
+pub(super) fn blockalign(draft: &mut Draft, s: &Setting) -> Outcome {
+    let [read, write, trim] = s.per_kind(4096, |text| s.block(text, draft.kb_base))?;
+    if read != write || write != trim {
+        return Err(s.bad("one alignment for reads, writes and trims is supported", ""));
+    }
+    draft.align = Some(u64::from(read));
+    Ok(())
+}
+
+pub(super) fn size(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.size = Some(s.size_or_percent(draft.kb_base)?);
+    if matches!(draft.size, Some(Size::Bytes(0) | Size::Percent(0))) {
+        return Err(s.bad(
+            "a job needs a region to work on",
+            "leave size out for all of it",
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn io_size(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.io_size = Some(s.size_or_percent(draft.kb_base)?);
+    Ok(())
+}
+
+pub(super) fn filesize(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.file_size = Some(s.size(draft.kb_base)?);
+    Ok(())
+}
+
+pub(super) fn offset(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.offset = s.size_or_percent(draft.kb_base)?;
+    match draft.offset {
+        Size::Bytes(bytes) if !bytes.is_multiple_of(512) => {
+            Err(s.bad("it is a multiple of 512 bytes", ""))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn offset_increment(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.offset_step = match s.size_or_percent(draft.kb_base)? {
+        Size::Bytes(bytes) if bytes.is_multiple_of(512) => bytes,
+        Size::Bytes(_) => return Err(s.bad("it is a multiple of 512 bytes", "")),
+        Size::Percent(_) => {
+            return Err(s.bad(
+                "it is a size: shares are not supported",
+                "write it in bytes",
+            ));
+        }
+    };
+    Ok(())
+}
+
+pub(super) fn number_ios(draft: &mut Draft, s: &Setting) -> Outcome {
+    let count = s.count(draft.kb_base, 0..=u64::MAX)?;
+    draft.commands = Some(count).filter(|count| *count > 0);
+    Ok(())
+}
+
+pub(super) fn loops(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.loops = s.count(draft.kb_base, 1..=u64::from(u32::MAX))?;
+    Ok(())
+}
+
+pub(super) fn bsrange(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.block = s.per_kind(4096, |text| {
+        let (low, high) = text.split_once('-').unwrap_or((text, text));
+        let low = s.block(low, draft.kb_base)?;
+        match low == s.block(high, draft.kb_base)? {
+            true => Ok(low),
+            false => Err(s.bad(
+                "only a range of one size is supported",
+                "use bssplit= with the sizes and their shares",
+            )),
+        }
+    })?;
+    Ok(())
+}
+
+pub(super) fn filename(draft: &mut Draft, s: &Setting) -> Outcome {
+    let unescaped = s.text().replace("\\:", "\0");
+    let names = unescaped.split(':').map(|name| name.replace('\0', ":"));
+    draft.files.names = names.collect();
+    if draft.files.names.iter().any(String::is_empty) {
+        let hint = "several are separated by colons; \\: is a colon in a name";
+        return Err(s.bad("it is the path of a file or device", hint));
+    }
+    Ok(())
+}
+
+pub(super) fn directory(draft: &mut Draft, s: &Setting) -> Outcome {
+    if s.text().contains(':') {
+        return Err(s.bad("one directory is supported", "give each job its own"));
+    }
+    draft.files.directory = Some(s.text().trim_end_matches('/').to_owned());
+    Ok(())
+}
+
+pub(super) fn filename_format(draft: &mut Draft, s: &Setting) -> Outcome {
+    if s.text().contains("$clientuid") {
+        return Err(s.bad(
+            "$clientuid has no meaning without fio's server",
+            "leave it out",
+        ));
+    }
+    draft.files.format = Some(s.text().to_owned());
+    Ok(())
+}
+
+pub(super) fn nrfiles(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.files.count = s.count(draft.kb_base, 1..=4096)? as u32;
+    Ok(())
+}
+
+pub(super) fn wait_for(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.wait_for = Some(s.clone());
+    Ok(())
+}
+
+pub(super) fn random_generator(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.lfsr = match s.text() {
+        "lfsr" => true,
+        "tausworthe" | "tausworthe64" => false,
+        _ => return Err(s.bad("it is tausworthe, tausworthe64 or lfsr", "")),
+    };
+    Ok(())
+}
+
+pub(super) fn name(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.name = Some(s.text().to_owned());
+    Ok(())
+}
+
+pub(super) fn ioengine(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.engine_refused = false;
+    let (what, hint) = match engines::meaning(s.text()) {
+        Some(Meaning::Queued) => {
+            draft.synchronous = false;
+            return Ok(());
+        }
+        Some(Meaning::OneByOne) => {
+            draft.synchronous = true;
+            return Ok(());
+        }
+        Some(Meaning::NoBlocks(why)) => {
+            draft.engine_refused = true;
+            let hint = "for the same load on a drive, write ioengine=io_uring";
+            (why.to_owned(), hint)
+        }
+        None => (
+            format!("it is one of {}", engines::block_engines()),
+            "write ioengine=io_uring: it is the engine used in any case",
+        ),
+    };
+    Err(s.bad(&what, hint))
+}
+
+pub(super) fn iodepth(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.depth = s.count(draft.kb_base, 1..=65_536)? as u32;
+    Ok(())
+}
+
+pub(super) fn numjobs(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.copies = s.count(draft.kb_base, 1..=4096)? as u32;
+    Ok(())
+}
+
+pub(super) fn runtime(draft: &mut Draft, s: &Setting) -> Outcome {
+    // fio: 0 is no limit.
+    draft.time.run = Some(s.time(TimeUnit::Seconds)?).filter(|time| *time > Nanos::ZERO);
+    Ok(())
+}
+
+pub(super) fn time_based(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.time.time_based = s.flag()?;
+    Ok(())
+}
+
+pub(super) fn ramp_time(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.time.ramp = s.time(TimeUnit::Seconds)?;
+    Ok(())
+}
+
+pub(super) fn stonewall(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.stonewall = s.flag()?;
+    Ok(())
+}
+
+pub(super) fn direct(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.direct = s.flag()?;
+    Ok(())
+}
+
+pub(super) fn buffered(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.direct = !s.flag()?;
+    Ok(())
+}
+
+pub(super) fn sync(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.sync = match s.text() {
+        "none" | "0" => false,
+        "sync" | "1" | "dsync" => true,
+        _ => return Err(s.bad("it is none, sync, dsync, 0 or 1", "")),
+    };
+    Ok(())
+}
+
+pub(super) fn fsync(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.fsync = s.count(draft.kb_base, 0..=u64::from(u32::MAX))? as u32;
+    Ok(())
+}
+
+pub(super) fn fdatasync(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.fdatasync = s.count(draft.kb_base, 0..=u64::from(u32::MAX))? as u32;
+    Ok(())
+}
+
+pub(super) fn random_distribution(draft: &mut Draft, s: &Setting) -> Outcome {
+    let (kind, rest) = s.text().split_once(':').unwrap_or((s.text(), ""));
+    let number = |default: f64| match rest {
+        "" => Ok(default),
+        _ => rest
+            .parse::<f64>()
+            .map_err(|_| s.bad("a number follows the colon", "")),
+    };
+    draft.distribution = match kind {
+        "random" if rest.is_empty() => Distribution::Uniform,
+        "zipf" => {
+            let theta = number(1.1)?;
+            if !(theta > 0.0 && theta.is_finite()) || theta == 1.0 {
+                return Err(s.bad("zipf's theta is above 0 and not 1", "for theta 1 use 1.001"));
+            }
+            Distribution::Zipf { theta }
+        }
+        "pareto" => {
+            let h = number(0.2)?;
+            if !(h > 0.0 && h < 1.0) {
+                return Err(s.bad("pareto's h lies between 0 and 1", ""));
+            }
+            Distribution::Pareto { h }
+        }
+        "zoned" => Distribution::Zoned {
+            zones: zones(s, rest)?,
+        },
+        _ => {
+            return Err(s.bad(
+                "it is random, zipf:theta, pareto:h or zoned:accesses/size:...",
+                "",
+            ));
+        }
+    };
+    Ok(())
+}
+
+pub(super) fn percentage_random(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.random_pct = s.percent()?;
+    Ok(())
+}
+
+/// `50/5:30/15:20/80`: shares of accesses and of the region.
+fn zones(s: &Setting, text: &str) -> Result<Vec<(u8, u8)>, LabError> {
+    let part = |text: &str| match text {
+        "" => Some(None),
+        _ => text.parse().ok().map(Some),
+    };
+    let zones: Option<Vec<(Option<u8>, Option<u8>)>> = text
+        .split(':')
+        .map(|zone| {
+            let (accesses, size) = zone.split_once('/').unwrap_or((zone, ""));
+            Some((part(accesses)?, part(size)?))
+        })
+        .collect();
+    let hint =
+        "for example zoned:50/5:30/15:20/80; several lists, and zoned_abs, are not supported";
+    let zones = zones.ok_or_else(|| {
+        let both = "zones are accesses/size:accesses/size:..., whole numbers in per cent";
+        s.bad(both, hint)
+    })?;
+    let accesses = shared_out(zones.iter().map(|zone| zone.0));
+    let zones: Vec<(u8, u8)> = accesses
+        .into_iter()
+        .zip(shared_out(zones.iter().map(|zone| zone.1)))
+        .collect();
+    let accesses: u32 = zones.iter().map(|z| u32::from(z.0)).sum();
+    let sizes: u32 = zones.iter().map(|z| u32::from(z.1)).sum();
+    if accesses != 100 || sizes != 100 || zones.len() > 100 {
+        let sums = format!("accesses add up to {accesses} % and sizes to {sizes} %, not 100");
+        return Err(s.bad(&sums, hint));
+    }
+    Ok(zones)
+}
+
+/// As fio: empty shares divide what the others leave, in whole per cent.
+fn shared_out(shares: impl Iterator<Item = Option<u8>> + Clone) -> Vec<u8> {
+    let given: u32 = shares.clone().flatten().map(u32::from).sum();
+    let open = shares.clone().filter(Option::is_none).count() as u32;
+    let each = 100u32.saturating_sub(given).checked_div(open).unwrap_or(0);
+    shares.map(|share| share.unwrap_or(each as u8)).collect()
+}
+
+pub(super) fn norandommap(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.random_map = !s.flag()?;
+    Ok(())
+}
+
+pub(super) fn randseed(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.seed = s.count(draft.kb_base, 0..=u64::MAX)?;
+    Ok(())
+}
+
+pub(super) fn rate(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.pace.rate_bytes = rates(draft.kb_base, s)?;
+    Ok(())
+}
+
+pub(super) fn rate_iops(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.pace.rate_iops = rates(draft.kb_base, s)?;
+    Ok(())
+}
+
+fn rates(kb_base: u64, s: &Setting) -> Result<[u64; 3], LabError> {
+    s.per_kind(0, |text| {
+        super::units::number(text, kb_base).ok_or_else(|| {
+            s.bad(
+                "a rate is a whole number per second, such as 500 or 10m",
+                "",
+            )
+        })
+    })
+}
+
+pub(super) fn thinktime(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.pace.think = s.time(TimeUnit::Micros)?;
+    Ok(())
+}
+
+pub(super) fn thinktime_iotime(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.pace.think_after = s.time(TimeUnit::Seconds)?;
+    Ok(())
+}
+
+pub(super) fn thinktime_blocks(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.pace.think_blocks = s.count(draft.kb_base, 1..=u64::from(u32::MAX))? as u32;
+    Ok(())
+}
+
+pub(super) fn compress(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.compress_pct = s.percent()?;
+    Ok(())
+}
+
+pub(super) fn zero_buffers(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.zero = s.flag()?;
+    Ok(())
+}
+
+pub(super) fn refill_buffers(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.refill = s.flag()?;
+    Ok(())
+}
+
+/// Checks a flag that changes nothing here.
+pub(super) fn checked_flag(_: &mut Draft, s: &Setting) -> Outcome {
+    s.flag().map(|_| ())
+}
+
+pub(super) fn kb_base(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.kb_base = match s.text() {
+        "1024" => 1024,
+        "1000" => 1000,
+        _ => return Err(s.bad("it is 1024 or 1000", "")),
+    };
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! What a job file may refer to outside itself: environment variables (`${NAME}`), the machine
+//! (`$ncpus`, `$mb_memory`, `$pagesize`) and other files (`include`).
+
+use std::path::{Path, PathBuf};
+
+/// Source and text of an included file, or why there is none.
+type Included = Result<(String, String), String>;
+
+/// What a job file may refer to outside itself.
+pub struct Surroundings<'a> {
+    /// The value of an environment variable.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The value of `ncpus`, `mb_memory` and `pagesize`.
+    pub keyword: &'a dyn Fn(&str) -> Option<u64>,
+    /// The file of this name, included by that source.
+    pub file: &'a dyn Fn(&str, &str) -> Included,
+}
+
+const KEYWORDS: [&str; 3] = ["pagesize", "mb_memory", "ncpus"];
+
+impl Surroundings<'_> {
+    /// No variables, no machine, no files: a text means the same everywhere.
+    pub fn none() -> Surroundings<'static> {
+        Surroundings {
+            variable: &|_| None,
+            keyword: &|_| None,
+            file: &|_, _| Err("a text without a file includes none".to_owned()),
+        }
+    }
+
+    /// Those of this process.
+    pub fn here() -> Surroundings<'static> {
+        Surroundings {
+            variable: &|name| std::env::var(name).ok(),
+            keyword: &machine,
+            file: &included,
+        }
+    }
+
+    /// `text` with its variables and keywords replaced; as in fio, a text with a keyword may be a
+    /// calculation such as `$mb_memory*2`. An error has its hint.
+    pub(super) fn expand(&self, text: &str) -> Result<String, (String, String)> {
+        let mut left = text;
+        let mut whole = String::new();
+        while let Some((before, rest)) = left.split_once("${") {
+            let (name, after) = rest.split_once('}').ok_or_else(|| {
+                let hint = "a variable is written ${NAME}".to_owned();
+                ("its `${` is not closed".to_owned(), hint)
+            })?;
+            whole += before;
+            whole += &(self.variable)(name).ok_or_else(|| {
+                let what = format!("the environment variable {name} is not set");
+                (what, format!("set it, for example by: export {name}=..."))
+            })?;
+            left = after;
+        }
+        whole += left;
+        let mut calculate = false;
+        for keyword in KEYWORDS {
+            let written = format!("${keyword}");
+            if whole.contains(&written) {
+                let value = (self.keyword)(keyword).ok_or_else(|| {
+                    let what = format!("`{written}` is not known here");
+                    (what, "write the value itself".to_owned())
+                })?;
+                whole = whole.replace(&written, &value.to_string());
+                calculate = true;
+            }
+        }
+        if !calculate || !whole.contains(['+', '-', '*', '/']) {
+            return Ok(whole);
+        }
+        let value = calculated(&whole).ok_or_else(|| {
+            let what = format!("`{whole}` cannot be calculated");
+            (what, "whole numbers with + - * / are".to_owned())
+        })?;
+        Ok(value.to_string())
+    }
+}
+
+/// The value of whole numbers with + - * /, products first.
+fn calculated(text: &str) -> Option<u64> {
+    let mut sum = 0u64;
+    let mut sign = '+';
+    let mut rest = text.trim();
+    loop {
+        let end = rest.find(['+', '-']).unwrap_or(rest.len());
+        let product = product(&rest[..end])?;
+        sum = match sign {
+            '+' => sum.checked_add(product)?,
+            _ => sum.checked_sub(product)?,
+        };
+        let Some(next) = rest[end..].chars().next() else {
+            return Some(sum);
+        };
+        sign = next;
+        rest = &rest[end + 1..];
+    }
+}
+
+fn product(text: &str) -> Option<u64> {
+    let mut value: Option<u64> = None;
+    let mut times = true;
+    let mut rest = text;
+    loop {
+        let end = rest.find(['*', '/']).unwrap_or(rest.len());
+        let factor: u64 = rest[..end].trim().parse().ok()?;
+        value = Some(match (value, times) {
+            (None, _) => factor,
+            (Some(value), true) => value.checked_mul(factor)?,
+            (Some(value), false) => value.checked_div(factor)?,
+        });
+        let Some(next) = rest[end..].chars().next() else {
+            return value;
+        };
+        times = next == '*';
+        rest = &rest[end + 1..];
+    }
+}
+
+/// What Linux says of the machine.
+fn machine(keyword: &str) -> Option<u64> {
+    let kib = |file: &str, field: &str| -> Option<u64> {
+        let text = std::fs::read_to_string(file).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix(field))?;
+        line.trim().strip_suffix("kB")?.trim().parse().ok()
+    };
+    match keyword {
+        "ncpus" => Some(std::thread::available_parallelism().ok()?.get() as u64),
+        "mb_memory" => Some(kib("/proc/meminfo", "MemTotal:")? / 1024),
+        // Of the first mapping of this process, which is not of huge pages.
+        "pagesize" => Some(kib("/proc/self/smaps", "KernelPageSize:")? * 1024),
+        _ => None,
+    }
+}
+
+/// As fio: relative to the working directory, or else to the including file.
+fn included(name: &str, by: &str) -> Included {
+    let beside: PathBuf = Path::new(by).parent().unwrap_or(Path::new("")).join(name);
+    let path = match Path::new(name).exists() {
+        true => PathBuf::from(name),
+        false => beside,
+    };
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok((path.display().to_string(), text)),
+        Err(why) => Err(format!("reading {}: {why}", path.display())),
+    }
+}
