@@ -44,6 +44,10 @@ struct Little {
     /// Submitted since the target was last entered; under way from its next entry on at latest.
     fresh: u32,
     latency_sum: u128,
+    /// Time of the last entry, and time between the entry and the hand-over of commands that
+    /// completed in the same one: the thread may lose its processor there.
+    entered: Nanos,
+    handing_over: u128,
     entries: u64,
 }
 
@@ -98,6 +102,8 @@ impl<'a, T: Target> Engine<'a, T> {
                 outstanding: 0,
                 fresh: 0,
                 latency_sum: 0,
+                entered: Nanos::ZERO,
+                handing_over: 0,
                 entries: 0,
             },
             wait_max: if modelled { Nanos::MAX } else { WAIT_MAX },
@@ -178,6 +184,7 @@ impl<'a, T: Target> Engine<'a, T> {
         let little = &mut self.little;
         little.advance(now);
         little.fresh = 0;
+        little.entered = now;
         little.entries += 1;
         self.round = self.round.wrapping_add(1).max(1);
         now
@@ -193,6 +200,7 @@ impl<'a, T: Target> Engine<'a, T> {
             self.strays += 1;
             return Ok(());
         };
+        let handed_over_now = slot.round.wrapping_add(1).max(1) == self.round;
         slot.round = 0;
         let Slot { command, lane, .. } = *slot;
         self.completed += 1;
@@ -201,6 +209,10 @@ impl<'a, T: Target> Engine<'a, T> {
         little.advance(done.done);
         little.outstanding -= 1;
         little.latency_sum += u128::from(latency.0);
+        if handed_over_now {
+            let wait = done.submitted.saturating_sub(little.entered);
+            little.handing_over += u128::from(wait.0);
+        }
         if done.done >= self.ledger.boundary {
             self.pass(done.done)?;
         }
@@ -392,7 +404,7 @@ impl Little {
             self.latency_sum / 1000
         } else {
             let readings = 100 * u128::from(commands.max(self.entries));
-            self.latency_sum / 100 + readings + 50_000_000
+            self.latency_sum / 100 + readings + self.handing_over + 50_000_000
         };
         let low = self.area.saturating_sub(slack);
         let high = self.area + self.area_early + slack;
