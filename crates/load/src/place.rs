@@ -144,7 +144,7 @@ pub(super) enum Place {
 
 impl Place {
     /// The next command's position in the region.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, rng: &mut Rng, op: Op, size: Size) -> u64 {
         // Slots are counted for the smallest size; a larger command that would stick out is
         // moved back to the last slot where it fits.
