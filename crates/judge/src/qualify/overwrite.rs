@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Capacities to be overwritten before anything counts as sustained.
 pub const CAPACITIES: u64 = 3;
 /// Capacities after which a drive that still moves is given up.
-const CAPACITIES_MAX: u64 = 6;
+const CAPACITIES_MAX: u64 = 12;
 /// Windows of half a capacity that must agree, and points of the curve in each.
 const WINDOW: usize = 5;
 const POINTS: u64 = 4;
@@ -43,7 +43,7 @@ const DURABLE_BEFORE: u64 = 20_000;
 const DURABLE_AFTER: u64 = 100_000;
 /// Times its user capacity that a drive programs before it is given up: one whose map feeds on
 /// itself programs that much for each capacity of the host, and would never end.
-const PROGRAMS_MAX: u64 = 30;
+const PROGRAMS_MAX: u64 = 90;
 /// Slots programmed after which durable writes are enough, and the fewest of them.
 const DURABLE_PROGRAMS_MAX: u64 = 2_000_000;
 const DURABLE_LEAST: u64 = 100;

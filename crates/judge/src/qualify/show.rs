@@ -76,6 +76,9 @@ fn rate_whole(value: f64) -> String {
 
 /// With a capital letter in front.
 pub fn sentence_case(text: &str) -> String {
+    if text.starts_with("pSLC") {
+        return text.to_owned();
+    }
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
     first.unwrap_or_default() + letters.as_str()
