@@ -398,16 +398,17 @@ impl Little {
     ///
     /// In virtual time the integral is exact but for the order of simultaneous events. On a real
     /// clock a command's hand-over and its entry here are two readings, some tens of ns apart and
-    /// more when the thread is preempted between them.
+    /// more when the thread is preempted between them: what is known of it is taken off.
     fn contradiction(&self, commands: u64, wait_max: Nanos) -> Option<String> {
         let slack = if wait_max == Nanos::MAX {
             self.latency_sum / 1000
         } else {
             let readings = 100 * u128::from(commands.max(self.entries));
-            self.latency_sum / 100 + readings + self.handing_over + 50_000_000
+            self.latency_sum / 100 + readings + 50_000_000
         };
-        let low = self.area.saturating_sub(slack);
-        let high = self.area + self.area_early + slack;
+        let area = self.area.saturating_sub(self.handing_over);
+        let low = area.saturating_sub(slack);
+        let high = area + self.area_early + slack;
         (!(low..=high).contains(&self.latency_sum)).then(|| {
             format!(
                 "outstanding commands integrate to {} to {} ns, latencies sum to {} ns",

@@ -90,6 +90,21 @@ fn rounds(
     all
 }
 
+/// Per cent of new of the X25-M without background reclaim, written at random alone, once the
+/// programs booked have ended: a pause too short for idle work.
+#[cfg(test)]
+pub(super) fn intel_drained(
+    settings: &Settings,
+    health: &mut Health,
+    stop: &AtomicBool,
+) -> Result<f64, LabError> {
+    let states = States::some(DRIVES[2], &[], settings, (&SOME_ALONE, &[8]), stop)?;
+    let new = play(&states.new, &WEIGHTS[1], settings, health);
+    let mut host = states.scattered().clone();
+    host.rest(Nanos(host.config().ftl.idle_after.0 / 2));
+    Ok(100.0 * play(&host, &WEIGHTS[1], settings, health) / new)
+}
+
 /// The rest of a smaller drive that stands for `rest_ns` of a drive of full size: reclaim waits as
 /// long before it begins, and is done sooner.
 fn scaled(rest_ns: u64, host: &Host<'_>, settings: &Settings) -> Nanos {
