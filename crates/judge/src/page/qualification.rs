@@ -33,6 +33,9 @@ fn answer(q: &Qualification) -> Markup {
             }
             (compare::badge(verdict.outcome))
             h1 { (verdict.answer) }
+            @if let Some(why) = compare::not_validated(&q.target.evidence) {
+                p { b { "Mind: " } (why) "." }
+            }
             p .quiet { (compare::tally(&verdict.findings)) "." }
         }
     }

@@ -1,6 +1,7 @@
 //! The target beside the modelled drives: the rows that the page and the terminal both show, and
 //! the words for outcomes, grades and methods.
 
+use crate::qualify::show;
 use crate::qualify::{Assessed, Evidence, Finding, Outcome, Probe, Qualification, Sustained};
 use maud::{Markup, html};
 use ssdlab_bench::device::TargetKind;
@@ -43,10 +44,21 @@ fn row(all: &[&Evidence], label: &str, cell: impl Fn(&Evidence) -> Option<String
     }
 }
 
-fn meets_its_sheet(e: &Evidence) -> Option<String> {
+fn standing(e: &Evidence) -> Option<Standing> {
     let name = e.facts.name.trim_start_matches("drive:");
     let modelled = e.facts.kind == TargetKind::Modelled;
-    modelled.then(|| Standing::of(name).cell())
+    modelled.then(|| Standing::of(name))
+}
+
+fn meets_its_sheet(e: &Evidence) -> Option<String> {
+    standing(e).map(Standing::cell)
+}
+
+/// That a modelled drive is not like the real one, where its data sheet says so.
+pub fn not_validated(e: &Evidence) -> Option<String> {
+    standing(e)?
+        .premise()
+        .map(|premise| show::sentence_case(&premise))
 }
 
 fn durable_rows(all: &[&Evidence]) -> Vec<Row> {
@@ -218,5 +230,21 @@ mod tests {
         assert_eq!(capital("written"), "Written");
         assert_eq!(capital("ß"), "SS");
         assert_eq!(capital(""), "");
+    }
+
+    #[test]
+    fn a_model_that_misses_its_data_sheet_says_so_beside_the_answer() {
+        let said = |name: &str, kind| {
+            let mut facts = crate::qualify::fixtures::protected().facts;
+            (facts.name, facts.kind) = (name.to_owned(), kind);
+            not_validated(&Evidence::none(facts))
+        };
+        let off = said("drive:intel-320-160gb", TargetKind::Modelled).expect("not validated");
+        assert!(off.contains("not those of the real drive"), "{off}");
+        assert_eq!(
+            said("drive:intel-dc-s3700-400gb", TargetKind::Modelled),
+            None
+        );
+        assert_eq!(said("intel-320-160gb", TargetKind::File), None);
     }
 }

@@ -62,10 +62,10 @@ fn shown(fault: &Fault, e: &Evidence) -> Mechanism {
         id: fault.cause.name().replace(' ', "_"),
         title: show::sentence_case(fault.cause.name()),
         sentence: format!(
-            "{}. With that of a healthy drive, on a fork of the model, {} are {:.1} times as fast.",
+            "{}. On a fork of the model that has a healthy drive's: {}, {} times as fast.",
             show::sentence_case(&fault.sentence),
             fault.load.name(),
-            fault.factor
+            show::plain(fault.factor)
         ),
     }
 }

@@ -27,6 +27,8 @@ pub fn answer(q: &Qualification, width: usize) -> String {
         let number = format!("{}: {} (required {})", f.title, f.value, f.limit);
         rows.push(("Decided by".into(), number));
     }
+    let not_validated = compare::not_validated(&q.target.evidence);
+    rows.extend(not_validated.map(|why| ("Mind".to_owned(), format!("{why}."))));
     if !verdict.consequence.is_empty() {
         rows.push(("It means".into(), verdict.consequence.clone()));
     }

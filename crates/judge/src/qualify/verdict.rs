@@ -300,16 +300,19 @@ fn soft(findings: &[Finding], outcome: Outcome) -> String {
 }
 
 fn shortcomings(findings: &[Finding]) -> String {
-    let mut text = String::new();
-    let failed = soft(findings, Outcome::Fail);
+    let mut text = short_of(findings);
     let unknown = soft(findings, Outcome::Unknown);
-    if !failed.is_empty() {
-        text += &format!(" Falls short in: {failed}.");
-    }
     if !unknown.is_empty() {
         text += &format!(" Not known: {unknown}.");
     }
     text
+}
+
+fn short_of(findings: &[Finding]) -> String {
+    match soft(findings, Outcome::Fail) {
+        failed if failed.is_empty() => failed,
+        failed => format!(" Falls short in: {failed}."),
+    }
 }
 
 fn answer_yes(role: &Role, e: &Evidence, findings: &[Finding]) -> String {
@@ -340,7 +343,11 @@ fn answer_unknown(role: &Role, e: &Evidence, findings: &[Finding]) -> String {
             _ => format!("whether it meets `{}`", f.title),
         })
         .collect();
-    let unknown = join(unknown);
+    let unknown = match unknown.as_slice() {
+        [] => "enough".to_owned(),
+        [one] => one.clone(),
+        [first, rest @ ..] => format!("{first}, and {} more", rest.len()),
+    };
     let measured = match durable_clause(role, e) {
         Some(clause) => format!("{clause}, but "),
         None => String::new(),
@@ -357,6 +364,6 @@ fn answer_unknown(role: &Role, e: &Evidence, findings: &[Finding]) -> String {
         "Unknown whether it is a good choice as {}: {measured}it is not known {unknown}\
          {suspicious}.{}",
         role.as_a,
-        shortcomings(findings)
+        short_of(findings)
     )
 }

@@ -12,6 +12,7 @@ mod kinds;
 mod laws;
 mod moved;
 mod reads;
+mod relief;
 mod throughput;
 mod trim;
 
