@@ -61,8 +61,8 @@ dependencies() {
     { . tests/skips.sh && skip dependencies "cargo-deny is not installed" && return; }
   "$deny" --locked check --hide-inclusion-graph bans licenses sources
 }
-# Nothing is built twice here: intermediate results would be written for nothing.
-[ -z "${CI:-}" ] || export CARGO_INCREMENTAL=0
+# Nothing is built twice here, and no debugger runs: neither intermediate results nor line tables.
+[ -z "${CI:-}" ] || export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 release() {
   cargo build --release --quiet -p ssdlab -p ssdlab-hot
   cargo build --release --quiet -p ssdlab-serve --example serve_memory
