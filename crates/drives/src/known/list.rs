@@ -85,10 +85,10 @@ fn line(family: &Family) -> String {
     format!("{}\n", line.trim_end())
 }
 
-/// Two digits below one, one above, none when it is whole.
+/// Two digits below one, one above, none when it is nearly whole.
 fn daily(dwpd: f64) -> String {
     let digits = match dwpd {
-        _ if (dwpd - dwpd.round()).abs() < 0.01 => 0,
+        _ if dwpd >= 1.0 && (dwpd - dwpd.round()).abs() < 0.05 => 0,
         _ if dwpd < 1.0 => 2,
         _ => 1,
     };
@@ -104,7 +104,7 @@ fn sources(family: &Family) -> String {
         let years = family
             .years
             .map_or(String::new(), |years| format!("{years} years; "));
-        rows.push(format!("rated: {years}workload: {workload}; {source}"));
+        rows.push(format!("rated: {years}{workload}; {source}"));
     }
     let wrapped = rows.iter().flat_map(|row| wrap(row, 74));
     wrapped.map(|row| format!("      {row}\n")).collect()
