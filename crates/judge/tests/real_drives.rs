@@ -1,5 +1,5 @@
-//! Reports of real drives, as others published them: does each lead to the right row of the table of
-//! known models, and is what it says of wear, heat and writes read as a person reads it?
+//! Reports of real drives, as others published them: does each lead to the right row of the table
+//! of known models, and is what it says of wear, heat and writes read as a person reads it?
 //!
 //! The expected values were written by hand from the samples, not taken from a run. Where the
 //! samples are from is in the README beside them.

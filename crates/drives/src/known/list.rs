@@ -22,8 +22,8 @@ pub fn matching(name: Option<&str>) -> Result<Vec<&'static Family>, LabError> {
         false => Ok(found),
         true => Err(LabError::refused(
             format!("no published source read says anything of `{name}`"),
-            "that is not the same as unprotected: `ssdlab drives known` lists what is known; give a \
-             part of a family's name, or the model as the drive reports it",
+            "that is not the same as unprotected: `ssdlab drives known` lists what is known; give \
+             a part of a family's name, or the model as the drive reports it",
         )),
     }
 }

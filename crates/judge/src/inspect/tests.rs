@@ -107,7 +107,10 @@ fn a_timed_workload_of_centuries_is_not_believed() {
 /// drive; they were taken for an unknown unit, and life and writes of our own model were unknown.
 #[test]
 fn a_sandforce_drive_outside_the_database_is_read_by_numbers() {
-    let row = |id: u64, name: &str, value: u64, raw: u64| json!({ "id": id, "name": name, "value": value, "thresh": 0, "raw": { "value": raw } });
+    let row = |id: u64, name: &str, value: u64, raw: u64| {
+        let raw = json!({ "value": raw });
+        json!({ "id": id, "name": name, "value": value, "thresh": 0, "raw": raw })
+    };
     let report = |model: &str| {
         json!({
             "device": { "protocol": "ATA" },
