@@ -7,6 +7,7 @@ use crate::output::{print, print_json};
 use clap::{Args, Subcommand};
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::show;
+use ssdlab_drives::known::list;
 use validate::Validate;
 
 /// `ssdlab drives`.
@@ -15,6 +16,7 @@ use validate::Validate;
 Examples:
   ssdlab drives list
   ssdlab drives show intel-dc-s3700-200gb
+  ssdlab drives known 'INTEL SSDSC2BA400G3'
   ssdlab drives check my-drive.toml")]
 pub struct Drives {
     /// What to do.
@@ -46,6 +48,20 @@ pub enum DrivesAction {
     /// of 4 KiB, the latter in a steady state over the whole drive, or as the sheet has it. A rate
     /// holds within 15 % of the sheet. Exits with 1 when one does not.
     Validate(Validate),
+    /// Real drives: what published sources say of their power-loss protection and rated writes.
+    ///
+    /// `inspect` and `qualify` look a drive up here by the model name that it reports. A drive that
+    /// is not listed is not known, which is different from not protected.
+    Known {
+        /// Part of a family's name, or the model name that a drive reports.
+        name: Option<String>,
+        /// With sources.
+        #[arg(long, short)]
+        verbose: bool,
+        /// As JSON: every capacity, model names and sources.
+        #[arg(long)]
+        json: bool,
+    },
     /// One drive: every parameter with its kind and source.
     Show {
         /// Name, or a .toml file.
@@ -72,6 +88,17 @@ pub fn drives(action: &DrivesAction) -> Result<Exit, Failure> {
             print(&report.text)?;
             if report.wrong > 0 {
                 return Ok(Exit::Error);
+            }
+        }
+        DrivesAction::Known {
+            name,
+            verbose,
+            json,
+        } => {
+            let found = list::matching(name.as_deref())?;
+            match json {
+                true => print_json(&found)?,
+                false => print(&list::text(&found, *verbose))?,
             }
         }
         DrivesAction::Validate(args) => return validate::validate(args),

@@ -60,6 +60,10 @@ impl Row {
     }
 }
 
+/// How the names of models begin that have SandForce's controller and are not in smartctl's
+/// database, which then leaves their attributes unnamed. The Wildfire has an SF-2281 (Patriot).
+const SANDFORCE: [&str; 1] = ["patriot wildfire"];
+
 /// Whose attributes these are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Vendor {
@@ -76,7 +80,7 @@ fn vendor(found: &Inspection) -> Vendor {
     let is =
         |name: &str| family.to_lowercase().contains(name) || model.to_lowercase().starts_with(name);
     match () {
-        () if is("sandforce") => Vendor::SandForce,
+        () if is("sandforce") || SANDFORCE.into_iter().any(is) => Vendor::SandForce,
         () if is("intel") || model.starts_with("SSDSC") => Vendor::Intel,
         () if is("samsung") || model.starts_with("MZ7") => Vendor::Samsung,
         () if is("crucial") || is("micron") => Vendor::Micron,
@@ -145,6 +149,13 @@ fn writes(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
     life.host_bytes_read = in_unit(rows, &HOST_READS);
     life.nand_bytes_written = in_unit(rows, &NAND_WRITES);
     let by_id = |id: u64| rows.iter().find(|row| row.id == id);
+    // SandForce counts GiB, by these numbers whether or not smartctl has names for them.
+    if vendor == Vendor::SandForce {
+        let gib = |id| by_id(id).and_then(|row| row.told(GIB));
+        life.host_bytes_written = gib(241);
+        life.host_bytes_read = gib(242);
+        life.nand_bytes_written = gib(233);
+    }
     // These two makers document sectors of 512 bytes; others count larger units under this name.
     if matches!(vendor, Vendor::Samsung | Vendor::Micron) {
         let sectors = |name| named(rows, &[name]).and_then(|row| row.told(512.0));
@@ -163,13 +174,8 @@ fn writes(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
             row.source()
         ));
     }
-    match vendor {
-        // SandForce counts GiB programmed in 233, which smartctl's database leaves unnamed.
-        Vendor::SandForce => {
-            life.nand_bytes_written = by_id(233).and_then(|row| row.told(GIB));
-        }
-        Vendor::Micron => life.waf = pages(rows),
-        _ => {}
+    if vendor == Vendor::Micron {
+        life.waf = pages(rows);
     }
     // Western Digital counts what went to either kind of cell, in the unit of its host writes.
     let split = ["NAND_GB_Written_TLC", "NAND_GB_Written_SLC"];
@@ -200,11 +206,11 @@ fn wear(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
         resolution: 1.0,
         source: row.source(),
     };
-    let left = |name: &str| {
-        let row = named(rows, &[name])?;
+    let left_of = |row: &Row| {
         let value = row.value.filter(|value| *value <= 100.0)?;
         Some(whole(100.0 - value, row))
     };
+    let left = |name: &str| left_of(named(rows, &[name])?);
     let by_vendor = match vendor {
         // 100 when new, 1 when the rated cycles are used.
         Vendor::Intel => named(rows, &["Media_Wearout_Indicator"])
@@ -224,7 +230,8 @@ fn wear(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
             found.life.cycles_average = named(rows, &names).and_then(|row| row.told(1.0));
             left("Percent_Lifetime_Remain")
         }
-        _ => left("SSD_Life_Left"),
+        Vendor::SandForce => rows.iter().find(|row| row.id == 231).and_then(left_of),
+        Vendor::Other => left("SSD_Life_Left"),
     };
     let used = &mut found.life.used_percent;
     *used = used.take().or(by_vendor);

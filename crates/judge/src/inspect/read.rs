@@ -115,9 +115,17 @@ fn identity(doc: &Doc) -> DriveIdentity {
             .or_else(|| doc.text("revision"))
             .filter(blank),
         protocol: doc.text("device.protocol"),
-        capacity: doc.whole("user_capacity.bytes").filter(|bytes| *bytes > 0),
+        capacity: capacity(doc),
         is_virtual,
     }
+}
+
+/// Bytes of the first namespace; smartctl gives those of the whole drive instead when it has many
+/// namespaces or is asked for none.
+fn capacity(doc: &Doc) -> Option<u64> {
+    ["user_capacity.bytes", "nvme_total_capacity"]
+        .iter()
+        .find_map(|path| doc.whole(path).filter(|bytes| *bytes > 0))
 }
 
 /// A temperature of a drive that can still answer, Celsius.

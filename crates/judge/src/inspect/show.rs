@@ -29,12 +29,14 @@ pub fn lines(i: &Inspection) -> Vec<Line> {
     out.push(("life used", life(i)));
     out.push(("written", written(i)));
     if let Some(rating) = i.known.as_ref().and_then(|known| known.rating.as_ref()) {
+        let years = rating
+            .years
+            .map_or(String::new(), |years| format!(" in {years} years"));
         out.push((
             "rated",
             format!(
-                "{} in {} years, {} ({})",
+                "{}{years}, {} ({})",
                 decimal_bytes(rating.bytes_written as f64),
-                rating.years,
                 rating.workload,
                 rating.source
             ),

@@ -20,7 +20,7 @@ pub fn enrich(facts: &mut TargetFacts, found: &Inspection) {
     }
     if let Some(rating) = found.known.as_ref().and_then(|known| known.rating.as_ref()) {
         facts.rated_bytes_written = facts.rated_bytes_written.or(Some(rating.bytes_written));
-        facts.warranty_years = facts.warranty_years.or(Some(rating.years));
+        facts.warranty_years = facts.warranty_years.or(rating.years);
     }
     facts.health = Some(DriveHealth {
         protection_grade: found.protection.grade,

@@ -103,6 +103,48 @@ fn a_timed_workload_of_centuries_is_not_believed() {
     }
 }
 
+/// smartctl's database lacks the Wildfire, so that it names SandForce's attributes as those of any
+/// drive; they were taken for an unknown unit, and life and writes of our own model were unknown.
+#[test]
+fn a_sandforce_drive_outside_the_database_is_read_by_numbers() {
+    let row = |id: u64, name: &str, value: u64, raw: u64| {
+        let raw = json!({ "value": raw });
+        json!({ "id": id, "name": name, "value": value, "thresh": 0, "raw": raw })
+    };
+    let report = |model: &str| {
+        json!({
+            "device": { "protocol": "ATA" },
+            "model_name": model,
+            "ata_smart_attributes": { "table": [
+                row(231, "Unknown_SSD_Attribute", 87, 0),
+                row(233, "Media_Wearout_Indicator", 0, 5_000),
+                row(241, "Total_LBAs_Written", 0, 2_000),
+                row(242, "Total_LBAs_Read", 0, 700),
+            ] },
+        })
+    };
+    let life = look(report("Patriot Wildfire, 120 GB")).unwrap().life;
+    let gib = f64::from(1 << 30);
+    assert_eq!(life.used_percent.unwrap().value, 13.0);
+    assert_eq!(life.host_bytes_written.unwrap().value, 2_000.0 * gib);
+    assert_eq!(life.host_bytes_read.unwrap().value, 700.0 * gib);
+    assert_eq!(life.nand_bytes_written.unwrap().value, 5_000.0 * gib);
+    assert_eq!(life.waf.unwrap().value, 2.5);
+    // The same numbers of a drive whose controller is not known stay unknown.
+    assert_eq!(look(report("Some Drive")).unwrap().life, Life::default());
+}
+
+/// With many namespaces smartctl gives the capacity of the whole drive only.
+#[test]
+fn the_capacity_of_the_whole_drive_stands_in_for_the_namespaces() {
+    let mut report = nvme_report(json!({}));
+    report["nvme_total_capacity"] = json!(3_200_631_791_616_u64);
+    let capacity = |report: &Value| look(report.clone()).unwrap().identity.capacity;
+    assert_eq!(capacity(&report), Some(3_200_631_791_616));
+    report["user_capacity"] = json!({ "bytes": 450_098_159_616_u64 });
+    assert_eq!(capacity(&report), Some(450_098_159_616));
+}
+
 #[test]
 fn counters_wider_than_json_numbers_are_read() {
     let found = look(nvme_report(json!({
