@@ -6,9 +6,8 @@
 //! commands, a cut at a random event or instant, sometimes another inside the recovery, and a look
 //! at every sector. Every 64th recovered drive also checks itself.
 
-use ssdlab_crash::{Command, CrashDisk, CrashError, CutAt, DriveConfig, Nanos};
+use ssdlab_crash::{Command, CrashDisk, CrashError, CutAt, Nanos, drawn_drive};
 use ssdlab_ssd::Op;
-use ssdlab_ssd::config::{MappingKind, RecoverBy};
 use ssdlab_ssd::rng::Rng;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -18,41 +17,6 @@ use std::time::{Duration, Instant};
 const SLOT: u64 = 4096;
 /// Cuts of one disk before the next fork.
 const CUTS_OF_A_FORK: u64 = 4;
-
-/// A small drive drawn from a seed: planes, cells, kinds of map, journal, pSLC cache, protection.
-fn drive(seed: u64) -> DriveConfig {
-    let mut rng = Rng::named(seed, "drive");
-    let mut config = DriveConfig::tiny();
-    config.name = format!("drawn from {seed}");
-    config.shape.planes_per_die = 1;
-    config.user_bytes = 96 * SLOT;
-    config.ftl.slc.superblocks = if rng.percent(40) { 2 } else { 0 };
-    config.shape.bits_per_cell = 1 + rng.below(3) as u32;
-    let bits = config.shape.bits_per_cell as usize;
-    config.nand.timing.read.truncate(bits);
-    config.nand.timing.program.truncate(bits);
-    match rng.below(6) {
-        0 => config.ftl.mapping.kind = MappingKind::Block,
-        1 => {
-            config.ftl.mapping.kind = MappingKind::Hybrid;
-            config.ftl.mapping.log_superblocks = 3;
-        }
-        2 => config.ftl.recovery = RecoverBy::Journal,
-        3 => {
-            config.ftl.journal.entry_bytes = 0;
-            config.ftl.journal.commit_map_programs = 0;
-            config.ftl.journal.commit_closes_word_lines = false;
-        }
-        4 => config.ftl.journal.checkpoint_pages = 4,
-        _ => {}
-    }
-    if config.ftl.mapping.kind.is_block_mapped() {
-        config.ftl.slc.superblocks = 0;
-        config.ftl.journal.commit_closes_word_lines = false;
-    }
-    config.buffer.protected = rng.percent(20);
-    config
-}
 
 /// What one seed's drive went through.
 #[derive(Default)]
@@ -147,7 +111,7 @@ fn one_cut(
 }
 
 fn campaign(seed: u64, cuts: u64) -> Result<Found, CrashError> {
-    let mut prepared = CrashDisk::new(drive(seed), seed)?;
+    let mut prepared = CrashDisk::new(drawn_drive(seed), seed)?;
     let mut rng = Rng::named(seed, "million");
     let bytes = vec![seed as u8; 4 * SLOT as usize];
     for slot in 0..prepared.capacity() / SLOT {

@@ -126,16 +126,12 @@ impl<M> fmt::Display for Failure<M> {
             Blame::Drive => "the drive broke its promises",
             Blame::Call => "the program fails without a cut",
         };
-        let again = if self.nested {
-            ", and in the check"
-        } else {
-            ""
-        };
+        let again = if self.nested { " and in the check" } else { "" };
         let (seed, nth, cuts) = (self.seed, self.nth, self.cuts);
         let what = self.message.trim_end();
         write!(
             f,
-            "seed {seed}, cut at place {nth}{again}, the {cuts}th cut: {blame}: {what}"
+            "cut {cuts} (seed {seed}, at place {nth}{again}): {blame}: {what}"
         )
     }
 }

@@ -135,8 +135,8 @@ impl History<CrashDisk> {
     /// disk.cut()?;
     /// let lost = disk.power_on()?.lost;
     /// let found = disk.history()?.smallest_loss(&lost, 100, |disk| {
-    ///     let there = disk.read(5 * 4096, 1).is_ok() || disk.holds(40) != 0;
-    ///     if there { Ok(()) } else { Err("page 5 is gone".into()) }
+    ///     let page = disk.read(5 * 4096, 512)?;
+    ///     if page[0] == 7 { Ok(()) } else { Err("page 5 is gone".into()) }
     /// });
     /// assert_eq!(found.unwrap().pieces[0].number, 6);
     /// # Ok::<(), ssdlab_crash::CrashError>(())
