@@ -115,7 +115,12 @@ impl CrashError {
         }
     }
 
-    fn what(&self) -> String {
+    /// What was refused, without the hint.
+    ///
+    /// ```
+    /// assert_eq!(ssdlab_crash::CrashError::Off.what(), "the disk has no power");
+    /// ```
+    pub fn what(&self) -> String {
         match self {
             CrashError::PowerLost { at, recovery } => match recovery {
                 Some(step) => format!("power was cut at {at} inside recovery: {step}"),

@@ -1,8 +1,8 @@
 //! A crash disk: an in-process block device whose power is cut anywhere, for deterministic
 //! simulation testing of storage engines.
 //!
-//! Below it is a software SSD with a real translation layer: NAND that is programmed page by page, a
-//! write buffer, a map journal, reclaim, recovery. What an unflushed write becomes in a cut is what
+//! Below it is a software SSD with a real translation layer: NAND programmed page by page, a write
+//! buffer, a map journal, reclaim, recovery. What an unflushed write becomes in a cut is what
 //! such a drive makes of it. Beside it is a ledger of promises: for each sector of 512 bytes, the
 //! set of writes of which it may hold one after a cut. The drive is held against it after every
 //! recovery, so a failed check is the program's fault, or the drive's, and the report says whose.
@@ -37,10 +37,11 @@
 //!     };
 //!     crash_test(&new, 2, program, |disk, &acknowledged| {
 //!         let count = disk.read(0, 512)?[0];
-//!         let lost = (1..=count).find(|&n| disk.read(8192 + 512 * u64::from(n), 512) != Ok(vec![n; 512]));
+//!         let mut read = |n: u8| disk.read(8192 + 512 * u64::from(n), 512);
+//!         let lost = (1..=count).find(|&n| read(n) != Ok(vec![n; 512]));
 //!         match lost {
 //!             None if count >= acknowledged => Ok(()),
-//!             lost => Err(format!("{acknowledged} acknowledged, {count} counted, lost: {lost:?}")),
+//!             _ => Err(format!("{acknowledged} acknowledged, of {count} lost: {lost:?}")),
 //!         }
 //!     })
 //! }

@@ -17,7 +17,7 @@ impl Files {
             return Ok(vec![0; BLOCK as usize]);
         };
         let mut content = self.disk.read(block * BLOCK, BLOCK as usize)?;
-        // Beyond the end may lie what was written before a cut, and never counted.
+        // Data of before a cut may lie behind the end, where it never counted.
         let used = size.saturating_sub(page * BLOCK).min(BLOCK) as usize;
         content[used..].fill(0);
         Ok(content)
@@ -170,7 +170,7 @@ impl Files {
     fn size_on_disk(&self, inode: u64) -> u64 {
         let size = self.meta.inodes.get(&inode).map_or(0, |of| of.size);
         let old = self.on_disk.inodes.get(&inode).map_or(0, |of| of.size);
-        let has_tail = old % BLOCK != 0 && self.dirty.contains_key(&(inode, old / BLOCK));
+        let has_tail = !old.is_multiple_of(BLOCK) && self.dirty.contains_key(&(inode, old / BLOCK));
         if !self.rules.size_after_data {
             // What an earlier cut left behind the end must not come into view.
             return if has_tail { old } else { size };
