@@ -48,6 +48,10 @@ pub const PLACES: &[Place] = &[
         ..on(3, "serve")
     },
     on(2, "base"),
+    Place {
+        only_uses: Some(&["ssd"]),
+        ..on(2, "crash")
+    },
     on(1, "ssd"),
     Place {
         only_for: &["none: it is for development"],
@@ -227,11 +231,15 @@ mod tests {
             uses("bench", &["view"]),
             uses("serve", &["base"]),
             uses("base", &["ssd"]),
+            uses("crash", &["ssd"]),
+            uses("power", &["crash"]),
         ];
         assert_eq!(offences(&good), Vec::<String>::new());
         let bad = [
             ("ssd", "base"),
             ("base", "view"),
+            ("crash", "base"),
+            ("ssd", "crash"),
             ("view", "drives"),
             ("drives", "load"),
             ("load", "drives"),

@@ -3,7 +3,7 @@
 use super::campaign::Campaign;
 use super::cuts::{self, Chosen, Cuts, Occasion, Token};
 use super::history::{History, Look, Piece, Reached};
-use super::minimise::{self, Missing};
+use super::minimise::Missing;
 use super::player::{Aftermath, Again, CutPoint, Player};
 use super::recovered::{Check, Recovered};
 use super::report::{Breach, CutResult, LostWrite, Minimal, Report, Verdict, place};
@@ -290,7 +290,7 @@ impl<'a> Prepared<'a> {
         let reached = self.reached(cut.point);
         let missing = self.missing(&cut.lost, &reached);
         let marks = self.mark_texts(&reached);
-        let found = minimise::smallest(
+        let found = ssdlab_crash::smallest(
             &cut.lost,
             &missing.volatile(&reached),
             self.campaign.checks_max,

@@ -24,7 +24,7 @@ mod oracle;
 pub use crate::ftl::recover::{RecoveredState, RecoveryStep};
 pub use data::{DataDrive, DataError};
 pub use faults::{FAULTS, Fault, FaultInfo, FaultKind};
-pub use oracle::{BrokenPromise, Lie, Oracle, Promise, Report, SectorClass};
+pub use oracle::{BrokenPromise, Lie, LostPart, Oracle, Promise, Report, SectorClass};
 pub use stored::Smart;
 
 use super::engine::Engine;

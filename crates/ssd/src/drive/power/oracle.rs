@@ -10,7 +10,10 @@
 //! - after a recovery, the values found are promised: a sector changes only by a write.
 
 use crate::command::{Command, Op};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Origin of a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +28,18 @@ pub enum Promise {
     Completion(u64),
     /// The recovery of this number, after which the sector read as this value.
     Recovery(u64),
+}
+
+impl fmt::Display for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Promise::Factory => f.write_str("the factory"),
+            Promise::Fua(number) => write!(f, "FUA write #{number}"),
+            Promise::Flush(number) => write!(f, "FLUSH #{number}"),
+            Promise::Completion(number) => write!(f, "the completion of command #{number}"),
+            Promise::Recovery(number) => write!(f, "recovery {number}"),
+        }
+    }
 }
 
 /// Class of a sector's value after a recovery.
@@ -57,6 +72,15 @@ pub struct BrokenPromise {
     pub class: SectorClass,
 }
 
+/// Part of a command in one mapping unit, whose effect is not there after a recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LostPart {
+    /// Number of the command.
+    pub number: u64,
+    /// The mapping unit.
+    pub unit: u64,
+}
+
 /// Findings after a recovery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
@@ -64,6 +88,8 @@ pub struct Report {
     pub sectors: Vec<(u64, SectorClass)>,
     /// Promises that were not kept.
     pub broken: Vec<BrokenPromise>,
+    /// Commands whose effect on some sector of a unit is not there, as it may be or not.
+    pub lost: Vec<LostPart>,
 }
 
 impl Report {
@@ -93,13 +119,63 @@ struct Sector {
     values: Vec<u64>,
 }
 
+/// The sectors of a mapping unit.
+#[derive(Clone, Debug)]
+enum Unit {
+    /// All have the same history.
+    Same(Sector),
+    /// One each; `None`: never touched.
+    Each(Vec<Option<Sector>>),
+}
+
+impl Unit {
+    /// Every history, with the sectors of the unit that have it.
+    fn parts(&self, count: u64) -> impl Iterator<Item = (Range<u64>, &Sector)> {
+        let (same, each) = match self {
+            Unit::Same(sector) => (Some((0..count, sector)), &[][..]),
+            Unit::Each(sectors) => (None, &sectors[..]),
+        };
+        let each = (0..).zip(each);
+        let each = each.filter_map(|(at, sector)| Some((at..at + 1, sector.as_ref()?)));
+        same.into_iter().chain(each)
+    }
+
+    /// Changes the sectors of a range that have been touched, or all of it with `touch`.
+    fn change(
+        &mut self,
+        range: Range<u64>,
+        count: u64,
+        touch: bool,
+        mut change: impl FnMut(&mut Sector),
+    ) {
+        if let Unit::Same(sector) = self {
+            if range == (0..count) {
+                change(sector);
+                return;
+            }
+            *self = Unit::Each(vec![Some(sector.clone()); count as usize]);
+        }
+        let Unit::Each(sectors) = self else { return };
+        for sector in &mut sectors[range.start as usize..range.end as usize] {
+            if touch {
+                change(sector.get_or_insert_with(Sector::from_the_factory));
+            } else if let Some(sector) = sector {
+                change(sector);
+            }
+        }
+    }
+}
+
+/// A part of a mapping unit: the unit, and its sectors.
+type Part = (u64, Range<u64>);
+
 /// A command in progress.
 #[derive(Clone, Debug)]
 struct Pending {
     number: u64,
     command: Command,
-    /// FLUSH: sectors, each with the last change completed when it was submitted.
-    covers: Vec<(u64, u64)>,
+    /// FLUSH: parts, each with the last change completed when it was submitted.
+    covers: Vec<(Part, u64)>,
 }
 
 /// Lies of an oracle, to test its users.
@@ -119,7 +195,10 @@ pub enum Lie {
 pub struct Oracle {
     protected: bool,
     slot_sectors: u64,
-    sectors: BTreeMap<u64, Sector>,
+    /// By mapping unit; shared between forks until one of them changes it.
+    units: BTreeMap<u64, Arc<Unit>>,
+    /// Units that may have changes which nobody has promised.
+    open: BTreeSet<u64>,
     pending: BTreeMap<u32, Pending>,
     recoveries: u64,
     lie: Lie,
@@ -132,7 +211,8 @@ impl Oracle {
         Oracle {
             protected,
             slot_sectors: u64::from(slot_bytes) / 512,
-            sectors: BTreeMap::new(),
+            units: BTreeMap::new(),
+            open: BTreeSet::new(),
             pending: BTreeMap::new(),
             recoveries: 0,
             lie: Lie::None,
@@ -147,21 +227,24 @@ impl Oracle {
     /// Records a submitted command; `number` as [`super::PowerDrive::submit`] returned it.
     pub fn submitted(&mut self, tag: u32, number: u64, command: &Command) {
         let value = if command.op == Op::Write { number } else { 0 };
-        for sector in self.changed(command) {
-            let entry = self.sectors.entry(sector).or_insert_with(|| Sector {
-                changes: vec![Change {
-                    number: 0,
-                    value: 0,
-                    completed: true,
-                }],
-                by: Promise::Factory,
-                values: Vec::new(),
-            });
-            entry.values.push(value);
-            entry.changes.push(Change {
-                number,
-                value,
-                completed: false,
+        let count = self.slot_sectors;
+        for (unit, range) in self.parts_changed(command) {
+            self.open.insert(unit);
+            let new = || {
+                Arc::new(if range == (0..count) {
+                    Unit::Same(Sector::from_the_factory())
+                } else {
+                    Unit::Each(vec![None; count as usize])
+                })
+            };
+            let unit = Arc::make_mut(self.units.entry(unit).or_insert_with(new));
+            unit.change(range.clone(), count, true, |sector| {
+                sector.values.push(value);
+                sector.changes.push(Change {
+                    number,
+                    value,
+                    completed: false,
+                });
             });
         }
         let covers = if command.op == Op::Flush {
@@ -178,7 +261,7 @@ impl Oracle {
     }
 
     /// Sectors that a command changes: TRIM and write zeroes take whole mapping units.
-    fn changed(&self, command: &Command) -> std::ops::Range<u64> {
+    fn changed(&self, command: &Command) -> Range<u64> {
         let first = command.offset / 512;
         let end = first + u64::from(command.len) / 512;
         let slot = self.slot_sectors;
@@ -192,15 +275,59 @@ impl Oracle {
         }
     }
 
-    fn completed_so_far(&self) -> Vec<(u64, u64)> {
+    /// The same by mapping unit.
+    fn parts_changed(&self, command: &Command) -> impl Iterator<Item = Part> + use<> {
+        let (all, count) = (self.changed(command), self.slot_sectors);
+        let units = all.start / count..all.end.div_ceil(count);
+        units.map(move |unit| {
+            let begin = unit * count;
+            let end = all.end.min(begin + count);
+            (unit, all.start.max(begin) - begin..end - begin)
+        })
+    }
+
+    fn sector(&self, at: u64) -> Option<&Sector> {
+        let unit = self.units.get(&(at / self.slot_sectors))?;
+        let mut parts = unit.parts(self.slot_sectors);
+        let found = parts.find(|(range, _)| range.contains(&(at % self.slot_sectors)));
+        found.map(|(_, sector)| sector)
+    }
+
+    fn change(&mut self, (unit, range): Part, change: impl FnMut(&mut Sector)) {
+        if let Some(unit) = self.units.get_mut(&unit) {
+            Arc::make_mut(unit).change(range, self.slot_sectors, false, change);
+        }
+    }
+
+    /// The values that a sector may have after a cut now, oldest first: the numbers of the writes
+    /// that they come from, zero for none.
+    pub fn allowed(&self, sector: u64) -> Vec<u64> {
+        let values = |sector: &Sector| sector.changes.iter().map(|change| change.value).collect();
+        self.sector(sector).map_or(vec![0], values)
+    }
+
+    /// The value that a sector has at least after a cut now, and by which promise.
+    pub fn promised(&self, sector: u64) -> (u64, Promise) {
+        let oldest = |sector: &Sector| (sector.changes[0].value, sector.by);
+        self.sector(sector).map_or((0, Promise::Factory), oldest)
+    }
+
+    fn completed_so_far(&mut self) -> Vec<(Part, u64)> {
         let last = |sector: &Sector| {
             let mut done = sector.changes.iter().rev();
             done.find(|change| change.completed)
                 .map_or(0, |change| change.number)
         };
-        let sectors = self.sectors.iter();
-        let open = sectors.filter(|(_, sector)| sector.changes.len() > 1);
-        open.map(|(&at, sector)| (at, last(sector))).collect()
+        let mut covers = Vec::new();
+        let (units, count) = (&self.units, self.slot_sectors);
+        self.open.retain(|unit| {
+            let before = covers.len();
+            let parts = units.get(unit).into_iter().flat_map(|u| u.parts(count));
+            let open = parts.filter(|(_, sector)| sector.changes.len() > 1);
+            covers.extend(open.map(|(range, sector)| ((*unit, range), last(sector))));
+            covers.len() > before
+        });
+        covers
     }
 
     /// Records the completion of the command with that tag.
@@ -213,37 +340,27 @@ impl Oracle {
             command,
             covers,
         } = pending;
-        for (at, last) in covers {
-            self.promise(at, last, Promise::Flush(number));
+        for (part, last) in covers {
+            self.change(part, |sector| sector.promise(last, Promise::Flush(number)));
         }
         let too_much = self.lie == Lie::PromisesTooMuch;
-        let durable = command.fua && command.op != Op::Trim;
-        for at in self.changed(&command) {
-            if let Some(sector) = self.sectors.get_mut(&at) {
+        let by = if self.protected || too_much {
+            Some(Promise::Completion(number))
+        } else if command.fua && command.op != Op::Trim {
+            Some(Promise::Fua(number))
+        } else {
+            None
+        };
+        for part in self.parts_changed(&command) {
+            self.change(part, |sector| {
                 let mut changes = sector.changes.iter_mut();
                 if let Some(change) = changes.find(|change| change.number == number) {
                     change.completed = true;
                 }
-            }
-            if self.protected || too_much {
-                self.promise(at, number, Promise::Completion(number));
-            } else if durable {
-                self.promise(at, number, Promise::Fua(number));
-            }
-        }
-    }
-
-    fn promise(&mut self, at: u64, number: u64, by: Promise) {
-        let Some(sector) = self.sectors.get_mut(&at) else {
-            return;
-        };
-        let found = sector
-            .changes
-            .iter()
-            .position(|change| change.number == number);
-        if let Some(position) = found.filter(|&position| position > 0) {
-            sector.changes.drain(..position);
-            sector.by = by;
+                if let Some(by) = by {
+                    sector.promise(number, by);
+                }
+            });
         }
     }
 
@@ -252,36 +369,118 @@ impl Oracle {
     pub fn after_recovery(&mut self, read: impl Fn(u64) -> u64) -> Report {
         self.recoveries += 1;
         self.pending.clear();
+        self.open.clear();
         let mut report = Report::default();
         let promise = Promise::Recovery(self.recoveries);
-        for (&at, sector) in &mut self.sectors {
-            let found = read(at);
-            let allowed = sector.changes.iter().any(|change| change.value == found);
-            let class = sector.class(found);
-            report.sectors.push((at, class));
-            if !allowed && self.lie != Lie::SeesNothing {
-                report.broken.push(BrokenPromise {
-                    sector: at,
-                    by: sector.by,
-                    promised: sector.changes[0].value,
-                    found,
-                    class,
+        let silent = self.lie == Lie::SeesNothing;
+        let count = self.slot_sectors;
+        for (&unit, sectors) in &mut self.units {
+            let first = unit * count;
+            let mut changed = false;
+            for (range, sector) in sectors.parts(count) {
+                let mut class = None;
+                for at in first + range.start..first + range.end {
+                    let found = read(at);
+                    if class.is_none_or(|(of, _)| of != found) {
+                        class = Some((found, sector.class(found)));
+                        changed |= sector.changes.len() > 1 || sector.changes[0].value != found;
+                    }
+                    let class = class.map_or(SectorClass::Torn, |(_, class)| class);
+                    sector.judge((at, unit), (found, class), silent, &mut report);
+                }
+            }
+            if changed {
+                settle(Arc::make_mut(sectors), count, promise, |at| {
+                    read(first + at)
                 });
             }
-            if sector.changes.len() > 1 || !allowed {
-                sector.by = promise;
-            }
-            sector.changes = vec![Change {
-                number: sector.changes[0].number,
-                value: found,
-                completed: true,
-            }];
         }
+        report.lost.sort_unstable();
+        report.lost.dedup();
         report
     }
 }
 
+/// The values found are promised from now on.
+fn settle(unit: &mut Unit, count: u64, promise: Promise, read: impl Fn(u64) -> u64) {
+    let found = read(0);
+    let same = (1..count).all(|at| read(at) == found);
+    if let (Unit::Same(sector), true) = (&mut *unit, same) {
+        sector.settle(found, promise);
+        return;
+    }
+    for at in 0..count {
+        unit.change(at..at + 1, count, false, |sector| {
+            sector.settle(read(at), promise);
+        });
+    }
+}
+
 impl Sector {
+    fn from_the_factory() -> Sector {
+        Sector {
+            changes: vec![Change {
+                number: 0,
+                value: 0,
+                completed: true,
+            }],
+            by: Promise::Factory,
+            values: Vec::new(),
+        }
+    }
+
+    fn allows(&self, found: u64) -> bool {
+        self.changes.iter().any(|change| change.value == found)
+    }
+
+    /// A promise of the change of that number: older values are no longer allowed.
+    fn promise(&mut self, number: u64, by: Promise) {
+        let mut changes = self.changes.iter();
+        let found = changes.position(|change| change.number == number);
+        if let Some(position) = found.filter(|&position| position > 0) {
+            self.changes.drain(..position);
+            self.by = by;
+        }
+    }
+
+    /// Reports a sector, and its unit, that reads as `found` after a recovery.
+    fn judge(
+        &self,
+        (at, unit): (u64, u64),
+        (found, class): (u64, SectorClass),
+        silent: bool,
+        report: &mut Report,
+    ) {
+        report.sectors.push((at, class));
+        if !self.allows(found) && !silent {
+            report.broken.push(BrokenPromise {
+                sector: at,
+                by: self.by,
+                promised: self.changes[0].value,
+                found,
+                class,
+            });
+        }
+        let newer = self.changes[1..].iter().rev();
+        let lost = newer.take_while(|change| change.value != found);
+        report.lost.extend(lost.map(|change| LostPart {
+            number: change.number,
+            unit,
+        }));
+    }
+
+    fn settle(&mut self, found: u64, promise: Promise) {
+        if self.changes.len() > 1 || !self.allows(found) {
+            self.by = promise;
+        }
+        let number = self.changes[0].number;
+        self.changes.truncate(1);
+        self.changes[0] = Change {
+            number,
+            value: found,
+            completed: true,
+        };
+    }
     fn class(&self, found: u64) -> SectorClass {
         let last = self.changes.last().map_or(0, |change| change.value);
         if found == last && (found != 0 || !self.values.is_empty()) {

@@ -1,0 +1,64 @@
+//! What a file system promises, and what it may do before anybody asks.
+
+/// The promises of a file system.
+///
+/// Both presets keep: after [`fsync`](super::Files::fsync) of a file, its bytes and size; after
+/// [`sync_dir`](super::Files::sync_dir) of a directory, the creations, renames and unlinks in it;
+/// a rename replaces its target atomically; a file that grew before its data came reads as zeroes
+/// there, never as somebody else's data.
+///
+/// ```
+/// use ssdlab_crash::Rules;
+/// assert!(Rules::ext4().names_in_order && !Rules::posix().names_in_order);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Changes of names reach the disk in the order in which they were made, as in one journal. If
+    /// not, those that have no name in common may overtake each other.
+    pub names_in_order: bool,
+    /// The fsync of a file makes all earlier changes of names durable too: it commits the journal.
+    pub fsync_commits_names: bool,
+    /// A file does not grow on the disk before the data in the new part is there (`data=ordered`
+    /// with delayed allocation).
+    pub size_after_data: bool,
+    /// A rename over an existing file does not reach the disk before the data of the new file
+    /// (`auto_da_alloc`).
+    pub replace_waits_for_data: bool,
+}
+
+impl Rules {
+    /// What POSIX and Linux promise of every file system, and no more: fsync(2) says that "calling
+    /// fsync() does not necessarily ensure that the entry in the directory containing the file has
+    /// also reached disk. For that an explicit fsync() on a file descriptor for the directory is
+    /// also needed." Programs that pass are portable. The persistence properties that differ
+    /// between file systems are those of T. S. Pillai et al., "All File Systems Are Not Created
+    /// Equal", OSDI 2014, table 1.
+    ///
+    /// ```
+    /// assert!(!ssdlab_crash::Rules::posix().fsync_commits_names);
+    /// ```
+    pub const fn posix() -> Rules {
+        Rules {
+            names_in_order: false,
+            fsync_commits_names: false,
+            size_after_data: false,
+            replace_waits_for_data: false,
+        }
+    }
+
+    /// ext4 with its defaults, `data=ordered` and `auto_da_alloc` (Linux, ext4(5) and
+    /// Documentation/admin-guide/ext4.rst): one journal in order, so that every commit takes all
+    /// earlier changes of names with it. A bug that it hides is there on other file systems.
+    ///
+    /// ```
+    /// assert!(ssdlab_crash::Rules::ext4().replace_waits_for_data);
+    /// ```
+    pub const fn ext4() -> Rules {
+        Rules {
+            names_in_order: true,
+            fsync_commits_names: true,
+            size_after_data: true,
+            replace_waits_for_data: true,
+        }
+    }
+}
