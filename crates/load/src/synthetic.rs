@@ -1,6 +1,7 @@
 //! What the host asks of a simulated drive: independent commands of one size, without end.
 
 use crate::distribution::Zipf;
+use crate::permutation::Permutation;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_base::error::Place;
@@ -14,19 +15,24 @@ pub enum Pattern {
     Uniform,
     /// One after another, round and round.
     Sequential,
-    /// A percentage of the commands goes to a percentage of the blocks, the first ones.
+    /// A percentage of the commands goes to a percentage of the blocks; with 100 % of the commands,
+    /// the other blocks are read-only once they have been filled.
     HotCold {
         /// Of the commands.
         commands_pct: u32,
         /// Of the blocks.
         blocks_pct: u32,
+        /// Whether the hot blocks lie at random all over the drive. Otherwise they are the first.
+        scattered: bool,
     },
     /// The k-th likeliest block in proportion to k^-theta; blocks are ranked at random.
     Zipf(f64),
 }
 
-const ALLOWED: &str = "uniform, sequential, hotcold:80/20 (per cent of commands / of blocks) or \
-                       zipf:0.99 is allowed";
+const ALLOWED: &str = "uniform, sequential, hotcold:80/20 (per cent of commands / of blocks), \
+                       hotcold:80/20:scattered or zipf:0.99 is allowed";
+/// Ends a `hotcold` load whose hot blocks lie all over the drive.
+const SCATTERED: &str = ":scattered";
 
 impl Pattern {
     /// Reads a name with its parameters.
@@ -50,18 +56,24 @@ impl Pattern {
             given: text.into(),
             allowed: ALLOWED.into(),
             place: Place::command_line(),
-            hint: "the shares of hotcold are from 1 to 99; zipf's exponent is above 0, up to 10"
+            hint: "hotcold gives 1 to 100 % of the commands to 1 to 99 % of the blocks; zipf's \
+                   exponent is above 0, up to 10"
                 .into(),
         })
     }
 }
 
 fn hot_cold(given: &str) -> Option<Pattern> {
-    let (commands, blocks) = given.split_once('/')?;
-    let percent = |text: &str| text.parse().ok().filter(|p| (1..100).contains(p));
+    let (shares, scattered) = match given.strip_suffix(SCATTERED) {
+        Some(shares) => (shares, true),
+        None => (given, false),
+    };
+    let (commands, blocks) = shares.split_once('/')?;
+    let percent = |text: &str, most| text.parse().ok().filter(|p| (1..=most).contains(p));
     Some(Pattern::HotCold {
-        commands_pct: percent(commands)?,
-        blocks_pct: percent(blocks)?,
+        commands_pct: percent(commands, 100)?,
+        blocks_pct: percent(blocks, 99)?,
+        scattered,
     })
 }
 
@@ -73,7 +85,11 @@ impl std::fmt::Display for Pattern {
             Pattern::HotCold {
                 commands_pct,
                 blocks_pct,
-            } => write!(f, "hotcold:{commands_pct}/{blocks_pct}"),
+                scattered,
+            } => {
+                let end = if *scattered { SCATTERED } else { "" };
+                write!(f, "hotcold:{commands_pct}/{blocks_pct}{end}")
+            }
             Pattern::Zipf(theta) => write!(f, "zipf:{theta}"),
         }
     }
@@ -97,7 +113,11 @@ pub struct Load {
 enum Where {
     Uniform,
     Sequential(u64),
-    HotCold { commands_pct: u32, hot: u64 },
+    HotCold {
+        commands_pct: u32,
+        hot: u64,
+        scatter: Option<Permutation>,
+    },
     Zipf(Box<Zipf>),
 }
 
@@ -156,9 +176,13 @@ impl Commands {
             Pattern::HotCold {
                 commands_pct,
                 blocks_pct,
+                scattered,
             } => Where::HotCold {
                 commands_pct,
                 hot: (blocks * u64::from(blocks_pct) / 100).clamp(1, blocks - 1),
+                scatter: scattered.then(|| {
+                    Permutation::new(blocks, &mut Rng::named(load.seed, "simulate: hot blocks"))
+                }),
             },
             Pattern::Zipf(theta) => {
                 let mut scatter = Rng::named(load.seed, "simulate: ranks");
@@ -249,12 +273,18 @@ impl Commands {
                 *next = if at + 1 == self.blocks { 0 } else { at + 1 };
                 (at, 0)
             }
-            Where::HotCold { commands_pct, hot } => {
-                if self.address.percent(*commands_pct) {
+            Where::HotCold {
+                commands_pct,
+                hot,
+                scatter,
+            } => {
+                let (block, stream) = if self.address.percent(*commands_pct) {
                     (self.address.below(*hot), 0)
                 } else {
                     (*hot + self.address.below(self.blocks - *hot), 1)
-                }
+                };
+                let at = scatter.as_ref().map_or(block, |scatter| scatter.at(block));
+                (at, stream)
             }
             Where::Zipf(zipf) => (zipf.slot(&mut self.address), 0),
         }
@@ -304,6 +334,8 @@ mod tests {
             "uniform",
             "sequential",
             "hotcold:90/10",
+            "hotcold:100/40",
+            "hotcold:95/5:scattered",
             "zipf:0.99",
             "zipf:1.2",
         ] {
@@ -317,7 +349,9 @@ mod tests {
             "hotcold:80",
             "hotcold:0/20",
             "zipf:",
-            "hotcold:100/1",
+            "hotcold:101/1",
+            "hotcold:100/100",
+            "hotcold:80/20:everywhere",
             "zipf:0",
             "zipf:NaN",
             "zipf:inf",
@@ -338,6 +372,21 @@ mod tests {
         });
         let hot = hot.count();
         assert!((79_000..81_000).contains(&hot), "{hot}");
+    }
+
+    /// A load of 100 % to a part was refused, so that data that is only read could not be played.
+    #[test]
+    fn the_rest_is_read_only_when_all_commands_go_to_a_part() {
+        let pattern = Pattern::parse("hotcold:100/40:scattered").unwrap();
+        let mut commands = Commands::new(&load(pattern), 4096 * 1000).unwrap();
+        let mut writes = vec![0_u32; 1000];
+        (0..100_000).for_each(|_| writes[commands.command().offset as usize / 4096] += 1);
+        assert_eq!(writes.iter().filter(|&&count| count > 0).count(), 400);
+        // All over the drive, not the first ones: of each quarter about 100 blocks.
+        for quarter in writes.chunks(250) {
+            let hot = quarter.iter().filter(|&&count| count > 0).count();
+            assert!((70..130).contains(&hot), "{hot}");
+        }
     }
 
     #[test]

@@ -163,7 +163,7 @@ impl<M: Machine> Life<'_, M> {
         let load_began = life.machine.now();
         let busy = life.machine.busy_by_purpose();
         let energy = life.machine.energy_nj();
-        let mut commands = Commands::new(&plan.load, plan.config.user_bytes)?;
+        let mut commands = Commands::new(&plan.load, plan.span_bytes())?;
         let capacity = plan.config.user_bytes;
         let end = match plan.until {
             Until::Drives(writes) => End::Bytes((writes * capacity as f64) as u64),
@@ -216,13 +216,13 @@ impl<M: Machine> Life<'_, M> {
             trim_pct: 0,
             seed: 0,
         };
-        let capacity = self.plan.config.user_bytes;
-        let mut commands = Commands::new(&load, capacity)?;
-        let whole = capacity / u64::from(block) * u64::from(block);
+        let span = self.plan.span_bytes();
+        let mut commands = Commands::new(&load, span)?;
+        let whole = span / u64::from(block) * u64::from(block);
         self.phase(Phase::Fill, &mut commands, End::Bytes(whole))?;
-        // The rest at the end of the drive.
-        if whole < capacity && !self.stopped() {
-            let rest = Command::write(whole, (capacity - whole) as u32);
+        // The rest at the end.
+        if whole < span && !self.stopped() {
+            let rest = Command::write(whole, (span - whole) as u32);
             self.give(Phase::Fill, &[rest]);
         }
         self.machine.settle(&mut self.sampler.latencies);
@@ -233,10 +233,11 @@ impl<M: Machine> Life<'_, M> {
     /// Every mapping unit once, in random order.
     fn fill_at_random(&mut self) -> Result<(), LabError> {
         let slot = u64::from(self.plan.config.shape.slot_bytes);
-        let slots = self.plan.config.user_slots();
+        let span = self.plan.span_bytes();
+        let slots = span / slot;
         let mut rng = ssdlab_ssd::rng::Rng::named(self.plan.load.seed, "simulate: fill");
         let order = ssdlab_load::permutation::Permutation::new(slots, &mut rng);
-        let end = (false, self.plan.config.user_bytes);
+        let end = (false, span);
         self.sampler.begin(&self.machine, end, slot as u32, 40);
         let mut batch = Vec::with_capacity(BATCH);
         for first in (0..slots).step_by(BATCH) {

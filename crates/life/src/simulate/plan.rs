@@ -165,6 +165,9 @@ pub struct Plan {
     pub depth: u32,
     /// Before the load.
     pub fill: Fill,
+    /// Percentage of the user capacity that fill and load use, from its beginning; the rest is
+    /// never written. 1 to 100.
+    pub used_pct: u32,
     /// End of the load.
     pub until: Until,
 }
@@ -197,7 +200,15 @@ impl Plan {
                 "give what the host writes, such as --until 10x, or choose --gear timed",
             ));
         }
-        Commands::new(&self.load, self.config.user_bytes)?;
+        if !(1..=100).contains(&self.used_pct) {
+            return Err(LabError::bad_option(
+                "--used-pct",
+                self.used_pct.to_string(),
+                "1 to 100 is allowed",
+                "it is the percentage of the user capacity that fill and load use",
+            ));
+        }
+        Commands::new(&self.load, self.span_bytes())?;
         let writes = 100 - self.load.read_pct - self.load.trim_pct;
         if writes == 0 && !matches!(self.until, Until::Time(_)) {
             return Err(LabError::refused(
@@ -217,10 +228,19 @@ impl Plan {
         refuse_if_too_big(&self.name, self.config.memory_bytes(), 1)
     }
 
+    /// Bytes, from the beginning of the drive, that fill and load use: whole mapping units.
+    pub fn span_bytes(&self) -> u64 {
+        if self.used_pct == 100 {
+            return self.config.user_bytes;
+        }
+        let slots = u128::from(self.config.user_slots()) * u128::from(self.used_pct) / 100;
+        slots as u64 * u64::from(self.config.shape.slot_bytes)
+    }
+
     /// Bytes of the commands of a sequential fill: whole mapping units, about 1 MiB.
     pub(super) fn fill_block(&self) -> u32 {
         let slot = self.config.shape.slot_bytes;
-        let most = (self.config.user_bytes / 2).min(1 << 20) as u32;
+        let most = (self.span_bytes() / 2).min(1 << 20) as u32;
         (most / slot).max(1) * slot
     }
 }

@@ -167,6 +167,8 @@ pub struct Simulation {
     pub seed: u64,
     /// Fill before the load.
     pub fill: &'static str,
+    /// Percentage of the user capacity that fill and load use.
+    pub used_pct: u32,
     /// When the load was to end.
     pub until: String,
     /// Ended early, by the user.
@@ -242,6 +244,7 @@ impl Simulation {
             depth: (plan.gear == Gear::Timed).then_some(plan.depth),
             seed: plan.load.seed,
             fill: plan.fill.name(),
+            used_pct: plan.used_pct,
             until: plan.until.to_string(),
             stopped: false,
             commands: at_load.commands,

@@ -69,6 +69,9 @@ pub(crate) fn load_text(s: &Simulation) -> String {
     if let Some(depth) = s.depth {
         text += &format!(", QD{depth}");
     }
+    if s.used_pct < 100 {
+        text += &format!(", {} % of the capacity in use", s.used_pct);
+    }
     text + &format!(", seed {}; fill {}", s.seed, s.fill)
 }
 

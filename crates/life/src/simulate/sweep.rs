@@ -28,8 +28,8 @@ pub struct Dimension {
 }
 
 /// Parameters of the load that can be swept beside those of the drive.
-const OF_THE_LOAD: [&str; 8] = [
-    "load", "block", "read_pct", "trim_pct", "iodepth", "seed", "fill", "until",
+const OF_THE_LOAD: [&str; 9] = [
+    "load", "block", "read_pct", "trim_pct", "iodepth", "seed", "fill", "used_pct", "until",
 ];
 
 impl Dimension {
@@ -118,6 +118,7 @@ fn on_load(plan: &mut Plan, key: &str, value: &str) -> Result<(), LabError> {
                 .map_err(|_| bad("a whole number is allowed"))?;
         }
         "fill" => plan.fill = Fill::parse(value)?,
+        "used_pct" => plan.used_pct = number("1 to 100 is allowed")?,
         "until" => plan.until = Until::parse(value)?,
         _ => {}
     }

@@ -49,6 +49,7 @@ fn plan(gear: Gear, until: &str) -> Plan {
         },
         depth: 32,
         fill: Fill::Sequential,
+        used_pct: 100,
         until: Until::parse(until).unwrap(),
     }
     .on(&drive)
@@ -96,6 +97,31 @@ fn a_life_ends_where_it_should_in_both_gears() {
     let s = lived(&plan(Gear::Timed, "2s")).simulation;
     let seconds = s.virtual_s.unwrap();
     assert!((2.0..2.2).contains(&seconds), "{seconds}");
+}
+
+/// What the host does not use is spare area: the WAF falls, and no more than the part is written.
+#[test]
+fn a_part_of_the_capacity_in_use_leaves_more_spare_area() {
+    let waf = |used_pct| {
+        let plan = Plan {
+            used_pct,
+            ..plan(Gear::Counting, "4x")
+        };
+        let s = lived(&plan).simulation;
+        let valid = plan.config.user_slots() * u64::from(used_pct) / 100;
+        assert_eq!(plan.span_bytes(), valid * 4096);
+        s.waf_last_quarter.unwrap()
+    };
+    let (whole, part) = (waf(100), waf(60));
+    assert!(part < 1.5 && whole > 2.0 * part, "{whole} {part}");
+    for used_pct in [0, 101] {
+        let plan = Plan {
+            used_pct,
+            ..plan(Gear::Counting, "1x")
+        };
+        let error = plan.validate().unwrap_err().to_string();
+        assert!(error.contains("1 to 100"), "{error}");
+    }
 }
 
 #[test]

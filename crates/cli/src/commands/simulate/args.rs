@@ -34,7 +34,8 @@ pub struct Simulate {
     /// counting or timed.
     #[arg(long, value_name = "GEAR")]
     pub gear: Option<String>,
-    /// uniform, sequential, hotcold:80/20 (per cent of commands / of blocks), zipf:0.99.
+    /// uniform, sequential, hotcold:80/20 (per cent of commands / of blocks, the first ones),
+    /// hotcold:100/40:scattered (60 % of the blocks, anywhere, are read-only), zipf:0.99.
     #[arg(long, value_name = "LOAD", default_value = "uniform")]
     pub load: String,
     /// Percentage of commands that are reads.
@@ -53,6 +54,9 @@ pub struct Simulate {
     /// [default: sequential; none with --from]
     #[arg(long, value_name = "HOW")]
     pub fill: Option<String>,
+    /// Percentage of the capacity that fill and load use, from its beginning.
+    #[arg(long, value_name = "PERCENT", default_value_t = 100)]
+    pub used_pct: u32,
     /// How long: user capacities written (10x), bytes written (100GB), virtual time (30m).
     #[arg(long, value_name = "END", default_value = "4x")]
     pub until: String,
@@ -66,7 +70,7 @@ pub struct Simulate {
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// Simulate every combination of values (repeatable); also load, block, iodepth, read_pct,
-    /// trim_pct, fill, until, seed.
+    /// trim_pct, fill, used_pct, until, seed.
     #[arg(long, value_name = "KEY=V,V,...")]
     pub sweep: Vec<String>,
     /// Maximum number of drives simulated at once.

@@ -55,6 +55,7 @@ pub fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<Plan, LabError> {
         },
         depth: args.iodepth,
         fill: Fill::parse(args.fill.as_deref().unwrap_or(usual))?,
+        used_pct: args.used_pct,
         until,
     }
     .on(drive))
