@@ -87,7 +87,7 @@ const BARE: [Change; 15] = [
 ];
 
 /// Changes of each kind to [`journal`].
-const JOURNAL: [Change; 13] = [
+const JOURNAL: [Change; 16] = [
     ("journal", |_| {}),
     ("protected", |c| c.buffer.protected = true),
     ("pslc", |c| slc(c, 3, 0, SlcFull::Direct)),
@@ -112,7 +112,25 @@ const JOURNAL: [Change; 13] = [
         streams(c, 2, Separation::Lifespan);
         c.user_bytes = 100 * SLOT;
     }),
+    ("map of extents", |c| extents(c, 204)),
+    ("map of extents, idle reclaim, checkpoints", |c| {
+        extents(c, 210);
+        c.ftl.reclaim.idle_free_superblocks = 6;
+        c.ftl.journal.checkpoint_pages = 4;
+    }),
+    ("map of extents, streams, whole victims, two planes", |c| {
+        c.shape.planes_per_die = 2;
+        streams(c, 2, Separation::Lifespan);
+        c.user_bytes = 400 * SLOT;
+        c.ftl.reclaim.pace = Pace::Whole;
+        extents(c, 200);
+    }),
 ];
+
+/// A map of extents, with DRAM for this many.
+fn extents(c: &mut DriveConfig, count: u64) {
+    mapping(c, MappingKind::Extents, 64 * count);
+}
 
 fn streams(c: &mut DriveConfig, count: u32, separation: Separation) {
     c.ftl.reclaim.streams = count;
