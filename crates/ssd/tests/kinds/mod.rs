@@ -87,7 +87,7 @@ const BARE: [Change; 15] = [
 ];
 
 /// Changes of each kind to [`journal`].
-const JOURNAL: [Change; 16] = [
+const JOURNAL: [Change; 13] = [
     ("journal", |_| {}),
     ("protected", |c| c.buffer.protected = true),
     ("pslc", |c| slc(c, 3, 0, SlcFull::Direct)),
@@ -112,6 +112,10 @@ const JOURNAL: [Change; 16] = [
         streams(c, 2, Separation::Lifespan);
         c.user_bytes = 100 * SLOT;
     }),
+];
+
+/// Changes of each kind of map of extents to [`journal`]. They come last in [`all`].
+const EXTENTS: [Change; 3] = [
     ("map of extents", |c| extents(c, 204)),
     ("map of extents, idle reclaim, checkpoints", |c| {
         extents(c, 210);
@@ -214,6 +218,12 @@ pub fn all() -> Vec<DriveConfig> {
         let mut config = bare();
         config.name = format!("victims by {}", entry.info.name);
         config.ftl.reclaim.victim = VictimChoice::parse(entry.info.name).expect("in the registry");
+        list.push(config);
+    }
+    for (name, change) in &EXTENTS {
+        let mut config = journal();
+        config.name = (*name).into();
+        change(&mut config);
         list.push(config);
     }
     for config in &list {

@@ -87,7 +87,7 @@ impl Extents {
     }
 
     /// Bytes of DRAM that the map takes.
-    pub fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         self.total * u64::from(self.entry_bytes)
     }
 

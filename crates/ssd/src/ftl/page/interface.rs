@@ -88,7 +88,8 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.program_commit_map(from)
     }
 
-    fn trim(&mut self, lpn: u32) -> u32 {
+    fn trim(&mut self, from: u64, lpn: u32) -> u32 {
+        self.make_map_room(from, 1);
         self.forget(lpn)
     }
 

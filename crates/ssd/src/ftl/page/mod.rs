@@ -544,7 +544,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     fn forget(&mut self, lpn: u32) -> u32 {
-        self.make_map_room(0, 1);
         let (old, was_buffered) = self.take_from_buffer(lpn);
         if old == UNMAPPED {
             self.set_map(lpn, UNMAPPED);
