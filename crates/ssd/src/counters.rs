@@ -31,6 +31,8 @@ pub struct DriveCounters {
     pub slots_refreshed: u64,
     /// Slots programmed with data moved for wear levelling.
     pub slots_levelled: u64,
+    /// Slots programmed by merges of a map of extents, blank ones included.
+    pub slots_merged: u64,
     /// Slots programmed with map: journal, checkpoints, map pages.
     pub slots_map: u64,
     /// Slots programmed with parity over dies.
@@ -59,6 +61,8 @@ pub struct DriveCounters {
     pub superblocks_levelled: u64,
     /// Victims looked through, by reclaim, folding and refresh.
     pub victims: u64,
+    /// Windows of a map of extents that were rewritten in order.
+    pub merges: u64,
     /// Lookups and changes of parts of the map that were not in DRAM.
     pub map_misses: u64,
     /// Commits: FLUSH or FUA that had to reach media.
@@ -95,6 +99,7 @@ every_counter!(
     slots_folded,
     slots_refreshed,
     slots_levelled,
+    slots_merged,
     slots_map,
     slots_parity,
     slots_padding,
@@ -109,6 +114,7 @@ every_counter!(
     superblocks_refreshed,
     superblocks_levelled,
     victims,
+    merges,
     map_misses,
     commits
 );
@@ -117,7 +123,11 @@ impl DriveCounters {
     /// Slots of data that the drive itself moved.
     #[inline]
     pub fn slots_moved(&self) -> u64 {
-        self.slots_relocated + self.slots_folded + self.slots_refreshed + self.slots_levelled
+        self.slots_relocated
+            + self.slots_folded
+            + self.slots_refreshed
+            + self.slots_levelled
+            + self.slots_merged
     }
 
     /// Slots programmed for any purpose.
@@ -127,6 +137,7 @@ impl DriveCounters {
             + self.slots_folded
             + self.slots_refreshed
             + self.slots_levelled
+            + self.slots_merged
             + self.slots_map
             + self.slots_parity
             + self.slots_padding
@@ -168,7 +179,7 @@ impl DriveCounters {
 
     /// Counters by their glossary names, for reports; those that only wearing media have are left
     /// out.
-    pub fn named(&self) -> [(&'static str, u64); 26] {
+    pub fn named(&self) -> [(&'static str, u64); 28] {
         [
             ("host_reads", self.host_reads),
             ("host_writes", self.host_writes),
@@ -182,6 +193,7 @@ impl DriveCounters {
             ("slots_relocated", self.slots_relocated),
             ("slots_folded", self.slots_folded),
             ("slots_refreshed", self.slots_refreshed),
+            ("slots_merged", self.slots_merged),
             ("slots_map", self.slots_map),
             ("slots_parity", self.slots_parity),
             ("slots_padding", self.slots_padding),
@@ -194,6 +206,7 @@ impl DriveCounters {
             ("superblocks_folded", self.superblocks_folded),
             ("superblocks_refreshed", self.superblocks_refreshed),
             ("victims", self.victims),
+            ("merges", self.merges),
             ("map_misses", self.map_misses),
             ("commits", self.commits),
         ]

@@ -263,7 +263,7 @@ impl Bench<'_> {
         Window {
             rate: count as f64 / took.max(1e-9),
             waf: drive.counters().waf_since(&before, slot).unwrap_or(0.0),
-            map: per_write(|c| c.slots_map),
+            map: per_write(|c| c.slots_map + c.slots_merged),
             misses: per_write(|c| c.map_misses),
         }
     }

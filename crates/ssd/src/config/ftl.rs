@@ -101,6 +101,9 @@ pub enum MappingKind {
     /// One entry per superblock, and a few page-mapped log superblocks that are merged into the
     /// others.
     Hybrid = 4,
+    /// A tree of extents that lies in DRAM under a hard budget. When it is full, the drive merges:
+    /// it rewrites a scattered range of addresses in order.
+    Extents = 5,
 }
 
 image_of_choice!(MappingKind {
@@ -108,7 +111,8 @@ image_of_choice!(MappingKind {
     Cached,
     Tree,
     Block,
-    Hybrid
+    Hybrid,
+    Extents
 });
 
 /// Mapping of logical addresses to media.

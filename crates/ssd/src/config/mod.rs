@@ -231,8 +231,35 @@ impl DriveConfig {
 
     /// Mapping units of the map itself on media.
     pub(crate) fn leaf_slots(&self) -> u64 {
-        let bytes = self.user_slots() * u64::from(self.ftl.mapping.entry_bytes);
+        let mapping = &self.ftl.mapping;
+        let bytes = self.user_slots() * u64::from(mapping.entry_bytes);
+        let bytes = if mapping.kind == MappingKind::Extents {
+            bytes.min(mapping.dram_bytes)
+        } else {
+            bytes
+        };
         bytes.div_ceil(u64::from(self.shape.slot_bytes))
+    }
+
+    /// Logical slots of a merge range, what a map of extents rewrites at once: a power of two, at
+    /// most 256 and at most a superblock.
+    pub(crate) fn merge_range_slots(&self) -> u32 {
+        let superblock = self.geometry().slots_per_superblock.max(1);
+        1 << superblock.ilog2().min(8)
+    }
+
+    /// Merge ranges of the user capacity.
+    pub(crate) fn merge_ranges(&self) -> u64 {
+        self.user_slots()
+            .div_ceil(u64::from(self.merge_range_slots()))
+    }
+
+    /// Extents beyond which the drive merges before it takes a write in. The rest of the budget is
+    /// for extents that moving divides, one for each superblock that is emptied or filled.
+    pub(crate) fn extents_before_merge(&self) -> u64 {
+        let mapping = &self.ftl.mapping;
+        let budget = mapping.dram_bytes / u64::from(mapping.entry_bytes.max(1));
+        budget.saturating_sub(budget / 64 + 32)
     }
 
     /// Mapping units of the map's directory, the place of each leaf and journal page: only drives
@@ -281,7 +308,8 @@ impl DriveConfig {
         } else {
             reclaim.streams
         };
-        reclaim.streams + own
+        let merges = u32::from(self.ftl.mapping.kind == MappingKind::Extents);
+        reclaim.streams + own + merges
     }
 
     /// Superblocks that must exist beyond those full of user data, so that reclaim always has

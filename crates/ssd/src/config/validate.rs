@@ -211,6 +211,7 @@ impl DriveConfig {
             "false is allowed on a drive of one die",
         )?;
         let mapping = &self.ftl.mapping;
+        self.validate_extents()?;
         require(
             (1..=64).contains(&mapping.entry_bytes),
             "map_entry",
@@ -231,6 +232,40 @@ impl DriveConfig {
                 given,
                 allowed,
             })
+    }
+
+    /// Merging must always make room: a range that was merged has up to three extents, being cut
+    /// twice by the ends of superblocks, and two more for each of its slots in the write buffer.
+    fn validate_extents(&self) -> Result<(), ConfigError> {
+        let mapping = &self.ftl.mapping;
+        if mapping.kind != MappingKind::Extents {
+            return Ok(());
+        }
+        let only = |ok, what: &str, given: &dyn fmt::Display, allowed: &str| {
+            let allowed = format!("{allowed} with mapping \"extents\"");
+            require(ok, what, given, &allowed)
+        };
+        only(
+            self.pack() == 1,
+            "compression_pack",
+            &self.pack(),
+            "1 is allowed",
+        )?;
+        only(!self.ftl.parity, "parity", &true, "false is allowed")?;
+        let slot = u64::from(self.shape.slot_bytes);
+        let buffered = self.buffer.bytes.div_ceil(slot);
+        let extents = 4 * self.merge_ranges() + 2 * buffered + 64;
+        let least = (extents * 64).div_ceil(63) + 33;
+        let least = least * u64::from(mapping.entry_bytes);
+        require(
+            mapping.dram_bytes >= least,
+            "map_dram",
+            Bytes(mapping.dram_bytes),
+            &format!(
+                "at least {} is allowed: a merged map of extents",
+                Bytes(least)
+            ),
+        )
     }
 
     /// Recovery by the journal needs one that holds every change of the map.

@@ -72,7 +72,7 @@ impl<F: Translation> Tally<F> {
             }
             Op::Trim | Op::WriteZeroes => {
                 for lpn in slots_within(command, self.slot_shift) {
-                    self.ftl.trim(lpn);
+                    self.ftl.trim(0, lpn);
                 }
                 self.ftl.counters().host_trims += 1;
                 if command.op == Op::WriteZeroes && command.fua && !self.protected {

@@ -57,7 +57,9 @@ impl KindOf {
     fn of(config: &DriveConfig) -> KindOf {
         match config.ftl.mapping.kind {
             MappingKind::Flat if config.pack() == 1 => KindOf::Lean,
-            MappingKind::Flat | MappingKind::Cached | MappingKind::Tree => KindOf::Full,
+            MappingKind::Flat | MappingKind::Cached | MappingKind::Tree | MappingKind::Extents => {
+                KindOf::Full
+            }
             MappingKind::Block => KindOf::Block,
             MappingKind::Hybrid => KindOf::Hybrid,
         }

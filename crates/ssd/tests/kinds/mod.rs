@@ -114,6 +114,28 @@ const JOURNAL: [Change; 13] = [
     }),
 ];
 
+/// Changes of each kind of map of extents to [`journal`]. They come last in [`all`].
+const EXTENTS: [Change; 3] = [
+    ("map of extents", |c| extents(c, 204)),
+    ("map of extents, idle reclaim, checkpoints", |c| {
+        extents(c, 210);
+        c.ftl.reclaim.idle_free_superblocks = 6;
+        c.ftl.journal.checkpoint_pages = 4;
+    }),
+    ("map of extents, streams, whole victims, two planes", |c| {
+        c.shape.planes_per_die = 2;
+        streams(c, 2, Separation::Lifespan);
+        c.user_bytes = 400 * SLOT;
+        c.ftl.reclaim.pace = Pace::Whole;
+        extents(c, 200);
+    }),
+];
+
+/// A map of extents, with DRAM for this many.
+fn extents(c: &mut DriveConfig, count: u64) {
+    mapping(c, MappingKind::Extents, 64 * count);
+}
+
 fn streams(c: &mut DriveConfig, count: u32, separation: Separation) {
     c.ftl.reclaim.streams = count;
     c.ftl.reclaim.separation = separation;
@@ -196,6 +218,12 @@ pub fn all() -> Vec<DriveConfig> {
         let mut config = bare();
         config.name = format!("victims by {}", entry.info.name);
         config.ftl.reclaim.victim = VictimChoice::parse(entry.info.name).expect("in the registry");
+        list.push(config);
+    }
+    for (name, change) in &EXTENTS {
+        let mut config = journal();
+        config.name = (*name).into();
+        change(&mut config);
         list.push(config);
     }
     for config in &list {

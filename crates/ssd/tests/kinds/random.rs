@@ -252,7 +252,33 @@ pub fn drive(seed: u64) -> DriveConfig {
         let slots = config.geometry().raw_bytes() / u64::from(config.shape.slot_bytes);
         config.wear = wear(seed);
         if slots <= MEDIA_SLOTS_MAX && config.validate().is_ok() {
-            return config;
+            return with_extents(&config, seed).unwrap_or(config);
         }
     }
+}
+
+/// Seeds below this draw the drives that they drew before there were maps of extents: `cuts`
+/// replays some of them.
+const FIRST_WITH_EXTENTS: u64 = 40;
+
+/// The same drive with a map of extents and hardly more DRAM than it must have, for one seed in
+/// six, where that is possible.
+fn with_extents(config: &DriveConfig, seed: u64) -> Option<DriveConfig> {
+    let mut rng = Rng::named(seed, "swarm drive, extents");
+    let block_mapped = config.ftl.mapping.kind.is_block_mapped();
+    if seed < FIRST_WITH_EXTENTS || block_mapped || !rng.percent(17) {
+        return None;
+    }
+    let mut config = config.clone();
+    config.ftl.mapping.kind = MappingKind::Extents;
+    config.ftl.compression_pack = 1;
+    config.ftl.parity = false;
+    let entry = u64::from(config.ftl.mapping.entry_bytes);
+    let possible = (1..20_000)
+        .step_by(1 + rng.below(40) as usize)
+        .find(|extents| {
+            config.ftl.mapping.dram_bytes = extents * entry;
+            config.validate().is_ok()
+        });
+    possible.map(|_| config)
 }

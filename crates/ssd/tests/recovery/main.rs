@@ -71,7 +71,12 @@ fn cut_kind(config: &DriveConfig, first_seed: u64, cuts: u64) -> Found {
 #[test]
 fn journal_and_scan_restore_the_same_drive() {
     let configs = journalled();
-    let maps = [MappingKind::Flat, MappingKind::Cached, MappingKind::Tree];
+    let maps = [
+        MappingKind::Flat,
+        MappingKind::Cached,
+        MappingKind::Tree,
+        MappingKind::Extents,
+    ];
     for map in maps {
         assert!(configs.iter().any(|config| config.ftl.mapping.kind == map));
     }

@@ -91,6 +91,7 @@ fn mapping(r: &Reader<'_>, t: &FtlTable) -> Result<MappingConfig, LabError> {
                 ("flat", MappingKind::Flat),
                 ("cached", MappingKind::Cached),
                 ("tree", MappingKind::Tree),
+                ("extents", MappingKind::Extents),
                 ("block", MappingKind::Block),
                 ("hybrid", MappingKind::Hybrid),
             ],

@@ -88,7 +88,8 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.program_commit_map(from)
     }
 
-    fn trim(&mut self, lpn: u32) -> u32 {
+    fn trim(&mut self, from: u64, lpn: u32) -> u32 {
+        self.make_map_room(from, 1);
         self.forget(lpn)
     }
 
@@ -167,6 +168,8 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
                 let done = self.reclaim_step(from);
                 self.credits = self.credits.min(credits);
                 done
+            } else if self.extents.wants_idle_merge() {
+                self.merge_next(from)
             } else {
                 None
             };
@@ -185,6 +188,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
             || self.wear_work_is_due()
             || self.nand.has_faded()
             || self.wants_idle_reclaim()
+            || self.extents.wants_idle_merge()
             || self.patrol_is_due()
     }
 
@@ -249,6 +253,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.credits = 0;
         self.journal.pending = 0;
         self.upkeep.clear();
+        self.extents.clear();
         self.launched.clear();
         self.wear.clear();
         let covers = self.nand.media().map_or(0, Media::last_seq);
@@ -292,6 +297,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
 
     fn hold_whole_map(&mut self) {
         self.upkeep.hold_all();
+        self.extents.hold_all();
     }
 
     #[inline(always)]
@@ -362,7 +368,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Slots that can hold data when `idle_free` superblocks are free and the rest is full.
     fn usable_slots(&self) -> u64 {
         let native = self.native_superblocks();
-        let open = 2 * self.rules.streams + 1;
+        let open = self.frontiers.len() as u32;
         let kept = self.rules.idle_free.saturating_add(open);
         u64::from(native.saturating_sub(kept)) * u64::from(self.rules.data_slots)
     }

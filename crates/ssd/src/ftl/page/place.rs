@@ -82,7 +82,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     fn spare_is_used_up(&self, free: u32) -> bool {
         let native = self.native_superblocks();
         let used = u64::from(native - free);
-        let open = 2 * u64::from(self.rules.streams) + 1;
+        let open = self.frontiers.len() as u64;
         let allowed = self.live + self.rules.spare_slots;
         used > allowed.div_ceil(self.rules.data_slots.into()) + open
     }
@@ -236,6 +236,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         while next < lpns.end {
             self.program_due_journal(from);
             self.do_wear_work(from);
+            self.make_map_room(from, per_unit);
             let stream = self.stream_for(next, hint);
             let (frontier, at) = self.take_host_unit(from, stream);
             let mut batch = std::mem::take(&mut self.batch);

@@ -127,7 +127,12 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             Some(victim) if !L::FULL => ppn = self.map_moved(first, batch, victim),
             _ => {
                 for entry in batch {
-                    self.leave(entry.old - 1);
+                    if purpose == Purpose::Map {
+                        // A merge: a mover may hold the older copy.
+                        self.invalidate(entry.old);
+                    } else {
+                        self.leave(entry.old - 1);
+                    }
                     let value = self.map[entry.lpn as usize];
                     if value == entry.old {
                         self.set_map(entry.lpn, ppn + 1);
@@ -147,7 +152,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// The superblock that the whole batch comes from, if it is one, as is usual.
     #[inline(always)]
     fn only_victim_of(&self, batch: &[Entry]) -> Option<u32> {
-        let victim_of = |entry: &Entry| self.nand.geometry.superblock_of(entry.old - 1);
+        let victim_of = |entry: &Entry| self.nand.geometry.superblock_of(entry.old.wrapping_sub(1));
         let (first, last) = (batch.first().map(victim_of), batch.last().map(victim_of));
         first.filter(|_| first == last)
     }

@@ -376,7 +376,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         (count, room)
     }
 
-    fn pay_for_move(&mut self, from: u64) {
+    pub(super) fn pay_for_move(&mut self, from: u64) {
         if self.is_short() {
             self.restore_reserve(from);
         }

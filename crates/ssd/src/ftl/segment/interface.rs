@@ -80,7 +80,7 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
         self.core.commit(from)
     }
 
-    fn trim(&mut self, lpn: u32) -> u32 {
+    fn trim(&mut self, _: u64, lpn: u32) -> u32 {
         self.core.forget(lpn)
     }
 

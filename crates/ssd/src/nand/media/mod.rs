@@ -404,7 +404,8 @@ impl Media {
         self.buffer.insert(address, Some(content));
     }
 
-    fn nothing(&self) -> SlotContent {
+    /// Content of a slot that was never written.
+    pub fn nothing(&self) -> SlotContent {
         SlotContent {
             numbers: Numbers::same(0, self.sectors),
             bytes: None,
