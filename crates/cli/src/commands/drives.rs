@@ -16,7 +16,7 @@ use validate::Validate;
 Examples:
   ssdlab drives list
   ssdlab drives show intel-dc-s3700-200gb
-  ssdlab drives known 'INTEL SSDSC2BA400G3'
+  ssdlab drives known S3700
   ssdlab drives check my-drive.toml")]
 pub struct Drives {
     /// What to do.

@@ -31,7 +31,7 @@ FOUND = HERE / "found.json"
 PAGE = ROOT / "docs" / "planted-errors.md"
 TARGETS = ["--test=cuts", "--test=recovery", "--lib", "--test=durability", "--test=timing",
            "--test=wear", "--test=mapping", "--test=model", "--test=golden", "--test=gears",
-           "--test=swarm"]
+           "--test=swarm", "--test=merges"]
 TARGETS = os.environ.get("PLANTED_TARGETS", "").split() or TARGETS
 SECONDS_MAX = 300
 
@@ -53,7 +53,8 @@ def copy(to):
 
 def first_failure(to):
     """The first failing test with its target; None: all pass."""
-    env = dict(os.environ, CARGO_TARGET_DIR=str(to / "target"), CARGO_PROFILE_DEV_DEBUG="0")
+    env = dict(os.environ, CARGO_TARGET_DIR=str(to / "target"), CARGO_PROFILE_DEV_DEBUG="0",
+               CARGO_PROFILE_DEV_OPT_LEVEL="1")
     tests = to / "crates" / "ssd" / "tests"
     for target in TARGETS:
         name = target.removeprefix("--test=")
