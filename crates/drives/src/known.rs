@@ -160,6 +160,12 @@ mod tests {
             assert_eq!(told, [rated; 2], "{name}");
             assert!(rated || family.years.is_none(), "{name}: years of nothing");
             assert!(rated || family.plp.is_some(), "{name} says nothing");
+            let sources = [Some(&family.plp_source), family.rated_source.as_ref()];
+            let mut words = sources.into_iter().flatten().flat_map(|s| s.split(' '));
+            assert!(
+                words.all(|word| word.len() <= 50),
+                "{name}: too long to wrap"
+            );
             let interfaces = ["SATA", "SAS", "NVMe"];
             assert!(interfaces.contains(&family.interface.as_str()), "{name}");
         }
