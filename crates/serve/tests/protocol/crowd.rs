@@ -211,18 +211,25 @@ fn large_requests_share_a_budget() {
         offset: 0,
         length: PAYLOAD_MAX,
     };
-    let mut stuck: Vec<Client> = (0..32).map(|_| Client::go(address, true)).collect();
+    // 32 have room; the others are there in case that a try below takes the room of one.
+    let mut stuck: Vec<Client> = (0..40).map(|_| Client::go(address, true)).collect();
     for client in &mut stuck {
         client.stream.write_all(&half_sent.encode()).unwrap();
     }
     let mut client = Client::go(address, true);
     let large = vec![3; 3 << 20];
-    wait_until(|| client.write(0, 0, &large) == ENOMEM);
+    wait_until(|| {
+        // Tries without a pause would take the room that the last ones need.
+        std::thread::sleep(Duration::from_millis(300));
+        client.write(0, 0, &large) == ENOMEM
+    });
     assert_eq!(client.read(0, 0, 3 << 20), Err(ENOMEM));
     assert_eq!(client.write(0, 0, &large[..2 << 20]), 0);
     assert_eq!(client.read(0, 0, 2 << 20), Ok(large[..2 << 20].to_vec()));
-    drop(stuck.pop());
-    wait_until(|| client.write(0, 0, &large) == 0);
+    wait_until(|| {
+        drop(stuck.pop());
+        client.write(0, 0, &large) == 0
+    });
 }
 
 /// A drive whose flush is broken.
