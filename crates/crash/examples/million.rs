@@ -31,6 +31,19 @@ struct Found {
     blamed: Vec<String>,
 }
 
+impl Found {
+    /// Adds the counts; whom to blame is the caller's.
+    fn add(&mut self, other: &Found) {
+        self.cuts += other.cuts;
+        self.nested += other.nested;
+        self.commands += other.commands;
+        self.lost += other.lost;
+        self.sectors += other.sectors;
+        self.forks += other.forks;
+        self.forking += other.forking;
+    }
+}
+
 fn random_command(rng: &mut Rng, capacity: u64) -> Command {
     let slots = capacity / SLOT;
     let at = rng.below(slots);
@@ -157,19 +170,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             match found {
                 Err(error) => all.1.push(format!("seed {seed}: {error}")),
                 Ok(found) => {
-                    let total = &mut all.0;
-                    total.cuts += found.cuts;
-                    total.nested += found.nested;
-                    total.commands += found.commands;
-                    total.lost += found.lost;
-                    total.sectors += found.sectors;
-                    total.forks += found.forks;
-                    total.forking += found.forking;
                     let blamed = found
                         .blamed
                         .iter()
                         .map(|text| format!("seed {seed}: {text}"));
                     all.1.extend(blamed);
+                    all.0.add(&found);
                 }
             }
         }

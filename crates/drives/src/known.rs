@@ -156,8 +156,8 @@ mod tests {
                 "{name}"
             );
             let rated = !family.rated.is_empty() || family.dwpd.is_some();
-            let told = [family.workload.is_some(), family.rated_source.is_some()];
-            assert_eq!(told, [rated; 2], "{name}");
+            let complete = [family.workload.is_some(), family.rated_source.is_some()];
+            assert_eq!(complete, [rated; 2], "{name}");
             assert!(rated || family.years.is_none(), "{name}: years of nothing");
             assert!(rated || family.plp.is_some(), "{name} says nothing");
             let sources = [Some(&family.plp_source), family.rated_source.as_ref()];

@@ -173,8 +173,8 @@ fn smartctl_knows_the_drives_that_have_a_number() {
             continue;
         }
         let reports = inspect::report::parse(&ours.to_string(), name).expect("a report");
-        let told = inspect::inspect(&reports[0]).expect("read").life;
-        assert!(told.used_percent.is_some() && told.waf.is_some(), "{name}");
+        let life = inspect::inspect(&reports[0]).expect("read").life;
+        assert!(life.used_percent.is_some() && life.waf.is_some(), "{name}");
         assert_same(ours, &theirs);
     }
     assert_eq!(found, 27);

@@ -41,7 +41,7 @@ pub(super) fn rows(doc: &Doc) -> Vec<Row> {
 }
 
 impl Row {
-    fn told(&self, unit: f64) -> Option<Reported> {
+    fn reported(&self, unit: f64) -> Option<Reported> {
         Some(Reported {
             value: self.raw? * unit,
             resolution: unit,
@@ -140,7 +140,7 @@ const NAND_WRITES: [(&str, f64); 5] = [
 fn in_unit(rows: &[Row], names: &[(&str, f64)]) -> Option<Reported> {
     names
         .iter()
-        .find_map(|(name, unit)| named(rows, &[name])?.told(*unit))
+        .find_map(|(name, unit)| named(rows, &[name])?.reported(*unit))
 }
 
 fn writes(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
@@ -151,14 +151,14 @@ fn writes(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
     let by_id = |id: u64| rows.iter().find(|row| row.id == id);
     // SandForce counts GiB, by these numbers whether or not smartctl has names for them.
     if vendor == Vendor::SandForce {
-        let gib = |id| by_id(id).and_then(|row| row.told(GIB));
+        let gib = |id| by_id(id).and_then(|row| row.reported(GIB));
         life.host_bytes_written = gib(241);
         life.host_bytes_read = gib(242);
         life.nand_bytes_written = gib(233);
     }
     // These two makers document sectors of 512 bytes; others count larger units under this name.
     if matches!(vendor, Vendor::Samsung | Vendor::Micron) {
-        let sectors = |name| named(rows, &[name]).and_then(|row| row.told(512.0));
+        let sectors = |name| named(rows, &[name]).and_then(|row| row.reported(512.0));
         life.host_bytes_written = life
             .host_bytes_written
             .take()
@@ -179,7 +179,7 @@ fn writes(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
     }
     // Western Digital counts what went to either kind of cell, in the unit of its host writes.
     let split = ["NAND_GB_Written_TLC", "NAND_GB_Written_SLC"];
-    if let [Some(tlc), Some(slc)] = split.map(|name| named(rows, &[name])?.told(GIB)) {
+    if let [Some(tlc), Some(slc)] = split.map(|name| named(rows, &[name])?.reported(GIB)) {
         life.nand_bytes_written = Some(Reported {
             value: tlc.value + slc.value,
             resolution: 2.0 * GIB,
@@ -222,12 +222,12 @@ fn wear(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
             .or_else(|| left_by_raw(rows)),
         Vendor::Samsung => {
             let row = named(rows, &["Wear_Leveling_Count"]);
-            found.life.cycles_average = row.and_then(|row| row.told(1.0));
+            found.life.cycles_average = row.and_then(|row| row.reported(1.0));
             left("Wear_Leveling_Count")
         }
         Vendor::Micron => {
             let names = ["Ave_Block-Erase_Count", "Avg_Block-Erase_Count"];
-            found.life.cycles_average = named(rows, &names).and_then(|row| row.told(1.0));
+            found.life.cycles_average = named(rows, &names).and_then(|row| row.reported(1.0));
             left("Percent_Lifetime_Remain")
         }
         Vendor::SandForce => rows.iter().find(|row| row.id == 231).and_then(left_of),
@@ -262,7 +262,7 @@ fn statistics(doc: &Doc, found: &mut Inspection) {
             if row.flag("flags.valid") == Some(false) || value < 0.0 {
                 continue;
             }
-            let told = |unit: f64| {
+            let reported = |unit: f64| {
                 Some(Reported {
                     value: value * unit,
                     resolution: unit,
@@ -271,10 +271,10 @@ fn statistics(doc: &Doc, found: &mut Inspection) {
             };
             let life = &mut found.life;
             match name.as_str() {
-                "Logical Sectors Written" => life.host_bytes_written = told(sector),
-                "Logical Sectors Read" => life.host_bytes_read = told(sector),
+                "Logical Sectors Written" => life.host_bytes_written = reported(sector),
+                "Logical Sectors Read" => life.host_bytes_read = reported(sector),
                 "Percentage Used Endurance Indicator" if value <= 255.0 => {
-                    life.used_percent = told(1.0);
+                    life.used_percent = reported(1.0);
                 }
                 _ => {}
             }

@@ -59,8 +59,8 @@ impl Span {
         }
     }
 
-    fn of(told: &Reported) -> Span {
-        Span::new(told.value, told.resolution)
+    fn of(reported: &Reported) -> Span {
+        Span::new(reported.value, reported.resolution)
     }
 
     /// The remaining life, of 100 per cent.

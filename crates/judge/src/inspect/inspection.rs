@@ -89,7 +89,7 @@ pub struct TimedWorkload {
     pub minutes: f64,
 }
 
-/// Everything a drive tells.
+/// Everything that a drive reports of itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
     /// [`FORMAT_VERSION`].

@@ -26,10 +26,10 @@ pub(super) fn read(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
     life.host_bytes_written = units("data_units_written");
     life.host_bytes_read = units("data_units_read");
     let in_log = |name: &str, most| {
-        let told = percent(doc, &at(name), most)?;
+        let reported = percent(doc, &at(name), most)?;
         Some(Reported {
             source: format!("health log, {name}"),
-            ..told
+            ..reported
         })
     };
     let used = in_log("percentage_used", 255.0);

@@ -10,15 +10,17 @@ use ssdlab_view::units::decimal_bytes;
 pub type Line = (&'static str, String);
 
 /// Rounded as far as its resolution carries.
-fn number(told: &Reported) -> String {
-    match told.resolution {
-        r if r >= 0.5 => format!("{:.0}", told.value),
-        _ => format!("{:.2}", told.value),
+fn number(reported: &Reported) -> String {
+    match reported.resolution {
+        r if r >= 0.5 => format!("{:.0}", reported.value),
+        _ => format!("{:.2}", reported.value),
     }
 }
 
-fn bytes(told: &Option<Reported>) -> Option<String> {
-    told.as_ref().map(|told| decimal_bytes(told.value))
+fn bytes(reported: &Option<Reported>) -> Option<String> {
+    reported
+        .as_ref()
+        .map(|reported| decimal_bytes(reported.value))
 }
 
 /// The lines, in order.
@@ -215,6 +217,6 @@ fn unknown(i: &Inspection) -> Vec<&'static str> {
         ("unsafe shutdowns", i.events.unsafe_shutdowns.is_some()),
     ]
     .into_iter()
-    .filter_map(|(name, told)| (!told).then_some(name))
+    .filter_map(|(name, reported)| (!reported).then_some(name))
     .collect()
 }

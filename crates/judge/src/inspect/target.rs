@@ -10,7 +10,7 @@ use ssdlab_bench::device::system::{DevId, System};
 use ssdlab_bench::device::{TargetFacts, TargetKind};
 use std::path::{Path, PathBuf};
 
-/// Enters what the drive tells and what is published of its model. What the target already knows
+/// Enters what the drive reports and what is published of its model. What the target already knows
 /// stays; of protection, the drive's own report of a failure outweighs everything.
 pub fn enrich(facts: &mut TargetFacts, found: &Inspection) {
     let failed = found.protection.holds == Some(false);

@@ -87,7 +87,7 @@ pub struct Probe {
     pub device_fua: Option<f64>,
     /// See `device_writes`.
     pub device_flushes: Option<f64>,
-    /// NAND bytes programmed per host byte written, when the target tells.
+    /// NAND bytes programmed per host byte written, when the target reports it.
     pub waf: Option<f64>,
 }
 
@@ -127,7 +127,7 @@ pub struct Sustained {
     /// 99th percentile of read latency over the whole run, ns; 0 without reads.
     #[serde(default)]
     pub read_p99_ns: u64,
-    /// NAND bytes per host byte written, when the target tells.
+    /// NAND bytes per host byte written, when the target reports it.
     pub waf: Option<f64>,
 }
 

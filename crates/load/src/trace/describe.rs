@@ -112,7 +112,7 @@ pub struct Description {
     pub fua_writes: u64,
     /// Writes before which the cache is flushed.
     pub preflush_writes: u64,
-    /// Latencies by kind, where the trace tells.
+    /// Latencies by kind, where the trace records them.
     pub latencies: Vec<LatencyShare>,
     /// Mean number of commands outstanding; `None` when completions are not known.
     pub mean_depth: Option<f64>,

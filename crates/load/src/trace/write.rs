@@ -190,7 +190,7 @@ impl<W: Write> Writer<W> {
             let at = fixed(at_ns, 1_000_000_000);
             return writeln!(self.out, "0,{sector},{len},{letter},{at}");
         }
-        // The point tells DiskSim's times from MQSim's.
+        // DiskSim's times have a point, MQSim's have none.
         let at = match self.format {
             Format::Disksim => fixed(at_ns, 1_000_000),
             _ => at_ns.to_string(),

@@ -88,7 +88,7 @@ fn disksim(line: &str, unit: u64, sink: &mut Sink) -> Result<(), Why> {
     let [stamp, device, sector, sectors, flags] = words[..] else {
         return Err(format!("{} fields, 5 are expected", words.len()));
     };
-    // What tells the two apart: DiskSim's times are floating point, MQSim's are not.
+    // DiskSim's times are floating point, MQSim's are not.
     if (unit == 1) == stamp.contains('.') {
         return Err(format!("`{}` is no time of this format", excerpt(stamp)));
     }

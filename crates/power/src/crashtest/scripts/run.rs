@@ -163,8 +163,8 @@ mod tests {
                 let (script, stop, output) = (script(last), &stop, &output);
                 let time = Duration::from_secs(60);
                 let run = scope.spawn(move || run_script(&script, &[], output, time, stop));
-                let told = || std::fs::read_to_string(&pids).unwrap_or_default();
-                while !told().ends_with('\n') {
+                let written = || std::fs::read_to_string(&pids).unwrap_or_default();
+                while !written().ends_with('\n') {
                     std::thread::sleep(LOOK);
                 }
                 stop.store(is_stopped, Ordering::Relaxed);
