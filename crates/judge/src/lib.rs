@@ -1,6 +1,7 @@
 //! Drives taken apart, inspection of real drives, qualification for a role, and their pages.
 
 pub mod ablate;
+pub mod experiment;
 pub mod inspect;
 pub mod page;
 pub mod qualify;

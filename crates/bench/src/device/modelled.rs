@@ -60,7 +60,8 @@ impl ModelledTarget {
         Ok(ModelledTarget::around(drive, facts))
     }
 
-    fn around(drive: Drive, facts: TargetFacts) -> ModelledTarget {
+    /// A drive in whatever state, and what is known of it.
+    pub fn around(drive: Drive, facts: TargetFacts) -> ModelledTarget {
         ModelledTarget {
             facts,
             now: Nanos::ZERO,

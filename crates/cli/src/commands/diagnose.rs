@@ -1,57 +1,87 @@
-//! `ssdlab diagnose`: a modelled drive taken apart, one cost at a time.
+//! `ssdlab diagnose`: a modelled drive taken apart, or any target looked into by experiment.
+
+mod args;
+
+pub use args::Diagnose;
 
 use crate::failure::{Exit, Failure};
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, say};
+use crate::progress::stop_on_signal;
 use crate::target::kept;
-use clap::Args;
 use ssdlab_base::LabError;
-use ssdlab_base::quantity::parse_size;
 use ssdlab_bench::device::named::Name;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::scaling::scaled;
-use ssdlab_judge::ablate::{diagnose as take_apart, steady, text};
+use ssdlab_judge::ablate::{self, Cause, steady};
+use ssdlab_judge::experiment::{self, Answer, Experiment, Progress, Request, look_into};
 use ssdlab_ssd::Drive;
 
-/// `ssdlab diagnose`.
-#[derive(Args, Debug)]
-pub struct Diagnose {
-    /// drive:NAME, drive:FILE.toml, or drive:PATH of a drive that was aged or saved.
-    target: String,
-    /// Size of the model of a new drive.
-    #[arg(long, default_value = "1GiB", value_parser = parse_size)]
-    capacity: u64,
-    /// Seed of every random stream.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// As JSON.
-    #[arg(long)]
-    json: bool,
-}
-
 /// The drive in the state to be explained: a kept one as it is, a new one written until steady.
-fn drive(args: &Diagnose) -> Result<Drive, LabError> {
-    let Name::Drive(name) = Name::parse(&args.target)? else {
-        return Err(LabError::refused(
-            format!("{}: only a modelled drive can be taken apart", args.target),
-            "for a real drive, `ssdlab qualify` names what its measurements explain",
-        ));
-    };
-    if let Some((drive, _)) = kept(&name)? {
+fn drive(args: &Diagnose, name: &str) -> Result<Drive, LabError> {
+    if let Some((drive, _)) = kept(name)? {
         return Ok(drive);
     }
-    let listed = catalogue::open(&name)?;
+    let listed = catalogue::open(name)?;
     steady(&scaled(&listed.config, args.capacity)?.config, args.seed)
+}
+
+/// Progress in a line for each experiment.
+struct Lines {
+    quiet: bool,
+}
+
+impl Progress for Lines {
+    fn filling(&mut self, done: u64, total: u64) {
+        if done == 0 {
+            say(self.quiet, &format!("filling a new file of {total} bytes"));
+        }
+    }
+
+    fn begins(&mut self, experiment: Experiment, asked_by: &[Cause]) {
+        let names: Vec<_> = asked_by.iter().map(|cause| cause.name()).collect();
+        let by = match names.is_empty() {
+            true => String::new(),
+            false => format!(", to look at: {}", names.join(", ")),
+        };
+        say(self.quiet, &format!("{}{by}", experiment.name()));
+    }
+}
+
+fn by_experiment(args: &Diagnose, target: Name) -> Result<Exit, Failure> {
+    let request = Request {
+        target,
+        open: args.on.options()?,
+        kept,
+        capacity: args.capacity,
+        writes_max: args.writes,
+        seed: args.seed,
+    };
+    let quiet = args.quiet;
+    let (facts, found) = look_into(&request, &mut Lines { quiet }, &*stop_on_signal()?)?;
+    match args.json {
+        true => print_json(&found)?,
+        false => print(&experiment::text(&facts, &found))?,
+    }
+    Ok(match found.answer {
+        Answer::Cause { .. } => Exit::Fails,
+        Answer::NothingShown if found.is_complete() => Exit::Good,
+        Answer::OneOf(_) | Answer::NothingShown => Exit::Unknown,
+    })
 }
 
 /// Names what makes a drive slow.
 ///
 /// # Errors
-/// When the drive is unknown, or cannot be made so small.
+/// When the drive is unknown, cannot be made so small, or may not be written.
 pub fn diagnose(args: &Diagnose) -> Result<Exit, Failure> {
-    let found = take_apart(&drive(args)?, args.seed)?;
+    let name = match Name::parse(&args.target)? {
+        Name::Drive(name) if !args.black_box => name,
+        other => return by_experiment(args, other),
+    };
+    let found = ablate::diagnose(&drive(args, &name)?, args.seed)?;
     match args.json {
         true => print_json(&found)?,
-        false => print(&text(&found))?,
+        false => print(&ablate::text(&found))?,
     }
     Ok(match found.faults.is_empty() {
         true => Exit::Good,

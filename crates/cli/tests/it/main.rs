@@ -7,6 +7,7 @@ mod check;
 mod crashtest;
 mod crashtest_stops;
 mod create;
+mod diagnose;
 mod hosts;
 mod inspect;
 mod published;

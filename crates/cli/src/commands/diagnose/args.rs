@@ -1,0 +1,45 @@
+//! Arguments of `ssdlab diagnose`.
+
+use crate::args::TargetArgs;
+use clap::Args;
+use ssdlab_base::quantity::parse_size;
+
+/// `ssdlab diagnose`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A modelled drive is forked and taken apart, one cost at a time. A file or a device
+is written to and timed for a minute or two; what is on it is lost.
+
+Examples:
+  ssdlab diagnose drive:tlc-client-nvme-1tb
+  ssdlab diagnose ./new-file --size 4GiB
+  ssdlab diagnose /dev/nvme0n1 --serial S4NENX0T123456 --writes 2TB
+
+Exit codes: 0 no fault, 1 a fault, 3 UNKNOWN (several causes, or some not tried),
+2 an error.")]
+pub struct Diagnose {
+    /// drive:NAME, drive:FILE.toml, drive:PATH of a drive that was aged or saved, a file or a
+    /// block device.
+    pub target: String,
+    /// Size of the model of a new drive.
+    #[arg(long, default_value = "1GiB", value_parser = parse_size)]
+    pub capacity: u64,
+    /// Look into a model through the block interface, as into a real drive.
+    #[arg(long)]
+    pub black_box: bool,
+    /// Bytes that one experiment may write: rewriting everything in order takes 1.25 times the
+    /// size.
+    #[arg(long, value_name = "SIZE", default_value = "64GiB", value_parser = parse_size)]
+    pub writes: u64,
+    /// Seed of every random stream.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub on: TargetArgs,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub quiet: bool,
+}

@@ -1,0 +1,77 @@
+//! The figures that experiments yield.
+
+use super::kinds::Experiment;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A mean time, in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Figure {
+    /// A single 4 KiB read anywhere.
+    Read,
+    /// Between 4 KiB reads anywhere, 32 outstanding.
+    ReadAtDepth,
+    /// A single plain 4 KiB write, pauses between.
+    Write,
+    /// The same of 128 KiB.
+    WriteLarge,
+    /// Between 4 KiB writes of a burst that the buffer takes, 32 outstanding.
+    Burst,
+    /// A single durable 4 KiB write, pauses between.
+    Durable,
+    /// A single 4 KiB read within 2 MiB.
+    ReadNear,
+    /// Between such reads, 32 outstanding.
+    ReadNearAtDepth,
+    /// Between 4 KiB reads of what was just written, 32 outstanding.
+    ReadBack,
+    /// A single 128 KiB read anywhere.
+    ReadLarge,
+    /// Between 4 KiB writes anywhere, 32 outstanding.
+    Overwrite,
+    /// A single 4 KiB read beside such writes.
+    ReadBeside,
+    /// The time that 99 % of these do not exceed.
+    ReadBesideTail,
+    /// Between 128 KiB writes in order, at the end of a pass.
+    InOrder,
+    /// The same, first after a rest.
+    AfterIdle,
+}
+
+impl Figure {
+    /// The experiment that yields it.
+    pub fn experiment(self) -> Experiment {
+        match self {
+            Figure::Read | Figure::ReadAtDepth => Experiment::Reads,
+            Figure::Write | Figure::WriteLarge => Experiment::Singles,
+            Figure::Burst => Experiment::Bursts,
+            Figure::Durable => Experiment::Durable,
+            Figure::ReadNear | Figure::ReadNearAtDepth => Experiment::Near,
+            Figure::ReadBack => Experiment::ReadBack,
+            Figure::ReadLarge => Experiment::LargeReads,
+            Figure::Overwrite => Experiment::Overwrite,
+            Figure::ReadBeside | Figure::ReadBesideTail => Experiment::Beside,
+            Figure::InOrder => Experiment::Rewrite,
+            Figure::AfterIdle => Experiment::Idle,
+        }
+    }
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Figures(BTreeMap<Figure, f64>);
+
+impl Figures {
+    /// Keeps a figure, in ns.
+    pub fn enter(&mut self, figure: Figure, ns: f64) {
+        self.0.insert(figure, ns);
+    }
+
+    /// A figure in ns; `None`: not measured.
+    pub fn get(&self, figure: Figure) -> Option<f64> {
+        self.0.get(&figure).copied()
+    }
+}

@@ -1,0 +1,26 @@
+//! "Performance is horrible: what gives?", answered by experiment through the block interface.
+//!
+//! A real drive hides its counters and cannot be forked, so what [`crate::ablate`] does to a model
+//! is not possible. What is: to try things and to take the time. Every cause is a hypothesis
+//! ([`hypotheses`]): figures show it, exclude it, or leave it open until something has been tried.
+//! As long as any is open, the cheapest experiment is carried out that the two most suspicious of
+//! them ask for. Causes that no experiment here separates are given together.
+
+mod figures;
+pub mod hypotheses;
+mod investigate;
+mod kinds;
+mod measure;
+mod plan;
+mod show;
+
+pub use figures::{Figure, Figures};
+pub use hypotheses::{CAUSES, Limits, Standing, stands};
+pub use investigate::{Answer, Investigation, Tried, investigate};
+pub use kinds::{Experiment, Refused};
+pub use measure::Bench;
+pub use plan::{FILE_BYTES, Progress, Request, look_into};
+pub use show::text;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! An investigation as one call: open the target, look into it.
+
+use super::investigate::{Investigation, investigate};
+use super::kinds::Experiment;
+use super::measure::{Bench, DEPTH_MAX, LARGE};
+use crate::ablate::{Cause, steady};
+use crate::inspect::{drive_of, enrich};
+use ssdlab_base::LabError;
+use ssdlab_bench::device::named::{LoadKept, Name, Opened};
+use ssdlab_bench::device::open::{Needs, OpenOptions};
+use ssdlab_bench::device::{ModelledTarget, TargetFacts, TargetKind};
+use ssdlab_bench::with_target;
+use ssdlab_drives::catalogue;
+use ssdlab_drives::scaling::scaled;
+use std::sync::atomic::AtomicBool;
+
+/// Bytes of a file that is made for an investigation.
+pub const FILE_BYTES: u64 = 1 << 30;
+
+/// What to look into.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The target.
+    pub target: Name,
+    /// Size of the target and leave to write.
+    pub open: OpenOptions,
+    /// Loads `drive:PATH` of a kept drive.
+    pub kept: LoadKept,
+    /// Size of the model of a new drive, bytes.
+    pub capacity: u64,
+    /// Bytes that one experiment may write.
+    pub writes_max: u64,
+    /// Seed of every random stream.
+    pub seed: u64,
+}
+
+/// Sees an investigation as it happens.
+pub trait Progress {
+    /// A new file is being filled: bytes written, and their total.
+    fn filling(&mut self, done: u64, total: u64);
+
+    /// An experiment begins, which these hypotheses asked for; none: it is one of the symptoms.
+    fn begins(&mut self, experiment: Experiment, asked_by: &[Cause]);
+}
+
+/// Opens the target and looks into it. A new model is first written until it is steady; anything
+/// else is taken as it is.
+///
+/// # Errors
+/// When the target cannot be opened, fails, or the run is stopped.
+pub fn look_into(
+    request: &Request,
+    progress: &mut dyn Progress,
+    stop: &AtomicBool,
+) -> Result<(TargetFacts, Investigation), LabError> {
+    let mut opened = open(request, progress, stop)?;
+    let mut facts = opened.facts().clone();
+    if let Name::Path(path) = &request.target
+        && let Ok(Some(account)) = drive_of(path)
+    {
+        enrich(&mut facts, &account);
+    }
+    let bytes = match (facts.kind, request.open.size) {
+        (TargetKind::Modelled, _) | (_, None) => facts.capacity,
+        (_, Some(size)) => size.min(facts.capacity),
+    };
+    let found = with_target!(&mut opened, target => {
+        let mut bench = Bench {
+            target: &mut **target,
+            bytes,
+            seed: request.seed,
+            stop,
+            busy: true,
+        };
+        let mut begins = |experiment, by: &[Cause]| progress.begins(experiment, by);
+        investigate(&mut bench, request.writes_max, &mut begins)?
+    });
+    Ok((facts, found))
+}
+
+fn open(
+    request: &Request,
+    progress: &mut dyn Progress,
+    stop: &AtomicBool,
+) -> Result<Opened, LabError> {
+    if let Name::Drive(name) = &request.target
+        && (request.kept)(name)?.is_none()
+    {
+        let listed = catalogue::open(name)?;
+        let small = scaled(&listed.config, request.capacity)?.config;
+        let facts = TargetFacts {
+            capacity: small.user_bytes,
+            interface: Some(listed.file.interface.clone()),
+            ..TargetFacts::unknown(format!("drive:{name}"), TargetKind::Modelled)
+        };
+        let drive = steady(&small, request.seed)?;
+        let target = ModelledTarget::around(drive, facts);
+        return Ok(Opened::Modelled(Box::new(target), listed.rests_on()));
+    }
+    let mut options = request.open.clone();
+    let is_new = matches!(&request.target, Name::Path(path) if !path.exists());
+    if is_new {
+        options.size.get_or_insert(FILE_BYTES);
+    }
+    let needs = Needs {
+        depth: DEPTH_MAX,
+        read_bytes: LARGE,
+        write_bytes: LARGE,
+        changes: true,
+        data_only: true,
+        refill: false,
+        direct: true,
+        granule: 4096,
+        extent: options.size,
+    };
+    let mut filling = |done, total| progress.filling(done, total);
+    let (target, kept) = (&request.target, request.kept);
+    Opened::open(target, &needs, &options, kept, &mut filling, stop)
+}

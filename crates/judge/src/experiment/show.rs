@@ -1,0 +1,104 @@
+//! An investigation as text: the answer first.
+
+use super::hypotheses::Standing;
+use super::investigate::{Answer, Investigation};
+use super::kinds::Refused;
+use crate::ablate::Cause;
+use ssdlab_bench::device::TargetFacts;
+use ssdlab_ssd::Bytes;
+use ssdlab_view::text::paragraph;
+
+/// Why such a drive is slow, as the rest of a sentence.
+fn reason(cause: Cause) -> &'static str {
+    match cause {
+        Cause::VolatileBuffer => {
+            "a durable write waits for the media: its write buffer is volatile, or not trusted"
+        }
+        Cause::Reclaim => "the drive moves much data for each page written: it has little spare",
+        Cause::SlcFull => "its pSLC cache is full",
+        Cause::Map => "its map is not in DRAM",
+        Cause::Link => "its link is slow",
+        Cause::Controller => {
+            "each command takes long: the controller, the driver or a virtual machine's way to it"
+        }
+        Cause::Latency => "something adds latency to each command",
+        Cause::QueueDepth => "few commands are in progress at a time",
+        Cause::Wear => "reads of the media take long and programs do not: worn media, with retries",
+        Cause::ReadsInOrder => "reads wait behind every program of their die",
+        Cause::SlowCells => "its cells are slow to read and to program",
+        Cause::Parity => "parity takes one die of each row",
+        Cause::Power => "few dies may program at once",
+    }
+}
+
+/// The answer, what shows it, and what was excluded.
+pub fn text(facts: &TargetFacts, found: &Investigation) -> String {
+    let mut text = paragraph("answer:", &answer(&facts.name, found));
+    if facts.virtualised == Some(true) {
+        let said = "the disk of a virtual machine: its way to the drive is part of every time.";
+        text += &paragraph("note:", said);
+    }
+    for warning in facts.health.iter().flat_map(|health| &health.warnings) {
+        text += &paragraph("SMART:", &format!("the drive warns: {warning}."));
+    }
+    for (cause, standing) in &found.causes {
+        let (title, why) = line(*cause, standing);
+        text += &paragraph(title, &why);
+    }
+    for (experiment, why) in &found.not_tried {
+        let name = experiment.name();
+        let said = match why {
+            Refused::Writes(needed) => {
+                format!("{name}: writes {}; give --writes {needed}.", Bytes(*needed))
+            }
+            Refused::Region(needed) => format!(
+                "{name}: needs {}; give a larger --size (of a model, --capacity).",
+                Bytes(*needed)
+            ),
+        };
+        text += &paragraph("not tried:", &said);
+    }
+    text
+}
+
+fn answer(name: &str, found: &Investigation) -> String {
+    match &found.answer {
+        Answer::Cause { cause, factor } => format!(
+            "{name} is slow because {}. Some load would be {factor:.1} times as fast with that of \
+             a healthy drive.",
+            reason(*cause)
+        ),
+        Answer::OneOf(causes) => {
+            let reasons: Vec<_> = causes.iter().map(|cause| reason(*cause)).collect();
+            format!(
+                "{name} is slow for one of these reasons, which no experiment here separates: {}.",
+                reasons.join("; or ")
+            )
+        }
+        Answer::NothingShown => {
+            let rest = match found.is_complete() {
+                true => "",
+                false => " Not everything could be tried or seen: see below.",
+            };
+            format!(
+                "no fault of {name} is shown: nothing that was tried would be 1.5 times as fast \
+                 on a healthy drive of this interface.{rest}"
+            )
+        }
+    }
+}
+
+fn line(cause: Cause, standing: &Standing) -> (&'static str, String) {
+    let name = cause.name();
+    match standing {
+        Standing::Shown { factor, why } => {
+            ("shown:", format!("{name} ({factor:.1} times): {why}."))
+        }
+        Standing::Unclear { or, why, .. } => {
+            ("unclear:", format!("{name} or {}: {why}.", or.name()))
+        }
+        Standing::Open { next, .. } => ("open:", format!("{name}: not tried: {}.", next.name())),
+        Standing::Unseen { why } => ("unseen:", format!("{name}: {why}.")),
+        Standing::Excluded { why } => ("excluded:", format!("{name}: {why}.")),
+    }
+}

@@ -1,0 +1,145 @@
+use super::investigate::{answer, ranked};
+use super::*;
+use crate::ablate::Cause;
+use crate::ablate::planted::{FAULTS, planted};
+use ssdlab_bench::device::{ModelledTarget, TargetFacts, TargetKind};
+use std::sync::atomic::AtomicBool;
+
+/// A drive of eight dies behind SATA with nothing wrong, in us.
+const SOUND: [(Figure, f64); 13] = [
+    (Figure::Read, 120.0),
+    (Figure::ReadAtDepth, 12.0),
+    (Figure::Write, 37.0),
+    (Figure::WriteLarge, 281.0),
+    (Figure::Burst, 25.0),
+    (Figure::Durable, 37.0),
+    (Figure::ReadNear, 119.0),
+    (Figure::ReadNearAtDepth, 12.5),
+    (Figure::ReadBack, 19.0),
+    (Figure::ReadLarge, 852.0),
+    (Figure::Overwrite, 80.0),
+    (Figure::ReadBeside, 2_400.0),
+    (Figure::InOrder, 1_200.0),
+];
+
+fn figures(changed: &[(Figure, f64)]) -> Figures {
+    let mut figures = Figures::default();
+    for (figure, us) in SOUND.iter().chain(changed) {
+        figures.enter(*figure, us * 1e3);
+    }
+    figures
+}
+
+fn answered(changed: &[(Figure, f64)]) -> Answer {
+    answer(&ranked(&figures(changed), &Limits::of(Some("sata"))))
+}
+
+fn cause(changed: &[(Figure, f64)]) -> Cause {
+    match answered(changed) {
+        Answer::Cause { cause, .. } => cause,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn each_cause_has_figures_that_show_it() {
+    assert_eq!(answered(&[]), Answer::NothingShown);
+    use Figure::*;
+    assert_eq!(cause(&[(Durable, 2_000.0)]), Cause::VolatileBuffer);
+    assert_eq!(cause(&[(Overwrite, 400.0)]), Cause::Reclaim);
+    assert_eq!(cause(&[(Read, 200.0), (ReadAtDepth, 45.0)]), Cause::Map);
+    assert_eq!(cause(&[(ReadBeside, 240_000.0)]), Cause::ReadsInOrder);
+    let slow_reads = [(Read, 300.0), (ReadNear, 300.0), (ReadAtDepth, 37.0)];
+    let slow_reads = [
+        &slow_reads[..],
+        &[(ReadNearAtDepth, 37.0), (ReadLarge, 2_100.0)],
+    ]
+    .concat();
+    assert_eq!(cause(&slow_reads), Cause::Wear);
+    let slow_cells = [&slow_reads[..], &[(InOrder, 3_500.0), (Overwrite, 230.0)]].concat();
+    assert_eq!(cause(&slow_cells), Cause::SlowCells);
+    let one_at_a_time = [
+        (ReadAtDepth, 119.0),
+        (ReadNearAtDepth, 119.0),
+        (Burst, 37.0),
+    ];
+    assert_eq!(cause(&one_at_a_time), Cause::QueueDepth);
+    let long = [
+        (Read, 320.0),
+        (ReadNear, 319.0),
+        (Write, 237.0),
+        (Durable, 237.0),
+    ];
+    let long = [&long[..], &[(WriteLarge, 481.0), (ReadLarge, 1_052.0)]].concat();
+    assert_eq!(cause(&long), Cause::Latency);
+}
+
+/// The time per command of reads, of writes into the buffer and of reads from it is the same.
+#[test]
+fn a_slow_controller_is_not_taken_for_few_commands_at_a_time() {
+    use Figure::*;
+    let single = [
+        (Read, 205.0),
+        (ReadNear, 205.0),
+        (Write, 123.0),
+        (Durable, 123.0),
+    ];
+    let depth = [(ReadAtDepth, 98.0), (ReadNearAtDepth, 98.0), (Burst, 106.0)];
+    let large = [(ReadBack, 99.0), (WriteLarge, 367.0), (ReadLarge, 938.0)];
+    assert_eq!(
+        cause(&[&single[..], &depth, &large].concat()),
+        Cause::Controller
+    );
+}
+
+/// Without the experiment that writes everything, what needs it stays open and is not excluded.
+#[test]
+fn what_was_not_tried_is_neither_shown_nor_excluded() {
+    let mut figures = Figures::default();
+    for (figure, us) in SOUND.iter().filter(|one| one.0 != Figure::InOrder) {
+        figures.enter(*figure, us * 1e3);
+    }
+    let stands = stands(Cause::Reclaim, &figures, &Limits::of(None));
+    let next = Experiment::Rewrite;
+    assert!(matches!(stands, Standing::Open { next: of, .. } if of == next));
+    let refused = next.refused(1 << 30, 1 << 20);
+    assert_eq!(refused, Some(Refused::Writes(5 << 28)));
+}
+
+fn look(seed: u64, faults: &[usize], writes_max: u64) -> Investigation {
+    let drive = planted(seed, faults).unwrap().expect("it shows");
+    let bytes = drive.config().user_bytes;
+    let facts = TargetFacts {
+        capacity: bytes,
+        interface: Some(
+            if drive.config().host.full_duplex {
+                "nvme"
+            } else {
+                "sata"
+            }
+            .into(),
+        ),
+        ..TargetFacts::unknown("hidden".into(), TargetKind::BlockDevice)
+    };
+    let mut bench = Bench {
+        target: &mut ModelledTarget::around(drive, facts),
+        bytes,
+        seed: 1,
+        stop: &AtomicBool::new(false),
+        busy: true,
+    };
+    investigate(&mut bench, writes_max, &mut |_, _| {}).unwrap()
+}
+
+/// Two faults and a healthy drive of one seed; docs/diagnose.md has the table of all over many.
+#[test]
+fn a_planted_fault_is_named_through_the_block_interface_alone() {
+    for index in [3, 8] {
+        let found = look(5, &[index], u64::MAX);
+        let Answer::Cause { cause, .. } = found.answer else {
+            panic!("{:?}", found.answer);
+        };
+        assert_eq!(cause, FAULTS[index].1);
+    }
+    assert_eq!(look(5, &[], u64::MAX).answer, Answer::NothingShown);
+}
