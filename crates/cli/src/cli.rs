@@ -2,8 +2,8 @@
 
 use crate::commands::{
     age, check, crashtest, create, diagnose, drives, endurance, generate, inspect, mark, mirror,
-    months, oltp, policies, power, profiles, qualify, report, reproduce, run, serve, simulate,
-    smart, theory, tier, trace, zil,
+    months, oltp, policies, power, profiles, pull, qualify, report, reproduce, run, serve,
+    simulate, smart, theory, tier, trace, zil,
 };
 use crate::failure::{Exit, Failure};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -51,6 +51,8 @@ pub enum Command {
     Check(check::Check),
     /// The power switch of a served drive: off, on, or off at a chosen moment.
     Power(power::PowerArgs),
+    /// Cut the power of a real drive many times, and prove whether it keeps what it promised.
+    Pull(pull::PullArgs),
     /// Cut the power of a drive under your program at many instants, and ask who lost what.
     Crashtest(Box<crashtest::Crashtest>),
     /// In a workload of crashtest: report the writes acknowledged so far.
@@ -134,6 +136,7 @@ impl Command {
             Command::Serve(args) => serve::serve(&args),
             Command::Check(args) => check::check(&args),
             Command::Power(args) => power::power(&args),
+            Command::Pull(args) => pull::pull(&args),
             Command::Crashtest(args) => crashtest::crashtest(&args),
             Command::Mark(args) => mark::make_mark(&args),
             Command::Drives(args) => drives::drives(&args.action),

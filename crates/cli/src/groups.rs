@@ -26,7 +26,15 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Hosts as loads", &["zil", "tier", "months", "oltp"]),
     (
         "Drives that hold data, and power cuts",
-        &["create", "serve", "power", "check", "crashtest", "mark"],
+        &[
+            "create",
+            "serve",
+            "power",
+            "check",
+            "crashtest",
+            "mark",
+            "pull",
+        ],
     ),
     (
         "Articles and this program",

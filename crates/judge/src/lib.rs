@@ -1,9 +1,11 @@
-//! Drives taken apart, inspection of real drives, qualification for a role, and their pages.
+//! Drives taken apart, inspection and power cuts of real drives, qualification for a role, and their
+//! pages.
 
 pub mod ablate;
 pub mod experiment;
 pub mod inspect;
 pub mod page;
+pub mod pull;
 pub mod qualify;
 
 pub use qualify::{QualifyPlan, qualify};

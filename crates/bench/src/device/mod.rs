@@ -1,5 +1,6 @@
 //! Where commands go: one trait for a modelled drive, a file, a block device and nothing at all.
 
+pub mod direct;
 pub mod health;
 mod modelled;
 pub mod named;

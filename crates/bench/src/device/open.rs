@@ -237,7 +237,7 @@ fn refuse_unaligned(path: &Path, needs: &Needs, facts: &TargetFacts) -> Result<(
 }
 
 /// What is known of the drive underneath, and its counters.
-fn describe(
+pub(super) fn describe(
     file: &File,
     path: &Path,
     stat: &rustix::fs::Stat,
@@ -260,11 +260,11 @@ fn describe(
     (facts, counters)
 }
 
-fn failed(action: &'static str, path: &Path, error: Errno) -> LabError {
+pub(super) fn failed(action: &'static str, path: &Path, error: Errno) -> LabError {
     LabError::file(action, path, error.into())
 }
 
-fn open_file(
+pub(super) fn open_file(
     path: &Path,
     permission: Option<&Permission>,
     options: &OpenOptions,
@@ -316,7 +316,11 @@ fn no_direct(path: &Path) -> LabError {
 }
 
 /// Recent kernels accept O_DIRECT on tmpfs and ignore it.
-fn refuse_memory(file: &File, path: &Path, options: &OpenOptions) -> Result<(), LabError> {
+pub(super) fn refuse_memory(
+    file: &File,
+    path: &Path,
+    options: &OpenOptions,
+) -> Result<(), LabError> {
     let fs = rustix::fs::fstatfs(file).map_err(|error| failed("looking at", path, error))?;
     let memory = [TMPFS_MAGIC, RAMFS_MAGIC].contains(&(fs.f_type as i64));
     if memory && !options.buffered {

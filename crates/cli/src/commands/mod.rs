@@ -17,6 +17,7 @@ pub mod oltp;
 pub mod policies;
 pub mod power;
 pub mod profiles;
+pub mod pull;
 pub mod qualify;
 pub mod report;
 pub mod reproduce;

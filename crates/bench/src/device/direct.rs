@@ -1,0 +1,141 @@
+//! A file or block device whose contents matter: reads, writes and flushes of given bytes, past
+//! the page cache.
+//!
+//! The same leave to write is asked as for a target that is measured ([`super::safety`]). The page
+//! cache must not answer after a power cut, so there is no buffered form.
+
+use super::open::{OpenOptions, describe, failed, open_file, refuse_memory};
+use super::safety::{Permitted, check_write_allowed, still_permitted};
+use super::slab::Slab;
+use super::{TargetFacts, TargetKind};
+use rustix::fs::{FileType, SeekFrom};
+use rustix::io::{IoSlice, ReadWriteFlags};
+use ssdlab_base::LabError;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Page-aligned memory for direct I/O.
+pub struct Buffer(Slab);
+
+impl Buffer {
+    /// `len` bytes, zeroed.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub fn new(len: usize) -> io::Result<Buffer> {
+        Slab::new(len).map(Buffer)
+    }
+
+    /// Its bytes.
+    pub fn bytes(&mut self) -> &mut [u8] {
+        self.0.bytes()
+    }
+}
+
+/// An open file or block device.
+pub struct DirectFile {
+    file: File,
+    facts: TargetFacts,
+}
+
+impl DirectFile {
+    /// Opens `path` to be written to. A file that does not exist is created with `options.size`
+    /// bytes and stays; an existing one keeps its length.
+    ///
+    /// # Errors
+    /// When it may not be written ([`check_write_allowed`]) or cannot be opened past the page
+    /// cache.
+    pub fn open(path: &Path, options: &OpenOptions) -> Result<DirectFile, LabError> {
+        let permission = check_write_allowed(path, &options.write)?;
+        let kept = OpenOptions {
+            keep: true,
+            buffered: false,
+            ..options.clone()
+        };
+        let file = open_file(path, Some(&permission), &kept)?;
+        let path = permission.path();
+        let stat = rustix::fs::fstat(&file).map_err(|error| failed("looking at", path, error))?;
+        if !still_permitted(&permission, &stat) {
+            return Err(LabError::refused(
+                format!("{} became another thing as it was opened", path.display()),
+                "somebody else is at work there: look again",
+            ));
+        }
+        if permission.what() == Permitted::NewFile {
+            let size = options.size.unwrap_or(0);
+            let made = file.set_len(size).and_then(|()| file.sync_all());
+            let folder = path.parent().unwrap_or(Path::new("."));
+            made.and_then(|()| File::open(folder)?.sync_all())
+                .map_err(|error| LabError::file("creating", path, error))?;
+        }
+        DirectFile::around(file, path, &kept)
+    }
+
+    /// Opens `path` to be read only.
+    ///
+    /// # Errors
+    /// When it cannot be opened past the page cache.
+    pub fn open_to_read(path: &Path) -> Result<DirectFile, LabError> {
+        let options = OpenOptions::default();
+        let file = open_file(path, None, &options)?;
+        DirectFile::around(file, path, &options)
+    }
+
+    fn around(file: File, path: &Path, options: &OpenOptions) -> Result<DirectFile, LabError> {
+        let stat = rustix::fs::fstat(&file).map_err(|error| failed("looking at", path, error))?;
+        if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
+            refuse_memory(&file, path, options)?;
+        }
+        let (mut facts, _) = describe(&file, path, &stat, options);
+        facts.capacity = rustix::fs::seek(&file, SeekFrom::End(0))
+            .map_err(|error| failed("sizing", path, error))?;
+        Ok(DirectFile { file, facts })
+    }
+
+    /// Its identity and properties; the capacity is its length.
+    pub fn facts(&self) -> &TargetFacts {
+        &self.facts
+    }
+
+    /// Whether it is a file on a file system.
+    pub fn is_file(&self) -> bool {
+        self.facts.kind == TargetKind::File
+    }
+
+    /// Fills the first `len` bytes of `buffer` from byte `at`.
+    ///
+    /// # Errors
+    /// What the system says; also when the target ends before.
+    pub fn read(&self, at: u64, len: usize, buffer: &mut Buffer) -> io::Result<()> {
+        self.file.read_exact_at(&mut buffer.bytes()[..len], at)
+    }
+
+    /// Writes the first `len` bytes of `buffer` to byte `at`, in one command, by FUA if `fua`
+    /// (`RWF_DSYNC`).
+    ///
+    /// # Errors
+    /// What the system says; a write that was cut short is an error too.
+    pub fn write(&self, at: u64, len: usize, buffer: &mut Buffer, fua: bool) -> io::Result<()> {
+        let flags = match fua {
+            true => ReadWriteFlags::DSYNC,
+            false => ReadWriteFlags::empty(),
+        };
+        let bytes = IoSlice::new(&buffer.bytes()[..len]);
+        let written =
+            rustix::io::retry_on_intr(|| rustix::io::pwritev2(&self.file, &[bytes], at, flags))?;
+        match written == len {
+            true => Ok(()),
+            false => Err(io::Error::from(io::ErrorKind::WriteZero)),
+        }
+    }
+
+    /// Makes every write durable that has completed (fdatasync).
+    ///
+    /// # Errors
+    /// What the system says: then nothing is promised.
+    pub fn flush(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}

@@ -1,0 +1,145 @@
+//! Which contents does a book allow after which records?
+
+use super::*;
+
+fn book() -> Book {
+    let start = Start {
+        run: 1,
+        path: "target".into(),
+        serial: None,
+        model: None,
+        is_file: true,
+        bytes: 8 * 512,
+        sector_bytes: 512,
+        seed: 1,
+        at: String::new(),
+    };
+    Book::new(start).expect("a book")
+}
+
+fn issue(seq: u64, first: u64, fua: bool) -> Record {
+    Record::Issued {
+        seq,
+        first,
+        count: 1,
+        fua,
+    }
+}
+
+fn acked(seq: u64) -> Record {
+    Record::Acked { seq, at_ns: seq }
+}
+
+fn after(records: &[Record]) -> Book {
+    let mut book = book();
+    for record in records {
+        book.apply(record).expect("fits");
+    }
+    book
+}
+
+fn lost(book: &Book, sector: u64, found: Result<u64, Found>) -> Option<(u64, Maker)> {
+    match book.judge(sector, found).expect("known") {
+        Judged::Lost(loss) => Some((loss.expected, loss.maker)),
+        Judged::Holds(_) => None,
+    }
+}
+
+const BEGIN: Record = Record::FlushBegun { flush: 1 };
+const DONE: Record = Record::FlushDone { flush: 1, at_ns: 9 };
+
+#[test]
+fn a_flush_covers_what_was_acknowledged_before_it_was_sent() {
+    let records = [
+        issue(1, 0, false),
+        issue(2, 1, false),
+        acked(1),
+        BEGIN,
+        acked(2),
+    ];
+    let before = after(&records);
+    assert_eq!(lost(&before, 0, Err(Found::Zeros)), None);
+    let mut done = before;
+    done.apply(&DONE).expect("fits");
+    let flush = Some((1, Maker::Flush));
+    assert_eq!(lost(&done, 0, Err(Found::Zeros)), flush);
+    assert_eq!(
+        lost(&done, 1, Err(Found::Zeros)),
+        None,
+        "acknowledged later"
+    );
+}
+
+#[test]
+fn a_fua_write_is_durable_when_it_completes_and_not_before() {
+    let sent = after(&[issue(1, 0, true)]);
+    assert_eq!(lost(&sent, 0, Err(Found::Foreign)), None);
+    let done = after(&[issue(1, 0, true), acked(1), issue(2, 0, false), acked(2)]);
+    for allowed in [1, 2] {
+        assert_eq!(lost(&done, 0, Ok(allowed)), None);
+    }
+    assert_eq!(lost(&done, 0, Err(Found::Zeros)), Some((1, Maker::Fua)));
+    let newer = after(&[issue(1, 0, true), acked(1), issue(2, 0, true), acked(2)]);
+    assert_eq!(lost(&newer, 0, Ok(1)), Some((2, Maker::Fua)));
+}
+
+#[test]
+fn a_flush_does_not_lower_what_a_fua_write_promised() {
+    let records = [
+        issue(1, 0, false),
+        acked(1),
+        BEGIN,
+        issue(2, 0, true),
+        acked(2),
+        DONE,
+    ];
+    assert_eq!(lost(&after(&records), 0, Ok(1)), Some((2, Maker::Fua)));
+}
+
+#[test]
+fn what_was_read_after_a_pull_is_durable_and_the_rest_is_gone() {
+    let mut book = after(&[issue(1, 0, true), acked(1), issue(2, 0, false), acked(2)]);
+    for record in [
+        Record::Holds {
+            sector: 0,
+            seq: Some(1),
+        },
+        Record::Settled(None),
+        issue(3, 1, false),
+        issue(4, 0, false),
+    ] {
+        book.apply(&record).expect("fits");
+    }
+    assert_eq!(lost(&book, 0, Ok(1)), None);
+    assert_eq!(lost(&book, 0, Ok(4)), None);
+    let back = Some((1, Maker::ReadBack));
+    assert_eq!(lost(&book, 0, Ok(2)), back, "a lost write came back");
+}
+
+#[test]
+fn a_write_that_the_ledger_does_not_know_is_no_fault_of_the_drive() {
+    let book = after(&[issue(1, 0, true), acked(1)]);
+    let error = book.judge(0, Ok(5)).expect_err("unknown");
+    assert!(error.hint().contains("lost its end"), "{error}");
+}
+
+#[test]
+fn promises_count_as_recent_for_a_second() {
+    let mut book = book();
+    for seq in 1..=3 {
+        book.apply(&issue(seq, 0, true)).expect("fits");
+        let at_ns = seq * 600_000_000;
+        book.apply(&Record::Acked { seq, at_ns }).expect("fits");
+    }
+    let strike = book.strike(Some(1_900_000_000));
+    assert_eq!((strike.promised_recently, strike.promised), (2, 3));
+}
+
+#[test]
+fn contradictions_are_errors() {
+    let mut book = after(&[issue(2, 0, true)]);
+    assert!(book.apply(&issue(1, 0, true)).is_err(), "number used");
+    assert!(book.apply(&issue(3, 8, true)).is_err(), "beyond the end");
+    assert!(book.apply(&acked(9)).is_err(), "never sent");
+    assert!(book.apply(&DONE).is_err(), "never sent");
+}

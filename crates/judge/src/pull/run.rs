@@ -1,0 +1,394 @@
+//! The loop of a test: write, take the power away, bring it back, check, and again.
+//!
+//! Whatever ends the process, the next one continues from the ledger: it first checks all that
+//! was promised. A pull whose check was not over is finished then.
+
+use super::book::Book;
+use super::check::{Checked, check};
+use super::record::{By, Pull, Record, Session, Start, Strike};
+use super::scribe::Scribe;
+use super::store::{Place, Store};
+use super::streams::{Ended, Load, STREAMS};
+use super::switch::Switch;
+use super::target::{is_same, own_account, reopen, start};
+use super::verdict::{PullRecord, verdict};
+use ssdlab_base::LabError;
+use ssdlab_base::clock::Utc;
+use ssdlab_bench::device::direct::DirectFile;
+use ssdlab_bench::device::open::OpenOptions;
+use ssdlab_ssd::rng::Rng;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Pulls in a row that may not count before the run ends.
+const VAIN_MAX: u32 = 3;
+const TICK: Duration = Duration::from_millis(5);
+
+/// What to test, and how.
+#[derive(Clone, Debug)]
+pub struct PullPlan {
+    /// A file or a block device.
+    pub target: PathBuf,
+    /// Where the ledger is kept.
+    pub ledger: Place,
+    /// Size and leave to write.
+    pub open: OpenOptions,
+    /// Who takes the power away.
+    pub switch: Switch,
+    /// Pulls that count, those of earlier runs included.
+    pub pulls: u32,
+    /// Go on after a broken promise.
+    pub keep_going: bool,
+    /// The session before ended because the host lost power.
+    pub host_lost_power: bool,
+    /// Mean time of writing before a pull.
+    pub write_for: Duration,
+    /// Time without power.
+    pub settle: Duration,
+    /// Longest time from the switch to the first error.
+    pub gone: Duration,
+    /// Longest time until the target is back.
+    pub back: Duration,
+    /// Seed of the streams.
+    pub seed: u64,
+}
+
+/// What happens in a run.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// Sectors without a stamp are written: bytes, and all of them.
+    Filling(u64, u64),
+    /// Pull `number` is next; a person is to make it if `by_hand`.
+    Writing {
+        /// From 1.
+        number: u32,
+        /// By a person.
+        by_hand: bool,
+    },
+    /// The target stopped to answer.
+    Struck(&'a Strike),
+    /// A person is to bring the power back.
+    PlugIn,
+    /// A check: bytes read, and all of them.
+    Checking(u64, u64),
+    /// A check without a pull is over.
+    Checked(&'a Checked),
+    /// A pull is over.
+    Pulled(&'a Pull, &'a Checked),
+}
+
+/// Hears of a run.
+pub type Watch<'a> = &'a mut dyn FnMut(Event<'_>);
+
+struct Run<'a> {
+    plan: &'a PullPlan,
+    scribe: Scribe,
+    start: Start,
+    began: Instant,
+    counts_cycles: bool,
+}
+
+/// The kernel's number of this start of the machine.
+fn boot() -> String {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    text.unwrap_or_default().trim().to_owned()
+}
+
+/// Runs a test until enough pulls count, a promise is broken, or `stop`.
+///
+/// # Errors
+/// When the target or the ledger cannot be used, or the switch does not work. The ledger can be
+/// continued.
+pub fn run(plan: &PullPlan, watch: Watch<'_>, stop: &AtomicBool) -> Result<PullRecord, LabError> {
+    let (mut store, contents) = Store::open(&plan.ledger)?;
+    let mut at = contents.end;
+    let found = Book::replay(&contents.records, &plan.ledger.to_string())?;
+    let (book, file) = match found {
+        Some(book) => {
+            if !book.ended || book.struck.is_some() {
+                bring_back(plan, watch)?;
+            }
+            let limit = match book.ended && book.struck.is_none() {
+                true => Duration::ZERO,
+                false => plan.back,
+            };
+            let file = reopen(&plan.target, &book.start, &plan.open, (limit, true))?;
+            (book, file)
+        }
+        None => {
+            let file = DirectFile::open(&plan.target, &sized(plan))?;
+            let start = start(&file, plan.open.size, plan.seed)?;
+            let mut payload = Vec::new();
+            Record::Start(start.clone()).encode(&mut payload);
+            let frame = at.frame(&payload);
+            store.append(&frame, at)?;
+            at = at.after(&frame).unwrap_or(at);
+            (Book::new(start)?, file)
+        }
+    };
+    let strike = interrupted(plan, &book)?;
+    let own = own_account(&plan.target);
+    let run = Run {
+        plan,
+        start: book.start.clone(),
+        scribe: Scribe::new(store, at, book),
+        began: Instant::now(),
+        counts_cycles: own.power_cycles.is_some(),
+    };
+    run.scribe.keep(Record::Session(Session {
+        boot: boot(),
+        at: Utc::now().rfc3339(),
+        protected: own.protected,
+        power_cycles: own.power_cycles,
+    }))?;
+    if let Some(strike) = strike {
+        run.scribe.keep(Record::Strike(strike))?;
+    }
+    run.session(file, watch, stop)?;
+    run.scribe.keep(Record::End)?;
+    Ok(run.scribe.book(verdict))
+}
+
+/// A file that is made has the size that is used.
+fn sized(plan: &PullPlan) -> OpenOptions {
+    let size = plan.open.size.unwrap_or(super::target::USED_DEFAULT);
+    OpenOptions {
+        size: Some(size),
+        ..plan.open.clone()
+    }
+}
+
+/// Brings the power back that an earlier process may have taken away.
+fn bring_back(plan: &PullPlan, watch: Watch<'_>) -> Result<(), LabError> {
+    match &plan.switch {
+        // The power may be on, and a switch that says so is no error; the check decides.
+        Switch::Commands { .. } => {
+            let _ = plan.switch.on();
+            Ok(())
+        }
+        Switch::Hand if plan.host_lost_power => Ok(()),
+        Switch::Hand => {
+            watch(Event::PlugIn);
+            plan.switch.on()
+        }
+    }
+}
+
+/// The strike of the session before, if it ended with the host's power.
+fn interrupted(plan: &PullPlan, book: &Book) -> Result<Option<Strike>, LabError> {
+    if !plan.host_lost_power {
+        return Ok(None);
+    }
+    let before = book.sessions.last().map(|session| session.boot.as_str());
+    let why = match before {
+        None => "the ledger is new",
+        Some(_) if book.ended => "the session before ended in order",
+        Some(id) if id == boot() => "this machine has not been started since then",
+        Some(_) => return Ok(Some(book.strike(None))),
+    };
+    Err(LabError::refused(
+        format!("--host-lost-power: {why}"),
+        "leave it out: what was promised is checked in any case",
+    ))
+}
+
+impl Run<'_> {
+    fn load<'b>(&'b self, file: &'b DirectFile, ended: &'b Ended) -> Load<'b> {
+        let sector_bytes = u64::from(self.start.sector_bytes);
+        Load {
+            file,
+            scribe: &self.scribe,
+            run: self.start.run,
+            sector_bytes,
+            sectors: self.start.bytes / sector_bytes,
+            began: self.began,
+            ended,
+        }
+    }
+
+    fn session(
+        &self,
+        mut file: DirectFile,
+        watch: Watch<'_>,
+        stop: &AtomicBool,
+    ) -> Result<(), LabError> {
+        if self.scribe.book(|book| book.seq > 0) {
+            self.check(&file, watch)?;
+        }
+        let mut vain = 0;
+        loop {
+            self.fill(&file, watch, stop)?;
+            let record = self.scribe.book(verdict);
+            let failed = record.lost > 0 && !self.plan.keep_going;
+            if record.counted >= self.plan.pulls || failed || stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            if vain == VAIN_MAX {
+                return Err(in_vain(&record));
+            }
+            let Some(strike) = self.pull(&file, record.pulls + 1, watch, stop)? else {
+                return Ok(());
+            };
+            // An exclusive owner is in its own way.
+            drop(file);
+            self.scribe.keep(Record::Strike(strike))?;
+            watch(Event::Struck(&strike));
+            std::thread::sleep(self.plan.settle);
+            if self.plan.switch == Switch::Hand {
+                watch(Event::PlugIn);
+            }
+            self.plan.switch.on()?;
+            let limit = (self.plan.back, false);
+            file = reopen(&self.plan.target, &self.start, &self.plan.open, limit)?;
+            self.check(&file, watch)?;
+            let counted = self.scribe.book(|book| verdict(book).counted);
+            vain = if counted > record.counted {
+                0
+            } else {
+                vain + 1
+            };
+        }
+    }
+
+    /// Stamps every sector that has no stamp.
+    fn fill(&self, file: &DirectFile, watch: Watch<'_>, stop: &AtomicBool) -> Result<(), LabError> {
+        let parts = self.scribe.book(|book| {
+            let mut parts: Vec<std::ops::Range<u64>> = Vec::new();
+            let empty = book.sectors.iter().enumerate();
+            for (number, _) in empty.filter(|(_, sector)| sector.latest == 0) {
+                let number = number as u64;
+                match parts.last_mut() {
+                    Some(part) if part.end == number => part.end += 1,
+                    _ => parts.push(number..number + 1),
+                }
+            }
+            parts
+        });
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let mut progress = |done, total| watch(Event::Filling(done, total));
+        let ended = Ended::default();
+        self.load(file, &ended).fill(&parts, &mut progress, stop)
+    }
+
+    /// Writes until the power is gone; `None`: stopped before.
+    fn pull(
+        &self,
+        file: &DirectFile,
+        number: u32,
+        watch: Watch<'_>,
+        stop: &AtomicBool,
+    ) -> Result<Option<Strike>, LabError> {
+        let by = self.plan.switch.by();
+        watch(Event::Writing {
+            number,
+            by_hand: by == By::Hand,
+        });
+        let seed = Rng::named(self.start.seed, &format!("pull {number}")).next_u64();
+        let ended = Ended::default();
+        let load = self.load(file, &ended);
+        let off = std::thread::scope(|scope| {
+            for stream in 0..STREAMS {
+                let load = &load;
+                scope.spawn(move || load.stream(stream, seed));
+            }
+            let off = self.take_away(seed, &ended, stop);
+            ended.halt();
+            off
+        })?;
+        if let Some(error) = ended.ledger_error() {
+            return Err(error);
+        }
+        let struck = ended.struck();
+        match (off, &struck) {
+            (false, None) => return Ok(None),
+            (false, Some((_, error))) if by == By::Command => return Err(self.by_itself(error)),
+            _ => {}
+        }
+        let at_ns = struck.as_ref().map_or_else(|| load.now(), |(at, _)| *at);
+        Ok(Some(Strike {
+            by,
+            noticed: struck.is_some(),
+            failed: ended.failed(),
+            ..self.scribe.book(|book| book.strike(Some(at_ns)))
+        }))
+    }
+
+    fn by_itself(&self, error: &str) -> LabError {
+        LabError::refused(
+            format!("{} failed before --off: {error}", self.start.path),
+            "that is no pull; see that it works, and run this again: it continues",
+        )
+    }
+
+    /// Lets the streams write for a while, then takes the power away and waits for an error.
+    /// `false`: stopped before, or the target failed by itself.
+    fn take_away(&self, seed: u64, ended: &Ended, stop: &AtomicBool) -> Result<bool, LabError> {
+        let mean = self.plan.write_for.as_millis() as u64;
+        let share = Rng::named(seed, "when").below(mean.max(1)) + mean / 2;
+        let wait = |time: Duration, stoppable: bool| {
+            let until = Instant::now() + time;
+            while Instant::now() < until && !ended.is_halted() {
+                if stoppable && stop.load(Ordering::Relaxed) {
+                    return false;
+                }
+                std::thread::sleep(TICK);
+            }
+            true
+        };
+        let by_hand = self.plan.switch == Switch::Hand;
+        if !by_hand && !wait(Duration::from_millis(share), true) || ended.is_halted() {
+            return Ok(false);
+        }
+        self.plan.switch.off()?;
+        Ok(wait(self.plan.gone, by_hand))
+    }
+
+    /// Reads all, makes what was read durable, and settles the pull if there is one.
+    fn check(&self, file: &DirectFile, watch: Watch<'_>) -> Result<(), LabError> {
+        is_same(&self.start, file)?;
+        let mut progress = |done, total| watch(Event::Checking(done, total));
+        let checked = self.scribe.book(|book| check(file, book, &mut progress))?;
+        file.flush()
+            .map_err(|error| LabError::file("flushing", &file.facts().name, error))?;
+        let number = self.scribe.book(|book| book.pulls.len() as u32) + 1;
+        let power_cycles = match self.counts_cycles {
+            true => own_account(&self.plan.target).power_cycles,
+            false => None,
+        };
+        let pull = self.scribe.book(|book| book.struck).map(|strike| Pull {
+            number,
+            strike,
+            unpromised: checked.unpromised,
+            unpromised_lost: checked.unpromised_lost,
+            lost: checked.losses.len() as u64,
+            power_cycles,
+            at: Utc::now().rfc3339(),
+        });
+        let mut records = checked.records();
+        records.push(Record::Settled(pull.clone()));
+        let given = self.scribe.enter(|_| records)?;
+        self.scribe.wait(given)?;
+        match &pull {
+            Some(pull) => watch(Event::Pulled(pull, &checked)),
+            None => watch(Event::Checked(&checked)),
+        }
+        Ok(())
+    }
+}
+
+fn in_vain(record: &PullRecord) -> LabError {
+    LabError::refused(
+        format!(
+            "the last {VAIN_MAX} pulls do not count: {} of {} were not noticed by the target, or \
+             it had made fewer than {} durable writes in the second before",
+            record.unnoticed,
+            record.pulls,
+            super::verdict::RECENT_NEEDED
+        ),
+        "does --off take the power of this very target away? Does --write-for give it time to \
+         write (and is the ledger fast enough)?",
+    )
+}

@@ -1,0 +1,353 @@
+//! What is written while the power is on: five streams at once, each with a fifth of the sectors.
+//!
+//! One makes its writes durable by flushes (and with them what the others have had acknowledged),
+//! two by FUA, two not at all: what these have acknowledged since the last flush may be lost, and
+//! shows that a pull took the power away. All mix sizes from a sector to 64 KiB, sequential, random
+//! and over and over in one small place. The flushing stream rests now and then, so that
+//! unpromised writes gather.
+
+use super::record::Record;
+use super::scribe::Scribe;
+use super::stamp::Stamp;
+use ssdlab_base::LabError;
+use ssdlab_bench::device::direct::{Buffer, DirectFile};
+use ssdlab_ssd::rng::Rng;
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Number of streams.
+pub const STREAMS: u64 = 5;
+/// Largest write.
+const WRITE_MAX: u64 = 64 << 10;
+/// Most writes that are entered into the ledger at once.
+const BATCH_MAX: u64 = 16;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Flushed,
+    Fua,
+    Plain,
+}
+
+/// How the streams ended.
+#[derive(Default)]
+pub struct Ended {
+    halt: AtomicBool,
+    /// First error of the target: when, in ns since the session began, and what.
+    struck: Mutex<Option<(u64, io::Error)>>,
+    failed: AtomicU64,
+    ledger: Mutex<Option<LabError>>,
+}
+
+impl Ended {
+    /// Ends the streams.
+    pub fn halt(&self) {
+        self.halt.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether they are to end, or have.
+    pub fn is_halted(&self) -> bool {
+        self.halt.load(Ordering::SeqCst)
+    }
+
+    /// When the target failed first, and how.
+    pub fn struck(&self) -> Option<(u64, String)> {
+        let struck = self.struck.lock().unwrap_or_else(PoisonError::into_inner);
+        struck.as_ref().map(|(at, error)| (*at, error.to_string()))
+    }
+
+    /// Commands that the target did not complete.
+    pub fn failed(&self) -> u64 {
+        self.failed.load(Ordering::SeqCst)
+    }
+
+    /// Why the ledger could not be kept.
+    pub fn ledger_error(&self) -> Option<LabError> {
+        let mut error = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        error.take()
+    }
+
+    fn strike(&self, at_ns: u64, error: io::Error) {
+        let mut struck = self.struck.lock().unwrap_or_else(PoisonError::into_inner);
+        struck.get_or_insert((at_ns, error));
+        self.failed.fetch_add(1, Ordering::SeqCst);
+        self.halt();
+    }
+
+    fn no_ledger(&self, error: LabError) {
+        let mut first = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(error);
+        self.halt();
+    }
+}
+
+/// What all streams share.
+pub struct Load<'a> {
+    /// The target.
+    pub file: &'a DirectFile,
+    /// The ledger.
+    pub scribe: &'a Scribe,
+    /// Number of the run.
+    pub run: u64,
+    /// Bytes of a sector.
+    pub sector_bytes: u64,
+    /// Sectors of the part that is used.
+    pub sectors: u64,
+    /// When the session began.
+    pub began: Instant,
+    /// How the streams end.
+    pub ended: &'a Ended,
+}
+
+/// One write: first sector and number of sectors.
+pub type Extent = (u64, u32);
+
+enum Stopped {
+    Target(io::Error),
+    Ledger(LabError),
+}
+
+impl From<LabError> for Stopped {
+    fn from(error: LabError) -> Stopped {
+        Stopped::Ledger(error)
+    }
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Stopped {
+        Stopped::Target(error)
+    }
+}
+
+impl Load<'_> {
+    /// ns since the session began.
+    pub fn now(&self) -> u64 {
+        self.began.elapsed().as_nanos() as u64
+    }
+
+    /// Stream `number`, until the streams are to end.
+    pub fn stream(&self, number: u64, seed: u64) {
+        let kind = match number {
+            0 => Kind::Flushed,
+            1 | 2 => Kind::Fua,
+            _ => Kind::Plain,
+        };
+        let share = self.sectors / STREAMS;
+        let area = share * number..share * (number + 1);
+        let mut draw = Draw {
+            rng: Rng::named(seed, &format!("stream {number}")),
+            cursor: area.start,
+            area,
+            sector_bytes: self.sector_bytes,
+        };
+        match self.write_on(kind, &mut draw) {
+            Ok(()) => {}
+            Err(Stopped::Target(error)) => self.ended.strike(self.now(), error),
+            Err(Stopped::Ledger(error)) => self.ended.no_ledger(error),
+        }
+    }
+
+    fn write_on(&self, kind: Kind, draw: &mut Draw) -> Result<(), Stopped> {
+        let mut buffer = Buffer::new(WRITE_MAX as usize)
+            .map_err(|error| LabError::refused(format!("no memory to write from: {error}"), ""))?;
+        while !self.ended.is_halted() {
+            let count = 1 + draw.rng.below(BATCH_MAX);
+            let extents: Vec<Extent> = (0..count).map(|_| draw.extent()).collect();
+            self.write(&extents, kind == Kind::Fua, &mut buffer)?;
+            match kind {
+                Kind::Flushed => {
+                    self.flush()?;
+                    if draw.rng.below(16) == 0 {
+                        self.rest(10 + draw.rng.below(20));
+                    }
+                }
+                Kind::Plain => self.rest(1 + draw.rng.below(3)),
+                Kind::Fua => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn rest(&self, ms: u64) {
+        if !self.ended.is_halted() {
+            std::thread::sleep(Duration::from_millis(ms));
+        }
+    }
+
+    /// Writes `extents` one after the other, each once the ledger has it.
+    fn write(&self, extents: &[Extent], fua: bool, buffer: &mut Buffer) -> Result<(), Stopped> {
+        let mut next = 0;
+        let given = self.scribe.enter(|book| {
+            next = book.seq + 1;
+            issued(next, extents, fua)
+        })?;
+        self.scribe.wait(given)?;
+        for (seq, &(first, count)) in (next..).zip(extents) {
+            if self.ended.is_halted() {
+                return Ok(());
+            }
+            let len = self.stamp(buffer, first, count, seq);
+            self.file
+                .write(first * self.sector_bytes, len, buffer, fua)?;
+            self.acknowledge(Record::Acked {
+                seq,
+                at_ns: self.now(),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn stamp(&self, buffer: &mut Buffer, first: u64, count: u32, seq: u64) -> usize {
+        let len = (u64::from(count) * self.sector_bytes) as usize;
+        let sectors = buffer.bytes()[..len].chunks_mut(self.sector_bytes as usize);
+        for (sector, bytes) in (first..).zip(sectors) {
+            let run = self.run;
+            Stamp { run, sector, seq }.write(bytes);
+        }
+        len
+    }
+
+    /// Enters what the target has completed. After the first error nothing counts as completed:
+    /// a kernel may send a command again once the power is back.
+    fn acknowledge(&self, record: Record) -> Result<(), LabError> {
+        if self.ended.struck().is_none() {
+            self.scribe.enter(|_| vec![record])?;
+        }
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<(), Stopped> {
+        let mut flush = 0;
+        self.scribe.enter(|book| {
+            flush = book.seq;
+            vec![Record::FlushBegun { flush }]
+        })?;
+        self.file.flush()?;
+        self.acknowledge(Record::FlushDone {
+            flush,
+            at_ns: self.now(),
+        })?;
+        Ok(())
+    }
+
+    /// Writes every sector of `parts` that has no stamp yet, and flushes.
+    ///
+    /// # Errors
+    /// When the target or the ledger fails.
+    pub fn fill(
+        &self,
+        parts: &[Range<u64>],
+        progress: &mut dyn FnMut(u64, u64),
+        stop: &AtomicBool,
+    ) -> Result<(), LabError> {
+        let total: u64 = parts.iter().map(|part| part.end - part.start).sum();
+        let step = WRITE_MAX / self.sector_bytes;
+        let extents: Vec<Extent> = parts
+            .iter()
+            .flat_map(|part| {
+                let starts = part.clone().step_by(step as usize);
+                starts.map(|first| (first, (part.end - first).min(step) as u32))
+            })
+            .collect();
+        let mut done = 0;
+        let failed = |stopped| match stopped {
+            Stopped::Ledger(error) => error,
+            Stopped::Target(error) => LabError::file("filling", &self.file.facts().name, error),
+        };
+        let memory = |error| failed(Stopped::Target(error));
+        let mut buffer = Buffer::new(WRITE_MAX as usize).map_err(memory)?;
+        for some in extents.chunks(256) {
+            if stop.load(Ordering::Relaxed) {
+                return Err(LabError::refused(
+                    "stopped before the target was filled",
+                    "run it again: it continues",
+                ));
+            }
+            self.write(some, false, &mut buffer).map_err(failed)?;
+            done += some.iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
+            progress(done * self.sector_bytes, total * self.sector_bytes);
+        }
+        self.flush().map_err(failed)
+    }
+}
+
+fn issued(from: u64, extents: &[Extent], fua: bool) -> Vec<Record> {
+    let record = |(seq, &(first, count))| Record::Issued {
+        seq,
+        first,
+        count,
+        fua,
+    };
+    (from..).zip(extents).map(record).collect()
+}
+
+/// Where and how much a stream writes.
+struct Draw {
+    rng: Rng,
+    area: Range<u64>,
+    cursor: u64,
+    sector_bytes: u64,
+}
+
+impl Draw {
+    fn extent(&mut self) -> Extent {
+        let bytes = match self.rng.below(20) {
+            0 | 1 => self.sector_bytes,
+            2..=11 => 4 << 10,
+            12..=14 => 8 << 10,
+            15..=17 => 16 << 10,
+            _ => WRITE_MAX,
+        };
+        let count = (bytes / self.sector_bytes).max(1);
+        let size = self.area.end - self.area.start;
+        let step = ((4 << 10) / self.sector_bytes).max(1).min(count);
+        let first = match self.rng.below(10) {
+            0..=3 => {
+                if self.cursor + count > self.area.end {
+                    self.cursor = self.area.start;
+                }
+                self.cursor += count;
+                self.cursor - count
+            }
+            place => {
+                // Three in ten go over and over to a sixteenth of the area.
+                let size = if place < 7 {
+                    (size / 16).max(count)
+                } else {
+                    size
+                };
+                self.area.start + self.rng.below((size - count) / step + 1) * step
+            }
+        };
+        (first, count as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_stay_in_their_area_and_come_in_every_size() {
+        for sector_bytes in [512, 4096] {
+            let mut draw = Draw {
+                rng: Rng::named(1, "test"),
+                area: 1000..1000 + (1 << 20) / sector_bytes,
+                cursor: 1000,
+                sector_bytes,
+            };
+            let mut sizes = std::collections::BTreeSet::new();
+            for _ in 0..10_000 {
+                let (first, count) = draw.extent();
+                assert!(first >= draw.area.start);
+                assert!(first + u64::from(count) <= draw.area.end);
+                sizes.insert(u64::from(count) * sector_bytes);
+            }
+            let wanted = [sector_bytes, 4 << 10, 8 << 10, 16 << 10, 64 << 10];
+            assert_eq!(sizes, wanted.into_iter().collect());
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Which pulls prove what?
+
+use super::super::record::{By, Record, Session, Start, Strike};
+use super::super::stamp::Found;
+use super::*;
+
+struct Test {
+    cycles: Option<u64>,
+    protected: Option<&'static str>,
+    pull: Pull,
+    pulls: u32,
+}
+
+/// Pulls of a writer at work that lost some unflushed writes.
+fn usual() -> Test {
+    let strike = Strike {
+        by: By::Command,
+        noticed: true,
+        at_ns: 5,
+        promised_recently: RECENT_NEEDED,
+        promised: 90,
+        failed: 3,
+    };
+    Test {
+        cycles: None,
+        protected: None,
+        pull: Pull {
+            number: 0,
+            strike,
+            unpromised: 10,
+            unpromised_lost: 4,
+            lost: 0,
+            power_cycles: None,
+            at: String::new(),
+        },
+        pulls: PULLS_NEEDED,
+    }
+}
+
+impl Test {
+    fn book(&self) -> Book {
+        let mut book = Book::new(Start {
+            run: 1,
+            path: "target".into(),
+            serial: None,
+            model: None,
+            is_file: true,
+            bytes: 4096,
+            sector_bytes: 512,
+            seed: 1,
+            at: String::new(),
+        })
+        .expect("a book");
+        let session = Session {
+            boot: String::new(),
+            at: String::new(),
+            protected: self.protected.map(str::to_owned),
+            power_cycles: self.cycles,
+        };
+        book.apply(&Record::Session(session)).expect("fits");
+        for number in 1..=self.pulls {
+            let power_cycles = self.cycles.map(|from| from + u64::from(number));
+            let pull = Pull {
+                number,
+                power_cycles,
+                ..self.pull.clone()
+            };
+            book.apply(&Record::Settled(Some(pull))).expect("fits");
+        }
+        book
+    }
+
+    fn standing(&self) -> Standing {
+        verdict(&self.book()).standing
+    }
+}
+
+#[test]
+fn enough_pulls_without_a_loss_pass_and_one_fewer_does_not() {
+    assert_eq!(usual().standing(), Standing::Kept);
+    let fewer = Test {
+        pulls: PULLS_NEEDED - 1,
+        ..usual()
+    };
+    let record = verdict(&fewer.book());
+    assert_eq!(record.standing, Standing::Undecided);
+    assert!(record.why.contains("1 more"), "{}", record.why);
+}
+
+#[test]
+fn pulls_in_idle_and_pulls_that_nobody_noticed_do_not_count() {
+    let mut idle = usual();
+    idle.pull.strike.promised_recently = RECENT_NEEDED - 1;
+    assert_eq!(idle.standing(), Standing::Undecided);
+    let mut unnoticed = usual();
+    unnoticed.pull.strike.noticed = false;
+    let record = verdict(&unnoticed.book());
+    assert_eq!((record.counted, record.unnoticed), (0, PULLS_NEEDED));
+}
+
+#[test]
+fn a_broken_promise_fails_whatever_else() {
+    let mut book = usual().book();
+    let loss = Loss {
+        sector: 7,
+        expected: 90,
+        maker: Maker::Flush,
+        since_ns: 2_500_000_000,
+        found: Found::Write(88),
+    };
+    book.apply(&Record::Lost(loss)).expect("fits");
+    book.apply(&Record::Settled(None)).expect("fits");
+    let record = verdict(&book);
+    assert_eq!(record.standing, Standing::Broken);
+    let says = "sector 7: expected write 90 or newer (durable by a flush since 2.500 s), found \
+                write 88";
+    assert!(record.why.contains(says), "{}", record.why);
+}
+
+#[test]
+fn without_any_loss_the_power_must_be_shown_to_have_gone() {
+    let mut kept = usual();
+    kept.pull.unpromised_lost = 0;
+    assert_eq!(kept.standing(), Standing::Undecided);
+    kept.protected = Some("its data sheet");
+    assert_eq!(kept.standing(), Standing::Kept);
+    kept.protected = None;
+    kept.cycles = Some(100);
+    assert_eq!(kept.standing(), Standing::Kept);
+    let mut stuck = kept.book();
+    stuck.pulls[12].power_cycles = stuck.pulls[11].power_cycles;
+    assert_eq!(verdict(&stuck).standing, Standing::Undecided);
+}
