@@ -7,7 +7,7 @@
 //! last check that it did not hold then may not come back. Commands in progress never overlap:
 //! every stream has sectors of its own.
 
-use super::record::{Loss, Maker, Pull, Record, Session, Start, Strike};
+use super::record::{Loss, Maker, Mode, Pull, Record, Session, Start, Strike};
 use super::stamp::Found;
 use ssdlab_base::LabError;
 use std::collections::{BTreeMap, VecDeque};
@@ -59,6 +59,8 @@ pub struct Book {
     pub ended: bool,
     /// Newest sequence number.
     pub seq: u64,
+    /// Newest number of a flush.
+    pub flush: u64,
     /// Newest sequence number at the last check.
     settled: u64,
     promises: Vec<(Maker, u64)>,
@@ -98,6 +100,7 @@ impl Book {
             struck: None,
             ended: true,
             seq: 0,
+            flush: 0,
             settled: 0,
             promises: vec![(Maker::ReadBack, 0)],
             sent: BTreeMap::new(),
@@ -149,6 +152,10 @@ impl Book {
             } => self.issue(*seq, *first, *count, *fua)?,
             Record::Acked { seq, at_ns } => self.acknowledge(*seq, *at_ns)?,
             Record::FlushBegun { flush } => {
+                if *flush <= self.flush {
+                    return Err(format!("flush {flush} after flush {}", self.flush));
+                }
+                self.flush = *flush;
                 let covers = self.dropped + self.dirty.len() as u64;
                 self.flushes.insert(*flush, covers);
             }
@@ -275,6 +282,20 @@ impl Book {
         Ok(())
     }
 
+    /// How the writes before the next pull are made durable: in turn, by the pulls that count.
+    pub fn next_mode(&self) -> Mode {
+        let counted = |mode| {
+            let same = |pull: &&Pull| pull.strike.mode == mode && pull.counts();
+            self.pulls.iter().filter(same).count() as u32
+        };
+        // The mode that is furthest behind its share; the first of several.
+        let behind = |(mode, share): (Mode, u32)| (counted(mode) * 100 / share, mode);
+        let modes = Mode::SHARES.map(behind);
+        let least = modes.iter().map(|(done, _)| *done).min();
+        let next = modes.iter().find(|(done, _)| Some(*done) == least);
+        next.map_or(Mode::Both, |(_, mode)| *mode)
+    }
+
     /// The strike that ends now, by the records so far; `at_ns`: when, if that is known.
     pub fn strike(&self, at_ns: Option<u64>) -> Strike {
         let at_ns = at_ns.unwrap_or(self.clock_ns);
@@ -282,6 +303,7 @@ impl Book {
         let recent = self.recent.iter().filter(|&&(at, _)| at >= old);
         Strike {
             by: super::record::By::Host,
+            mode: self.next_mode(),
             noticed: true,
             at_ns,
             promised_recently: recent.map(|&(_, count)| count).sum(),

@@ -143,3 +143,28 @@ fn contradictions_are_errors() {
     assert!(book.apply(&acked(9)).is_err(), "never sent");
     assert!(book.apply(&DONE).is_err(), "never sent");
 }
+
+#[test]
+fn modes_come_in_turn_and_in_their_shares() {
+    let mut book = book();
+    let mut counts = [0; 3];
+    for number in 1..=25 {
+        let mut strike = book.strike(None);
+        strike.promised_recently = 1000;
+        let at = Mode::SHARES
+            .iter()
+            .position(|(mode, _)| *mode == strike.mode);
+        counts[at.expect("a mode")] += 1;
+        let pull = Pull {
+            number,
+            strike,
+            unpromised: 0,
+            unpromised_lost: 0,
+            lost: 0,
+            power_cycles: None,
+            at: String::new(),
+        };
+        book.apply(&Record::Settled(Some(pull))).expect("fits");
+    }
+    assert_eq!(counts, [10, 10, 5]);
+}

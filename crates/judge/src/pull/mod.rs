@@ -32,12 +32,12 @@ mod wire;
 pub use book::Book;
 pub use check::Checked;
 pub use keeper::Keeper;
-pub use record::{Loss, Maker, Pull, Start, Strike};
+pub use record::{Loss, Maker, Mode, Pull, RECENT_NEEDED, Start, Strike};
 pub use run::{Event, PullPlan, Watch, run};
 pub use stamp::Found;
 pub use store::Place;
 pub use switch::Switch;
-pub use verdict::{PULLS_NEEDED, PullRecord, RECENT_NEEDED, Standing, verdict};
+pub use verdict::{PULLS_NEEDED, PullRecord, Standing, verdict};
 
 use ssdlab_base::LabError;
 use ssdlab_bench::device::direct::DirectFile;

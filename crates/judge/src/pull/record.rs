@@ -4,6 +4,9 @@
 use super::stamp::Found;
 use serde::{Deserialize, Serialize};
 
+/// Durable writes in the last second before a pull, for it to count.
+pub const RECENT_NEEDED: u64 = 16;
+
 /// The target and the shape of the test; the first record of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
@@ -52,11 +55,30 @@ pub enum By {
     Host,
 }
 
+/// By what the streams make their writes durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// By flushes alone: a drive that ignores them is not covered for by FUA writes.
+    Flush,
+    /// By FUA alone, without any flush.
+    Fua,
+    /// By both at once.
+    Both,
+}
+
+impl Mode {
+    /// Every mode, with its share of the pulls.
+    pub const SHARES: [(Mode, u32); 3] = [(Mode::Flush, 10), (Mode::Fua, 10), (Mode::Both, 5)];
+}
+
 /// The moment at which the target stopped to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strike {
     /// By whom.
     pub by: By,
+    /// How writes were made durable.
+    pub mode: Mode,
     /// Whether the writer had an error for it; `false`: the target went on answering.
     pub noticed: bool,
     /// ns since the session began.
@@ -98,6 +120,13 @@ pub enum Maker {
     Flush,
     /// It was read back after a pull, and a flush completed since.
     ReadBack,
+}
+
+impl Pull {
+    /// Whether it struck the writer at work, with enough recent promises.
+    pub fn counts(&self) -> bool {
+        self.strike.noticed && self.strike.promised_recently >= RECENT_NEEDED
+    }
 }
 
 /// A promise broken.

@@ -5,7 +5,7 @@
 
 use super::book::Book;
 use super::check::{Checked, check};
-use super::record::{By, Pull, Record, Session, Start, Strike};
+use super::record::{By, Pull, RECENT_NEEDED, Record, Session, Start, Strike};
 use super::scribe::Scribe;
 use super::store::{Place, Store};
 use super::streams::{Ended, Load, STREAMS};
@@ -289,10 +289,11 @@ impl Run<'_> {
         let seed = Rng::named(self.start.seed, &format!("pull {number}")).next_u64();
         let ended = Ended::default();
         let load = self.load(file, &ended);
+        let mode = self.scribe.book(Book::next_mode);
         let off = std::thread::scope(|scope| {
             for stream in 0..STREAMS {
                 let load = &load;
-                scope.spawn(move || load.stream(stream, seed));
+                scope.spawn(move || load.stream(stream, mode, seed));
             }
             let off = self.take_away(seed, &ended, stop);
             ended.halt();
@@ -384,9 +385,7 @@ fn in_vain(record: &PullRecord) -> LabError {
         format!(
             "the last {VAIN_MAX} pulls do not count: {} of {} were not noticed by the target, or \
              it had made fewer than {} durable writes in the second before",
-            record.unnoticed,
-            record.pulls,
-            super::verdict::RECENT_NEEDED
+            record.unnoticed, record.pulls, RECENT_NEEDED
         ),
         "does --off take the power of this very target away? Does --write-for give it time to \
          write (and is the ledger fast enough)?",

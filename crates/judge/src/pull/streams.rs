@@ -1,12 +1,13 @@
 //! What is written while the power is on: five streams at once, each with a fifth of the sectors.
 //!
-//! One makes its writes durable by flushes (and with them what the others have had acknowledged),
-//! two by FUA, two not at all: what these have acknowledged since the last flush may be lost, and
-//! shows that a pull took the power away. All mix sizes from a sector to 64 KiB, sequential, random
-//! and over and over in one small place. The flushing stream rests now and then, so that
-//! unpromised writes gather.
+//! Three make their writes durable: all by flushes, all by FUA, or one by flushes and two by FUA
+//! (`Mode`), in turn from pull to pull, because each mechanism covers for the other: the
+//! flushes of an honest kind hide ignored FUA, and the other way round. Two streams make nothing
+//! durable: what they have had acknowledged since the last flush may be lost, and shows that a
+//! pull took the power away. All mix sizes from a sector to 64 KiB, sequential, random and over and
+//! over in one small place.
 
-use super::record::Record;
+use super::record::{Mode, Record};
 use super::scribe::Scribe;
 use super::stamp::Stamp;
 use ssdlab_base::LabError;
@@ -24,6 +25,8 @@ pub const STREAMS: u64 = 5;
 const WRITE_MAX: u64 = 64 << 10;
 /// Most writes that are entered into the ledger at once.
 const BATCH_MAX: u64 = 16;
+/// Most writes between two flushes of a stream.
+const FLUSH_AFTER_MAX: u64 = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -129,10 +132,10 @@ impl Load<'_> {
     }
 
     /// Stream `number`, until the streams are to end.
-    pub fn stream(&self, number: u64, seed: u64) {
-        let kind = match number {
-            0 => Kind::Flushed,
-            1 | 2 => Kind::Fua,
+    pub fn stream(&self, number: u64, mode: Mode, seed: u64) {
+        let kind = match (number, mode) {
+            (0, Mode::Flush | Mode::Both) | (1 | 2, Mode::Flush) => Kind::Flushed,
+            (0..=2, Mode::Fua | Mode::Both) => Kind::Fua,
             _ => Kind::Plain,
         };
         let share = self.sectors / STREAMS;
@@ -156,16 +159,13 @@ impl Load<'_> {
         while !self.ended.is_halted() {
             let count = 1 + draw.rng.below(BATCH_MAX);
             let extents: Vec<Extent> = (0..count).map(|_| draw.extent()).collect();
-            self.write(&extents, kind == Kind::Fua, &mut buffer)?;
-            match kind {
-                Kind::Flushed => {
-                    self.flush()?;
-                    if draw.rng.below(16) == 0 {
-                        self.rest(10 + draw.rng.below(20));
-                    }
-                }
-                Kind::Plain => self.rest(1 + draw.rng.below(3)),
-                Kind::Fua => {}
+            let flush_after = match kind {
+                Kind::Flushed => 1 + draw.rng.below(FLUSH_AFTER_MAX),
+                Kind::Fua | Kind::Plain => u64::MAX,
+            };
+            self.write(&extents, kind == Kind::Fua, flush_after, &mut buffer)?;
+            if kind == Kind::Plain {
+                self.rest(2 + draw.rng.below(8));
             }
         }
         Ok(())
@@ -177,8 +177,15 @@ impl Load<'_> {
         }
     }
 
-    /// Writes `extents` one after the other, each once the ledger has it.
-    fn write(&self, extents: &[Extent], fua: bool, buffer: &mut Buffer) -> Result<(), Stopped> {
+    /// Writes `extents` one after the other once the ledger has them all, with a flush after
+    /// every `flush_after` of them.
+    fn write(
+        &self,
+        extents: &[Extent],
+        fua: bool,
+        flush_after: u64,
+        buffer: &mut Buffer,
+    ) -> Result<(), Stopped> {
         let mut next = 0;
         let given = self.scribe.enter(|book| {
             next = book.seq + 1;
@@ -196,6 +203,9 @@ impl Load<'_> {
                 seq,
                 at_ns: self.now(),
             })?;
+            if (seq + 1 - next).is_multiple_of(flush_after) {
+                self.flush()?;
+            }
         }
         Ok(())
     }
@@ -222,7 +232,7 @@ impl Load<'_> {
     fn flush(&self) -> Result<(), Stopped> {
         let mut flush = 0;
         self.scribe.enter(|book| {
-            flush = book.seq;
+            flush = book.flush + 1;
             vec![Record::FlushBegun { flush }]
         })?;
         self.file.flush()?;
@@ -266,7 +276,8 @@ impl Load<'_> {
                     "run it again: it continues",
                 ));
             }
-            self.write(some, false, &mut buffer).map_err(failed)?;
+            self.write(some, false, u64::MAX, &mut buffer)
+                .map_err(failed)?;
             done += some.iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
             progress(done * self.sector_bytes, total * self.sector_bytes);
         }

@@ -2,8 +2,8 @@
 
 use super::book::Book;
 use super::check::Checked;
-use super::record::{By, Pull, Strike};
-use super::verdict::{PULLS_NEEDED, PullRecord, RECENT_NEEDED, Standing};
+use super::record::{By, Mode, Pull, RECENT_NEEDED, Strike};
+use super::verdict::{PULLS_NEEDED, PullRecord, Standing};
 use ssdlab_ssd::Bytes;
 use std::fmt::Write as _;
 
@@ -106,16 +106,21 @@ pub fn record(record: &PullRecord) -> String {
 
 /// The state of a ledger: its pulls, its losses, and the verdict.
 pub fn status(book: &Book, verdict: &PullRecord) -> String {
-    let mut text = String::from("pull  by       recent  unflushed  older  lost\n");
+    let mut text = String::from("pull  by       durable by  recent  unflushed  older  lost\n");
     for pull in &book.pulls {
         let by = match pull.strike.by {
             By::Command => "command",
             By::Hand => "hand",
             By::Host => "host",
         };
+        let mode = match pull.strike.mode {
+            Mode::Flush => "flush",
+            Mode::Fua => "FUA",
+            Mode::Both => "both",
+        };
         let _ = writeln!(
             text,
-            "{:>4}  {by:<7}  {:>6}  {:>9}  {:>5}  {:>4}{}",
+            "{:>4}  {by:<7}  {mode:<10}  {:>6}  {:>9}  {:>5}  {:>4}{}",
             pull.number,
             pull.strike.promised_recently,
             pull.unpromised,

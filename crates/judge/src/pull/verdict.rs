@@ -10,8 +10,6 @@ use serde::{Deserialize, Serialize};
 
 /// Pulls that count before a drive that lost nothing passes (docs/decisions/039).
 pub const PULLS_NEEDED: u32 = 25;
-/// Durable writes in the last second before a pull, for it to count.
-pub const RECENT_NEEDED: u64 = 16;
 
 /// What the pulls show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,13 +62,6 @@ pub struct PullRecord {
     pub standing: Standing,
     /// Why, in a sentence or two.
     pub why: String,
-}
-
-impl Pull {
-    /// Whether it struck the writer at work, with enough recent promises.
-    pub fn counts(&self) -> bool {
-        self.strike.noticed && self.strike.promised_recently >= RECENT_NEEDED
-    }
 }
 
 impl Loss {

@@ -1,6 +1,6 @@
 //! Which pulls prove what?
 
-use super::super::record::{By, Record, Session, Start, Strike};
+use super::super::record::{By, Mode, RECENT_NEEDED, Record, Session, Start, Strike};
 use super::super::stamp::Found;
 use super::*;
 
@@ -15,6 +15,7 @@ struct Test {
 fn usual() -> Test {
     let strike = Strike {
         by: By::Command,
+        mode: Mode::Flush,
         noticed: true,
         at_ns: 5,
         promised_recently: RECENT_NEEDED,
