@@ -27,6 +27,7 @@ fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
         seed: args.seed,
         references,
         open: args.on.options()?,
+        pull_record: args.pull_record.clone(),
         kept,
     })
 }

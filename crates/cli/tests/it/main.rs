@@ -11,6 +11,7 @@ mod diagnose;
 mod hosts;
 mod inspect;
 mod published;
+mod pull;
 mod real_targets;
 mod reproduce;
 mod run;

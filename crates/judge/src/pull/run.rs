@@ -240,7 +240,7 @@ impl Run<'_> {
             }
             self.plan.switch.on()?;
             let limit = (self.plan.back, false);
-            file = reopen(&self.plan.target, &self.start, &self.plan.open, limit)?;
+            file = reopen(&self.plan.target, &self.start, &self.again(), limit)?;
             self.check(&file, watch)?;
             let counted = self.scribe.book(|book| verdict(book).counted);
             vain = if counted > record.counted {
@@ -249,6 +249,13 @@ impl Run<'_> {
                 vain + 1
             };
         }
+    }
+
+    /// Leave to write, given for a file that this run has made.
+    fn again(&self) -> OpenOptions {
+        let mut options = self.plan.open.clone();
+        options.write.allow_overwrite |= self.start.is_file;
+        options
     }
 
     /// Stamps every sector that has no stamp.

@@ -25,6 +25,9 @@ pub const STREAMS: u64 = 5;
 const WRITE_MAX: u64 = 64 << 10;
 /// Most writes that are entered into the ledger at once.
 const BATCH_MAX: u64 = 16;
+/// What completes this long after the first error had completed before: the thread that saw the
+/// error was faster, and no drive comes back from a power cut that soon.
+const GRACE_NS: u64 = 100_000_000;
 /// Most writes between two flushes of a stream.
 const FLUSH_AFTER_MAX: u64 = 4;
 
@@ -220,10 +223,11 @@ impl Load<'_> {
         len
     }
 
-    /// Enters what the target has completed. After the first error nothing counts as completed:
+    /// Enters what the target has completed. Soon after the first error nothing counts any more:
     /// a kernel may send a command again once the power is back.
     fn acknowledge(&self, record: Record) -> Result<(), LabError> {
-        if self.ended.struck().is_none() {
+        let struck = self.ended.struck();
+        if struck.is_none_or(|(at, _)| self.now() < at + GRACE_NS) {
             self.scribe.enter(|_| vec![record])?;
         }
         Ok(())

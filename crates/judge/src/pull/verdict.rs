@@ -7,6 +7,8 @@
 use super::book::Book;
 use super::record::{Loss, Maker, Pull};
 use serde::{Deserialize, Serialize};
+use ssdlab_base::LabError;
+use ssdlab_bench::device::TargetFacts;
 
 /// Pulls that count before a drive that lost nothing passes (docs/decisions/039).
 pub const PULLS_NEEDED: u32 = 25;
@@ -62,6 +64,36 @@ pub struct PullRecord {
     pub standing: Standing,
     /// Why, in a sentence or two.
     pub why: String,
+}
+
+impl PullRecord {
+    /// Whether it is of the drive that `facts` describe: by serial number, or by path where there
+    /// is none.
+    ///
+    /// # Errors
+    /// When it is of another.
+    pub fn is_of(&self, facts: &TargetFacts) -> Result<(), LabError> {
+        let same = match (&self.serial, &facts.serial) {
+            (Some(a), Some(b)) => a == b,
+            (None, None) => self.path == facts.name,
+            _ => false,
+        };
+        if same {
+            return Ok(());
+        }
+        let named = |serial: &Option<String>, path: &str| match serial {
+            Some(serial) => format!("serial number {serial} ({path})"),
+            None => format!("{path}, without a serial number"),
+        };
+        Err(LabError::refused(
+            format!(
+                "--pull-record: the pulls are of {}; the target is {}",
+                named(&self.serial, &self.path),
+                named(&facts.serial, &facts.name)
+            ),
+            "give the ledger of this very drive, or leave it out",
+        ))
+    }
 }
 
 impl Loss {

@@ -3,6 +3,7 @@
 use super::super::record::{By, Mode, RECENT_NEEDED, Record, Session, Start, Strike};
 use super::super::stamp::Found;
 use super::*;
+use ssdlab_bench::device::TargetKind;
 
 struct Test {
     cycles: Option<u64>,
@@ -131,4 +132,19 @@ fn without_any_loss_the_power_must_be_shown_to_have_gone() {
     let mut stuck = kept.book();
     stuck.pulls[12].power_cycles = stuck.pulls[11].power_cycles;
     assert_eq!(verdict(&stuck).standing, Standing::Undecided);
+}
+
+#[test]
+fn a_record_is_of_one_drive() {
+    let facts = |name: &str, serial: Option<&str>| TargetFacts {
+        serial: serial.map(str::to_owned),
+        ..TargetFacts::unknown(name.to_owned(), TargetKind::File)
+    };
+    let mut record = verdict(&usual().book());
+    assert!(record.is_of(&facts("target", None)).is_ok());
+    assert!(record.is_of(&facts("other", None)).is_err());
+    record.serial = Some("S1".into());
+    assert!(record.is_of(&facts("other", Some("S1"))).is_ok());
+    assert!(record.is_of(&facts("target", Some("S2"))).is_err());
+    assert!(record.is_of(&facts("target", None)).is_err());
 }

@@ -1,6 +1,7 @@
 //! What was measured of a target, and what was concluded from it.
 
 use super::overwrite::Overwrite;
+use crate::pull::PullRecord;
 use serde::{Deserialize, Serialize};
 use ssdlab_bench::analysis::{SteadyState, WriteCliff};
 use ssdlab_bench::device::TargetFacts;
@@ -17,6 +18,7 @@ impl Evidence {
             flush_by_dirty: Vec::new(),
             sustained: Vec::new(),
             overwrite: None,
+            pulls: None,
             rests_on: Vec::new(),
             region_bytes: 0,
             precondition: String::new(),
@@ -145,6 +147,9 @@ pub struct Evidence {
     /// A modelled drive overwritten until nothing moves any more; `None`: a real drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overwrite: Option<Overwrite>,
+    /// A test of real power cuts of this target, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pulls: Option<PullRecord>,
     /// Calibrated or assumed values of the model that these numbers rest on; empty for a real
     /// target.
     pub rests_on: Vec<RestsOn>,

@@ -4,6 +4,7 @@
 //! its citation) are held against it and give a [`Verdict`].
 
 pub mod compare;
+mod cuts;
 pub mod evidence;
 pub mod files;
 pub mod mechanisms;

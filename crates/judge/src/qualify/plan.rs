@@ -9,6 +9,7 @@ use super::settings::{Precondition, Profile, Settings, region_of};
 use super::steps::steps;
 use super::verdict::judge;
 use crate::inspect::{drive_of, enrich};
+use crate::pull;
 use ssdlab_base::{LabError, parallel};
 use ssdlab_bench::device::named::{LoadKept, Name, Opened, none_kept};
 use ssdlab_bench::device::open::{Needs, OpenOptions};
@@ -45,6 +46,8 @@ pub struct QualifyPlan {
     pub references: Vec<String>,
     /// Size of the target and leave to write.
     pub open: OpenOptions,
+    /// The ledger of a test of pulls of this target.
+    pub pull_record: Option<PathBuf>,
     /// Loads `drive:PATH` of a kept drive.
     pub kept: LoadKept,
 }
@@ -59,6 +62,7 @@ impl QualifyPlan {
             seed: 1,
             references: Vec::new(),
             open: OpenOptions::default(),
+            pull_record: None,
             kept: none_kept,
         }
     }
@@ -159,9 +163,15 @@ pub fn qualify(
     stop: &AtomicBool,
 ) -> Result<Qualification, LabError> {
     let name = plan.name();
+    let ledger = plan.pull_record.clone().map(pull::Place::File);
+    let pulls = ledger.as_ref().map(pull::read).transpose()?;
+    let pulls = pulls.as_ref().map(pull::verdict);
     let existed = matches!(&name, Name::Path(path) if path.exists());
     let mut target = open(plan, &name, progress, stop)?;
     let mut settings = plan.settings_for(target.facts(), existed);
+    if let Some(pulls) = &pulls {
+        pulls.is_of(target.facts())?;
+    }
     progress.opened(target.facts())?;
     let own_account = match &name {
         Name::Path(path) => drive_of(path),
@@ -177,6 +187,7 @@ pub fn qualify(
         }
     }
     drop(target);
+    evidence.pulls = pulls;
     settings.region = Some(evidence.region_bytes);
     let mut qualification = Qualification {
         version: FORMAT_VERSION,

@@ -5,12 +5,12 @@
 //! command stream that produced it, because the same "synchronous write" is one, two or no
 //! flushes depending on the path (docs/methods.md, section 2.2).
 
-use super::health;
 pub use super::reading::Reading;
 use super::reading::{not_measured, number, unknown};
 use super::roles::DurableMethod;
 use super::sustained::{self, length_s};
 use super::{Evidence, Grade, Measure, Probe, names, show};
+use super::{cuts, health};
 use ssdlab_bench::device::TargetKind;
 use ssdlab_bench::device::health::Reported;
 
@@ -139,6 +139,7 @@ fn protection_source(e: &Evidence) -> (Grade, String) {
 }
 
 fn undecided(method: DurableMethod, e: &Evidence, first: &str) -> Reading {
+    let first = format!("{}{first}", cuts::undecided(e));
     match behaviour(method, e) {
         Some(behaviour) => Reading::Unknown {
             grade: Grade::Behavioural,
@@ -157,6 +158,9 @@ fn not_known_why(e: &Evidence) -> &'static str {
 }
 
 fn durability(method: DurableMethod, e: &Evidence) -> Reading {
+    if let Some(tested) = cuts::durability(e) {
+        return tested;
+    }
     match known_protection(e) {
         Some(true) => {
             let (grade, source) = protection_source(e);
@@ -176,6 +180,9 @@ fn durability(method: DurableMethod, e: &Evidence) -> Reading {
 }
 
 fn power_loss_protection(method: DurableMethod, e: &Evidence) -> Reading {
+    if let Some(tested) = cuts::protection(e) {
+        return tested;
+    }
     let Some(holds) = known_protection(e) else {
         return undecided(method, e, not_known_why(e));
     };

@@ -3,6 +3,7 @@
 //! The outcome is FAIL when a hard requirement fails, UNKNOWN when none fails but one is unknown,
 //! else PASS; soft requirements that fail are named in the answer and change nothing else.
 
+use super::cuts;
 use super::readings::{self, Reading};
 use super::roles::{Measure, Requirement, Role, Unit};
 use super::{Evidence, Finding, Grade, Mechanism, Outcome, Verdict, mechanisms, show};
@@ -327,8 +328,9 @@ fn answer_yes(role: &Role, e: &Evidence, findings: &[Finding]) -> String {
         "usable"
     };
     format!(
-        "Yes: {good} as {}: {shows}{protected}.{}",
+        "Yes: {good} as {}: {shows}{protected}{}.{}",
         role.as_a,
+        cuts::passed(e),
         shortcomings(findings)
     )
 }

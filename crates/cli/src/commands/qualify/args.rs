@@ -3,6 +3,7 @@
 use crate::args::{OutputArgs, TargetArgs};
 use clap::{Args, ValueEnum};
 use ssdlab_judge::qualify::Profile;
+use std::path::PathBuf;
 
 /// `ssdlab qualify`.
 #[derive(Args, Debug)]
@@ -42,6 +43,9 @@ pub struct Qualify {
     /// Put no modelled drives beside the target.
     #[arg(long, conflicts_with_all = ["reference", "all_references"])]
     pub no_reference: bool,
+    /// The ledger of `ssdlab pull` for this very drive: what real power cuts have shown.
+    #[arg(long, value_name = "FILE")]
+    pub pull_record: Option<PathBuf>,
     /// Print every requirement with its reason, and the table of drives.
     #[arg(long, short)]
     pub verbose: bool,

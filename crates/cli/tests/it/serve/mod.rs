@@ -6,7 +6,7 @@ mod full;
 mod kills;
 mod memory;
 mod refused;
-mod server;
+pub mod server;
 
 use client::Client;
 use server::{Server, ssdlab};
