@@ -1,5 +1,5 @@
-//! Drives taken apart, inspection and power cuts of real drives, qualification for a role, and their
-//! pages.
+//! Drives taken apart, inspection and power cuts of real drives, qualification for a role, and the
+//! pages of these.
 
 pub mod ablate;
 pub mod experiment;

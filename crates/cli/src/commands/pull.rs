@@ -1,13 +1,15 @@
 //! `ssdlab pull`: real power cuts of a real drive.
 
 mod args;
+mod run_args;
 
 pub use args::{Action, PullArgs};
 
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, say};
 use crate::progress::{Bar, stop_on_signal};
-use args::{Check, Ledger, Run, Status};
+use args::{Check, Ledger, Status};
+use run_args::Run;
 use ssdlab_judge::pull::{self, Event, Keeper, Place, PullRecord, Standing, text};
 use std::path::Path;
 

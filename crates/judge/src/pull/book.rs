@@ -2,7 +2,7 @@
 //! hold, and why.
 //!
 //! A write is durable when it completed with FUA, or when a flush that was sent after its
-//! completion has completed. After a check and a flush, what was read is durable. Between two
+//! completion has completed. After a check and a flush, the contents read are durable. Between two
 //! checks a sector may hold its durable write or a newer one that was sent; writes from before the
 //! last check that it did not hold then may not come back. Commands in progress never overlap:
 //! every stream has sectors of its own.
@@ -17,7 +17,7 @@ pub const RECENT_NS: u64 = 1_000_000_000;
 /// Most losses that are kept with their details.
 const LOSSES_MAX: usize = 1000;
 /// Largest number of sectors that a ledger may speak of.
-const SECTORS_MAX: u64 = 1 << 31;
+const SECTORS_MAX: u64 = 1 << 26;
 
 /// A sector. Sequence numbers begin with 1; 0 is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,12 +87,16 @@ impl Book {
         if sector < 64 || count == 0 || count > SECTORS_MAX {
             return Err(LabError::refused(
                 format!("a test of {count} sectors of {sector} bytes"),
-                "at least one sector of 64 bytes or more, and at most 2^31 of them: see --size",
+                "at least one sector of 64 bytes or more, and at most 2^26 of them: see --size",
             ));
         }
+        let mut sectors = Vec::new();
+        let memory = sectors.try_reserve_exact(count as usize);
+        memory.map_err(|error| LabError::refused(error.to_string(), "use a smaller --size"))?;
+        sectors.resize(count as usize, Sector::default());
         Ok(Book {
             start,
-            sectors: vec![Sector::default(); count as usize],
+            sectors,
             sessions: Vec::new(),
             pulls: Vec::new(),
             losses: Vec::new(),
@@ -247,7 +251,7 @@ impl Book {
         Ok(())
     }
 
-    /// A check is over: what was read is durable from now on.
+    /// A check is over: the contents read are durable from now on.
     fn settle(&mut self, pull: Option<&Pull>) -> Result<(), String> {
         let beyond = |sector: u64| format!("sector {sector} is beyond the part used");
         for sector in &mut self.sectors {

@@ -118,13 +118,13 @@ pub fn run(plan: &PullPlan, watch: Watch<'_>, stop: &AtomicBool) -> Result<PullR
         }
         None => {
             let file = DirectFile::open(&plan.target, &sized(plan))?;
-            let start = start(&file, plan.open.size, plan.seed)?;
+            let book = Book::new(start(&file, plan.open.size, plan.seed)?)?;
             let mut payload = Vec::new();
-            Record::Start(start.clone()).encode(&mut payload);
+            Record::Start(book.start.clone()).encode(&mut payload);
             let frame = at.frame(&payload);
             store.append(&frame, at)?;
             at = at.after(&frame).unwrap_or(at);
-            (Book::new(start)?, file)
+            (book, file)
         }
     };
     let strike = interrupted(plan, &book)?;
@@ -354,7 +354,7 @@ impl Run<'_> {
         Ok(wait(self.plan.gone, by_hand))
     }
 
-    /// Reads all, makes what was read durable, and settles the pull if there is one.
+    /// Reads all, makes the contents durable, and settles the pull if there is one.
     fn check(&self, file: &DirectFile, watch: Watch<'_>) -> Result<(), LabError> {
         is_same(&self.start, file)?;
         let mut progress = |done, total| watch(Event::Checking(done, total));
@@ -397,4 +397,74 @@ fn in_vain(record: &PullRecord) -> LabError {
         "does --off take the power of this very target away? Does --write-for give it time to \
          write (and is the ledger fast enough)?",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> PullPlan {
+        PullPlan {
+            target: "target".into(),
+            ledger: Place::File("ledger".into()),
+            open: OpenOptions::default(),
+            switch: Switch::Hand,
+            pulls: 25,
+            keep_going: false,
+            host_lost_power: true,
+            write_for: Duration::ZERO,
+            settle: Duration::ZERO,
+            gone: Duration::ZERO,
+            back: Duration::ZERO,
+            seed: 1,
+        }
+    }
+
+    /// A session of another start of the machine that was writing when it ended.
+    fn book(boot: &str, ended: bool) -> Book {
+        let start = Start {
+            run: 1,
+            path: "target".into(),
+            serial: None,
+            model: None,
+            is_file: true,
+            bytes: 4096,
+            sector_bytes: 512,
+            seed: 1,
+            at: String::new(),
+        };
+        let mut book = Book::new(start).expect("a book");
+        let mut records = vec![Record::Session(Session {
+            boot: boot.to_owned(),
+            at: String::new(),
+            protected: None,
+            power_cycles: None,
+        })];
+        for seq in 1..=20 {
+            records.push(Record::Issued {
+                seq,
+                first: 0,
+                count: 1,
+                fua: true,
+            });
+            let at_ns = seq * 1000;
+            records.push(Record::Acked { seq, at_ns });
+        }
+        records.extend(ended.then_some(Record::End));
+        for record in &records {
+            book.apply(record).expect("fits");
+        }
+        book
+    }
+
+    #[test]
+    fn a_hosts_loss_of_power_is_a_pull_only_if_the_machine_was_started_since() {
+        let strike = interrupted(&plan(), &book("another", false)).expect("a pull");
+        let strike = strike.expect("a strike");
+        assert_eq!((strike.by, strike.promised_recently), (By::Host, 20));
+        let same = interrupted(&plan(), &book(&boot(), false));
+        let said = same.expect_err("no restart").to_string();
+        assert!(said.contains("has not been started"), "{said}");
+        assert!(interrupted(&plan(), &book("another", true)).is_err());
+    }
 }

@@ -1,4 +1,4 @@
-//! What is written while the power is on: five streams at once, each with a fifth of the sectors.
+//! The writes while the power is on: five streams at once, each with a fifth of the sectors.
 //!
 //! Three make their writes durable: all by flushes, all by FUA, or one by flushes and two by FUA
 //! (`Mode`), in turn from pull to pull, because each mechanism covers for the other: the
