@@ -17,7 +17,7 @@ use ssdlab_base::clock::Utc;
 use ssdlab_bench::device::direct::DirectFile;
 use ssdlab_bench::device::open::OpenOptions;
 use ssdlab_ssd::rng::Rng;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -128,7 +128,7 @@ pub fn run(plan: &PullPlan, watch: Watch<'_>, stop: &AtomicBool) -> Result<PullR
         }
     };
     let strike = interrupted(plan, &book)?;
-    let own = own_account(&plan.target);
+    let own = own_account(Path::new(&file.facts().name));
     let run = Run {
         plan,
         start: book.start.clone(),
@@ -363,7 +363,7 @@ impl Run<'_> {
             .map_err(|error| LabError::file("flushing", &file.facts().name, error))?;
         let number = self.scribe.book(|book| book.pulls.len() as u32) + 1;
         let power_cycles = match self.counts_cycles {
-            true => own_account(&self.plan.target).power_cycles,
+            true => own_account(Path::new(&file.facts().name)).power_cycles,
             false => None,
         };
         let pull = self.scribe.book(|book| book.struck).map(|strike| Pull {

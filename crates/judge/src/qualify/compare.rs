@@ -1,8 +1,8 @@
 //! The target beside the modelled drives: the rows that the page and the terminal both show, and
 //! the words for outcomes, grades and methods.
 
-use crate::qualify::show;
 use crate::qualify::{Assessed, Evidence, Finding, Outcome, Probe, Qualification, Sustained};
+use crate::qualify::{cuts, show};
 use maud::{Markup, html};
 use ssdlab_bench::device::TargetKind;
 use ssdlab_bench::device::health::Grade;
@@ -28,7 +28,7 @@ pub fn rows(q: &Qualification) -> Vec<Row> {
     let mut rows = durable_rows(&all);
     rows.extend(sustained_rows(&all));
     rows.push(row(&all, "Power-loss protection", |e| {
-        Some(protection(&e.facts))
+        Some(cuts::protection_word(e).unwrap_or_else(|| protection(&e.facts)))
     }));
     rows.push(row(&all, "Rated endurance", |e| endurance(&e.facts)));
     rows.push(row(&all, "Capacity", |e| Some(capacity(&e.facts))));

@@ -50,6 +50,15 @@ pub(super) fn protection(e: &Evidence) -> Option<Reading> {
     }
 }
 
+/// The same in a table.
+pub(super) fn protection_word(e: &Evidence) -> Option<String> {
+    match protection(e)? {
+        Reading::Fact { holds: true, .. } => Some("yes, by cuts".into()),
+        Reading::Fact { holds: false, .. } => Some("no, by cuts".into()),
+        _ => None,
+    }
+}
+
 /// What pulls that do not decide have to say, as a sentence with a space behind it.
 pub(super) fn undecided(e: &Evidence) -> String {
     let undecided = |pulls: &&PullRecord| pulls.standing == Standing::Undecided;

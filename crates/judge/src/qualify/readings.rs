@@ -116,12 +116,16 @@ pub fn is_implausible(p: &Probe, e: &Evidence) -> bool {
         && p.p50_ns < IMPLAUSIBLE_NS
         && e.facts.write_cache.as_deref() == Some("write back")
         && known_protection(e) != Some(true)
+        && cuts::passed(e).is_empty()
         && (reached(p.device_flushes) || reached(p.device_fua))
 }
 
-/// Power-loss protection as far as it can be known; what a hypervisor's disk says of itself is
-/// not what the drive underneath is.
+/// Power-loss protection as far as it can be known: by cuts, or else by documents and the drive's
+/// own account. What a hypervisor's disk says of itself is not what the drive underneath is.
 pub fn known_protection(e: &Evidence) -> Option<bool> {
+    if let Some(Reading::Fact { holds, .. }) = cuts::protection(e) {
+        return Some(holds);
+    }
     match e.facts.virtualised {
         Some(true) => None,
         _ => e.facts.power_loss_protection,
