@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 pub const HELLO: &[u8; 15] = b"ssdlab pull 1\n\0";
 /// A writer looks for the ledger again for this long.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// At first, as long as a ledger takes to be started again.
+const RESTART: Duration = Duration::from_secs(5);
 /// A ledger that says nothing for this long is gone.
 const SILENCE: Duration = Duration::from_secs(30);
 /// Largest ledger or error text that is believed.
@@ -205,10 +207,18 @@ fn all(address: &str, wish: Wish) -> Result<(TcpStream, Vec<u8>), LabError> {
             false => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
         }
     };
-    whole().map_err(|trouble| match trouble {
-        Trouble::Lost(error) => unreachable(address, &error),
-        Trouble::Refused(why) => refused(address, &why),
-    })
+    let until = Instant::now() + RESTART;
+    loop {
+        return match whole() {
+            Ok(found) => Ok(found),
+            Err(Trouble::Lost(_)) if Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(100));
+                continue;
+            }
+            Err(Trouble::Lost(error)) => Err(unreachable(address, &error)),
+            Err(Trouble::Refused(why)) => Err(refused(address, &why)),
+        };
+    }
 }
 
 fn unreachable(address: &str, error: &io::Error) -> LabError {

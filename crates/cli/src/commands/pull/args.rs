@@ -10,7 +10,7 @@ use std::path::PathBuf;
 Examples, the ledger on another machine:
   ssdlab pull ledger --listen 192.0.2.7:7040 --file drive.ledger
   ssdlab pull run /dev/disk/by-id/nvme-X --serial S4NENX0T123456 \\
-    --ledger tcp:192.0.2.7:7040 --off './outlet off' --on './outlet on'
+    --ledger tcp:192.0.2.7:7040 --off ./off.sh --on ./on.sh
   ssdlab pull status --ledger tcp:192.0.2.7:7040
 By hand, the ledger on another disk:
   ssdlab pull run /dev/sdb --serial S3Z8NB0K --ledger drive.ledger
