@@ -7,16 +7,16 @@ use ssdlab_base::quantity::parse_size;
 /// `ssdlab diagnose`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A modelled drive is forked and taken apart, one cost at a time. A file or a device
-is written to and timed for a minute or two; what is on it is lost.
+A modelled drive is forked and taken apart, one cost at a time. A file or a
+device is written to and timed for a minute or two; its contents are lost.
 
 Examples:
   ssdlab diagnose drive:tlc-client-nvme-1tb
   ssdlab diagnose ./new-file --size 4GiB
   ssdlab diagnose /dev/nvme0n1 --serial S4NENX0T123456 --writes 2TB
 
-Exit codes: 0 no fault, 1 a fault, 3 UNKNOWN (several causes, or some not tried),
-2 an error.")]
+Exit codes: 0 no fault, 1 a fault, 3 UNKNOWN (several causes, or some not
+tried), 2 an error.")]
 pub struct Diagnose {
     /// drive:NAME, drive:FILE.toml, drive:PATH of a drive that was aged or saved, a file or a
     /// block device.
