@@ -5,8 +5,8 @@
 //! [`DriveConfig::effective_op`]). In this order, these shrink:
 //!
 //! * superblocks, down to a smallest count: [`SUPERBLOCKS_MIN`] unless the caller needs fewer;
-//! * pages per block after that, in whole word lines. The erase time shrinks with them, so that
-//!   erasing takes the same share of the time;
+//! * pages per block after that, in whole word lines. Erase time and energy shrink with them, so
+//!   that erasing takes the same share of both;
 //! * dies, only where the capacity must be met exactly and the word lines left are too many.
 //!
 //! pSLC superblocks, logs, DRAM for the map, spare area that is limited and the idle reserve shrink
@@ -211,6 +211,7 @@ fn shrink_rest(config: &DriveConfig, small: &mut DriveConfig) {
     };
     let erase = config.nand.timing.erase.0;
     small.nand.timing.erase = Nanos(share(erase, pages, all_pages));
+    small.energy.erase_nj = share(config.energy.erase_nj, pages, all_pages);
     small.ftl.slc.superblocks = some(config.ftl.slc.superblocks);
     small.ftl.reclaim.idle_free_superblocks = some(config.ftl.reclaim.idle_free_superblocks);
     let dynamic = some(config.ftl.slc.dynamic_above_free);

@@ -1,6 +1,7 @@
 //! The health that a drive reports of itself, as evidence.
 
 use serde::{Deserialize, Serialize};
+use ssdlab_ssd::Drive;
 
 /// How good a piece of evidence is, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -55,4 +56,25 @@ pub struct DriveHealth {
     /// Celsius now.
     #[serde(default)]
     pub temperature_c: Option<f64>,
+}
+
+/// How warm a modelled drive was, and how it slowed down because of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeatSeen {
+    /// Highest temperature so far, Celsius.
+    pub highest_c: f64,
+    /// Seconds so far in which it slowed down.
+    pub throttled_s: f64,
+}
+
+impl HeatSeen {
+    /// That of a drive whose temperature is modelled.
+    pub fn of(drive: &Drive) -> Option<HeatSeen> {
+        let heat = drive.heat()?;
+        let throttled: u64 = heat.counters.time_ns[1..].iter().sum();
+        Some(HeatSeen {
+            highest_c: heat.millicelsius_max as f64 / 1e3,
+            throttled_s: throttled as f64 / 1e9,
+        })
+    }
 }

@@ -68,6 +68,11 @@ pub trait Target {
     /// What has reached the device since it was opened.
     fn counters(&mut self) -> Counters;
 
+    /// How warm it was so far, where its temperature is modelled.
+    fn heat(&self) -> Option<health::HeatSeen> {
+        None
+    }
+
     /// The target's own consistency check after a run (page conservation and the like).
     ///
     /// # Errors
@@ -129,6 +134,9 @@ pub struct TargetFacts {
     /// What the drive says of its own health; `None`: not asked, or a modelled drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<crate::device::health::DriveHealth>,
+    /// How warm it was while it was measured, where its temperature is modelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heat: Option<crate::device::health::HeatSeen>,
     /// Anything else that a reader of the report should know.
     pub notes: Vec<String>,
 }
@@ -154,6 +162,7 @@ impl TargetFacts {
             virtualised: None,
             file_system: None,
             health: None,
+            heat: None,
             notes: Vec::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! A drive of the catalogue as a target, in virtual time.
 
-use super::health::{DriveHealth, Grade, Reported};
+use super::health::{DriveHealth, Grade, HeatSeen, Reported};
 use super::{Counters, Done, Target, TargetFacts, TargetKind};
 use ssdlab_base::LabError;
 use ssdlab_base::memory::refuse_if_too_big;
@@ -181,7 +181,10 @@ fn health(drive: &Drive, about: &About) -> Option<DriveHealth> {
             ended,
             Some(EndOfLife::ReadOnly | EndOfLife::Failed)
         )),
-        temperature_c: about.celsius.map(f64::from),
+        temperature_c: drive
+            .heat()
+            .map(|heat| heat.millicelsius as f64 / 1e3)
+            .or(about.celsius.map(f64::from)),
     })
 }
 
@@ -210,6 +213,7 @@ fn facts(from: &CatalogueDrive, capacity: u64) -> TargetFacts {
         virtualised: Some(false),
         file_system: None,
         health: None,
+        heat: None,
         notes: vec![
             "modelled: virtual time, no data held".into(),
             format!(
@@ -278,6 +282,10 @@ impl Target for ModelledTarget {
     #[inline]
     fn prefetch(&self, command: &Command) {
         self.drive.prefetch(command);
+    }
+
+    fn heat(&self) -> Option<HeatSeen> {
+        HeatSeen::of(&self.drive)
     }
 
     fn counters(&mut self) -> Counters {

@@ -1,8 +1,8 @@
 //! A drive file as written.
 
 use super::tables::{
-    BufferTable, Capacity, Documented, EnergyTable, FtlTable, HostTable, NandTable, SmartTable,
-    WearTable,
+    BufferTable, Capacity, Documented, EnergyTable, FtlTable, HeatTable, HostTable, NandTable,
+    SmartTable, WearTable,
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,9 @@ pub struct DriveFile {
     /// Energy of its operations, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<EnergyTable>,
+    /// How warm it gets and when it slows down, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heat: Option<HeatTable>,
     /// How it shows its health; without it, the generic attributes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smart: Option<SmartTable>,

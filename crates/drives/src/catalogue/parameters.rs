@@ -39,6 +39,9 @@ pub(super) fn parameters(file: &DriveFile) -> Vec<Parameter> {
     if let Some(energy) = &file.energy {
         add("energy", energy, &mut found);
     }
+    if let Some(heat) = &file.heat {
+        add("heat", heat, &mut found);
+    }
     if let Some(smart) = &file.smart {
         add("smart", smart, &mut found);
     }

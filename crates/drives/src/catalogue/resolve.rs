@@ -2,6 +2,7 @@
 
 mod energy;
 mod ftl;
+mod heat;
 mod wear;
 
 use super::file::DriveFile;
@@ -47,6 +48,10 @@ pub(super) fn config(file: &DriveFile, source: &str) -> Result<DriveConfig, LabE
             None => EnergyConfig::default(),
         },
         wear: None,
+        heat: match &file.heat {
+            Some(table) => Some(heat::config(&r, table)?),
+            None => None,
+        },
     })
 }
 
@@ -126,7 +131,7 @@ pub fn derived(config: &DriveConfig) -> Vec<(&'static str, String)> {
         * u64::from(slc_rows * geometry.die_count)
         * geometry.unit_bytes();
     let percent = |op: f64| format!("{:.1} %", op * 100.0);
-    vec![
+    let mut derived = vec![
         ("raw capacity", Bytes(raw).to_string()),
         ("user capacity", Bytes(config.user_bytes).to_string()),
         ("pSLC cache", Bytes(slc).to_string()),
@@ -144,5 +149,7 @@ pub fn derived(config: &DriveConfig) -> Vec<(&'static str, String)> {
             "memory of the model",
             Bytes(config.memory_bytes()).to_string(),
         ),
-    ]
+    ];
+    derived.extend(heat::derived(config));
+    derived
 }

@@ -186,7 +186,36 @@ table! {
         link: String,
         command: String,
         idle: String,
-    } optional {}
+    } optional {
+        active: String,
+        state_after: Vec<String>,
+        state_entry: Vec<String>,
+        state_exit: Vec<String>,
+        state_power: Vec<String>,
+    }
+}
+
+table! {
+    /// `[heat]`: see [`ssdlab_ssd::config::HeatConfig`].
+    #[allow(missing_docs)]
+    struct HeatTable: needed {
+        capacity: String,
+        resistance: String,
+        ambient: String,
+        light_at: String,
+        light_programs: u32,
+        heavy_at: String,
+        heavy_programs: u32,
+        critical_at: String,
+        critical_programs: u32,
+        hysteresis: String,
+        warning: String,
+        overheated: String,
+    } optional {
+        light_pause: String,
+        heavy_pause: String,
+        critical_pause: String,
+    }
 }
 
 table! {

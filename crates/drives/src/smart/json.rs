@@ -274,8 +274,8 @@ fn nvme_log(health: &Health) -> Value {
         "unsafe_shutdowns": health.unsafe_shutdowns,
         "media_errors": health.uncorrectable_errors,
         "num_err_log_entries": health.uncorrectable_errors,
-        "warning_temp_time": 0,
-        "critical_comp_time": 0,
+        "warning_temp_time": health.heat.warning_minutes,
+        "critical_comp_time": health.heat.critical_minutes,
         "temperature_sensors": [health.temperature_c],
     })
 }

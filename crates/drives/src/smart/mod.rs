@@ -24,6 +24,10 @@ pub mod text;
 pub use attribute::Attribute;
 pub use sets::{AttributeSet, attributes};
 
+use ssdlab_ssd::Drive;
+use ssdlab_ssd::config::HeatConfig;
+use ssdlab_ssd::drive::{HeatCounters, Throttle};
+
 /// What a drive is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
@@ -45,6 +49,8 @@ pub struct Identity {
     pub write_cache: bool,
     /// Whether it takes TRIM.
     pub trim: bool,
+    /// See [`Heat::limits_c`].
+    pub limits_c: Option<(u16, u16)>,
     /// The family under which smartctl's drive database has this model; `None`: it has not.
     pub family: Option<String>,
 }
@@ -109,6 +115,59 @@ pub struct TimedStart {
     pub write_commands: u64,
 }
 
+/// What NVMe counts of heat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heat {
+    /// Minutes at or above the warning temperature, below that of overheating.
+    pub warning_minutes: u32,
+    /// Minutes at or above the temperature of overheating.
+    pub critical_minutes: u32,
+    /// Times that light and heavy throttling began: thermal management temperatures 1 and 2.
+    pub throttles: [u32; 2],
+    /// Seconds in light and heavy throttling; the drive's own protection counts as heavy.
+    pub throttled_seconds: [u32; 2],
+    /// Temperatures of warning and overheating, Celsius; `None`: the usual ones.
+    pub limits_c: Option<(u16, u16)>,
+}
+
+impl Heat {
+    /// What a drive whose temperature is modelled counts.
+    pub fn of(config: &HeatConfig, counters: &HeatCounters) -> Heat {
+        const SECOND: u64 = 1_000_000_000;
+        let whole = |ns: u64, unit: u64| u32::try_from(ns / unit).unwrap_or(u32::MAX);
+        let times = |step: Throttle| counters.time_ns[step as usize];
+        let heavy = times(Throttle::Heavy) + times(Throttle::Critical);
+        let entered = |step: Throttle| {
+            let count = counters.entered[step as usize];
+            u32::try_from(count).unwrap_or(u32::MAX)
+        };
+        let celsius = |c: u32| u16::try_from(c).unwrap_or(u16::MAX);
+        Heat {
+            warning_minutes: whole(counters.warning_ns, 60 * SECOND),
+            critical_minutes: whole(counters.overheated_ns, 60 * SECOND),
+            throttles: [entered(Throttle::Light), entered(Throttle::Heavy)],
+            throttled_seconds: [whole(times(Throttle::Light), SECOND), whole(heavy, SECOND)],
+            limits_c: Some((celsius(config.warning_c), celsius(config.overheated_c))),
+        }
+    }
+}
+
+impl Health {
+    /// Enters temperature and throttling of a drive whose temperature is modelled; of others
+    /// nothing changes.
+    pub fn enter_heat(&mut self, drive: &Drive) {
+        let (Some(config), Some(heat)) = (&drive.config().heat, drive.heat()) else {
+            return;
+        };
+        let celsius = |millicelsius: u64| u8::try_from(millicelsius / 1000).unwrap_or(u8::MAX);
+        self.temperature_c = celsius(heat.millicelsius);
+        self.temperature_min_c = celsius(heat.ambient_millicelsius);
+        self.temperature_max_c = celsius(heat.millicelsius_max);
+        self.heat = Heat::of(config, &heat.counters);
+        self.thermal_throttles = self.heat.throttles[0];
+    }
+}
+
 /// A drive's health as its firmware counts it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Health {
@@ -156,6 +215,8 @@ pub struct Health {
     pub crc_errors: u32,
     /// Times it slowed down because of heat.
     pub thermal_throttles: u32,
+    /// What NVMe counts of heat.
+    pub heat: Heat,
     /// What saves the buffer.
     pub capacitor: Capacitor,
     /// It takes no writes any more.

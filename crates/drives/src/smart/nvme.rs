@@ -34,7 +34,7 @@ pub mod warning {
 
 /// Byte 0.
 pub fn critical_warning(health: &Health) -> u8 {
-    let (warm, _) = TEMPERATURES_C;
+    let (warm, _) = health.heat.limits_c.unwrap_or(TEMPERATURES_C);
     let bit = |holds: bool, bit: u8| if holds { bit } else { 0 };
     bit(health.reserve_percent() < SPARE_THRESHOLD, warning::SPARE)
         | bit(
@@ -68,6 +68,17 @@ pub fn health_page(health: &Health) -> HealthPage {
         page[at..at + 8].copy_from_slice(&value.to_le_bytes());
     }
     put16(&mut page, 200, u16::from(health.temperature_c) + KELVIN);
+    let heat = &health.heat;
+    for (at, value) in [
+        (192, heat.warning_minutes),
+        (196, heat.critical_minutes),
+        (216, heat.throttles[0]),
+        (220, heat.throttles[1]),
+        (224, heat.throttled_seconds[0]),
+        (228, heat.throttled_seconds[1]),
+    ] {
+        page[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    }
     page
 }
 
@@ -84,8 +95,9 @@ pub fn identify_controller(identity: &Identity) -> IdentifyPage {
     page[80..84].copy_from_slice(&VERSION.to_le_bytes());
     // 258: no optional admin command. 260: one firmware slot. 261: no log attributes.
     page[260] = 1 << 1;
-    put16(&mut page, 266, TEMPERATURES_C.0 + KELVIN);
-    put16(&mut page, 268, TEMPERATURES_C.1 + KELVIN);
+    let (warning, critical) = identity.limits_c.unwrap_or(TEMPERATURES_C);
+    put16(&mut page, 266, warning + KELVIN);
+    put16(&mut page, 268, critical + KELVIN);
     page[280..288].copy_from_slice(&identity.user_bytes.to_le_bytes());
     (page[512], page[513]) = (0x66, 0x44);
     page[516] = 1;

@@ -1,6 +1,6 @@
 //! One drive's health, with every counter different, for tests of what is made from it.
 
-use super::{Capacitor, Health, Identity, TimedStart, Wear};
+use super::{Capacitor, Health, Heat, Identity, TimedStart, Wear};
 
 /// An identity under a model name.
 pub fn identity(model: &str, family: Option<&str>) -> Identity {
@@ -14,6 +14,7 @@ pub fn identity(model: &str, family: Option<&str>) -> Identity {
         physical_sector: 4096,
         write_cache: true,
         trim: true,
+        limits_c: None,
         family: family.map(str::to_owned),
     }
 }
@@ -48,6 +49,7 @@ pub fn health() -> Health {
         end_to_end_errors: 0,
         crc_errors: 5,
         thermal_throttles: 1,
+        heat: Heat::default(),
         capacitor: Capacitor::Good {
             test_us: 18_900,
             since_minutes: 1_222,

@@ -134,11 +134,34 @@ fn nvme_log_text(health: &Health) -> String {
             "Error Information Log Entries",
             thousands(health.uncorrectable_errors),
         ),
-        ("Warning  Comp. Temperature Time", "0".into()),
-        ("Critical Comp. Temperature Time", "0".into()),
+        (
+            "Warning  Comp. Temperature Time",
+            health.heat.warning_minutes.to_string(),
+        ),
+        (
+            "Critical Comp. Temperature Time",
+            health.heat.critical_minutes.to_string(),
+        ),
         ("Temperature Sensor 1", celsius),
-    ] {
+    ]
+    .into_iter()
+    .chain(throttling(health))
+    {
         let _ = writeln!(out, "{:<36}{value}", format!("{name}:"));
     }
     out
+}
+
+/// Throttling, which smartctl shows of drives that have throttled.
+fn throttling(health: &Health) -> Vec<(&'static str, String)> {
+    let heat = &health.heat;
+    let all = [
+        ("Thermal Temp. 1 Transition Count", heat.throttles[0]),
+        ("Thermal Temp. 2 Transition Count", heat.throttles[1]),
+        ("Thermal Temp. 1 Total Time", heat.throttled_seconds[0]),
+        ("Thermal Temp. 2 Total Time", heat.throttled_seconds[1]),
+    ];
+    let some = all.into_iter().filter(|(_, count)| *count > 0);
+    some.map(|(name, count)| (name, count.to_string()))
+        .collect()
 }

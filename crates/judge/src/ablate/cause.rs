@@ -36,11 +36,13 @@ pub enum Cause {
     Parity,
     /// Few dies may program at once.
     Power,
+    /// It is too warm, and slows down.
+    Throttling,
 }
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Cause; 13] = [
+    pub const ALL: [Cause; 14] = [
         Cause::VolatileBuffer,
         Cause::Reclaim,
         Cause::SlcFull,
@@ -54,6 +56,7 @@ impl Cause {
         Cause::SlowCells,
         Cause::Parity,
         Cause::Power,
+        Cause::Throttling,
     ];
 
     /// For tables.
@@ -72,6 +75,7 @@ impl Cause {
             Cause::SlowCells => "cells",
             Cause::Parity => "parity",
             Cause::Power => "power",
+            Cause::Throttling => "throttling",
         }
     }
 
@@ -119,8 +123,20 @@ impl Cause {
                 "only {} of its dies may program at once",
                 config.nand.programs_at_once
             ),
+            Cause::Throttling => throttling(config),
         }
     }
+}
+
+fn throttling(config: &DriveConfig) -> String {
+    let Some(heat) = &config.heat else {
+        return "it is too warm and slows down".into();
+    };
+    let resistance = heat.resistance_mk_per_w as f64 / 1e3;
+    format!(
+        "it is too warm and slows down: from {} C on, in air of {} C, with {resistance} K/W to it",
+        heat.light.at_c, heat.ambient_c
+    )
 }
 
 /// To what each cost is reduced.
@@ -262,6 +278,7 @@ impl Levels {
                     vec![Relief::Nand(relief)],
                 )
             }
+            Cause::Throttling => (config.heat.is_some(), vec![Relief::Heat]),
             Cause::Parity => (
                 self.parity_free && config.ftl.parity,
                 vec![work(Purpose::Parity, 0)],

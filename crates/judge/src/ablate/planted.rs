@@ -9,15 +9,15 @@ use super::load::{Load, measure};
 use super::state::steady;
 use ssdlab_base::LabError;
 use ssdlab_ssd::config::{
-    BufferConfig, Curve, FtlConfig, HostConfig, MappingConfig, MappingKind, NandConfig, NandTiming,
-    SlcConfig, SlcFull, UNITY, WearConfig,
+    BufferConfig, Curve, FtlConfig, HeatConfig, HostConfig, MappingConfig, MappingKind, NandConfig,
+    NandTiming, SlcConfig, SlcFull, ThrottleStep, UNITY, WearConfig,
 };
 use ssdlab_ssd::geometry::{Geometry, Shape};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Drive, DriveConfig, Nanos};
 
 /// Faults that can be planted: two of them are [`Cause::Map`].
-pub const FAULTS: [(&str, Cause); 12] = [
+pub const FAULTS: [(&str, Cause); 13] = [
     ("volatile buffer", Cause::VolatileBuffer),
     ("little spare", Cause::Reclaim),
     ("pSLC cache full", Cause::SlcFull),
@@ -30,10 +30,13 @@ pub const FAULTS: [(&str, Cause); 12] = [
     ("worn media", Cause::Wear),
     ("reads in order", Cause::ReadsInOrder),
     ("slow cells", Cause::SlowCells),
+    ("no airflow", Cause::Throttling),
 ];
 
 /// Steps by which a fault is made stronger until it shows.
 const STRONGER: u32 = 5;
+/// Draw of a plane that reads, programs or erases, mW: 25 mA at 3.3 V, the currents of SimpleSSD.
+const PLANE_MW: u64 = 82;
 /// Times as long that some load takes with a fault.
 const SLOWED: f64 = 2.0;
 
@@ -92,6 +95,7 @@ pub fn healthy(seed: u64) -> DriveConfig {
         host: host(pcie, &mut between),
         energy: Default::default(),
         wear: None,
+        heat: None,
     }
 }
 
@@ -145,7 +149,8 @@ fn plant(config: &mut DriveConfig, fault: usize, strength: u32) {
             config.nand.read_first = false;
             config.buffer.bytes <<= strength - 1;
         }
-        _ => slow_cells(config, 1 + more),
+        "slow cells" => slow_cells(config, 1 + more),
+        _ => warm(config, more),
     }
 }
 
@@ -158,6 +163,39 @@ fn map(config: &mut DriveConfig, kind: MappingKind, entry_bytes: u32, part: u64)
         ..MappingConfig::default()
     };
     config.user_bytes = with_spare(config, 0.25);
+}
+
+/// Energy of the operations by the power of a plane at work, and air that carries off less of it the
+/// stronger the fault is.
+fn warm(config: &mut DriveConfig, more: u64) {
+    let planes = u64::from(config.shape.planes_per_die);
+    let energy = |time: &Nanos| planes * PLANE_MW * time.0 / 1_000_000;
+    let timing = &config.nand.timing;
+    for (kind, time) in timing.program.iter().enumerate() {
+        config.energy.program_nj[kind] = energy(time);
+    }
+    for (kind, time) in timing.read.iter().enumerate() {
+        config.energy.read_nj[kind] = energy(time);
+    }
+    config.energy.erase_nj = energy(&timing.erase);
+    config.energy.idle_mw = 1_000;
+    let dies = config.geometry().die_count;
+    let step = |at_c, programs: u32| ThrottleStep {
+        at_c,
+        programs_at_once: programs.max(1),
+        pause: Nanos::ZERO,
+    };
+    config.heat = Some(HeatConfig {
+        capacity_mj_per_k: 9_000,
+        resistance_mk_per_w: 8_000 + 6_000 * more,
+        ambient_c: 35,
+        light: step(70, dies / 2),
+        heavy: step(75, dies / 4),
+        critical: step(80, 1),
+        hysteresis_k: 3,
+        warning_c: 75,
+        overheated_c: 80,
+    });
 }
 
 fn slow_cells(config: &mut DriveConfig, times: u64) {

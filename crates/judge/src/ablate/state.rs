@@ -1,4 +1,5 @@
-//! The state in which a new drive is taken apart: written at random until it is steady.
+//! The state in which a new drive is taken apart: written at random until it is steady, and as warm
+//! as it gets from that.
 
 use ssdlab_base::LabError;
 use ssdlab_bench::engine::devices::{Devices, new_drive};
@@ -13,6 +14,9 @@ const IN_ORDER: u32 = 128 << 10;
 const RANDOM: u32 = 4096;
 const DEPTH: u32 = 32;
 
+/// Rounds of warming: each reaches one step of throttling at most.
+const WARMINGS: u32 = 5;
+
 /// A new drive of `config`, filled in order and then overwritten at random until it is steady.
 ///
 /// # Errors
@@ -25,16 +29,49 @@ pub fn steady(config: &DriveConfig, seed: u64) -> Result<Drive, LabError> {
     let slots = config.user_bytes / u64::from(RANDOM);
     let mut rng = Rng::named(seed, "steady state");
     for _ in 0..2 * OVERWRITES {
-        let mut given = 0;
-        host.keep(DEPTH, Nanos::MAX, &mut || {
-            given += 1;
-            (given <= slots / 2)
-                .then(|| Command::write(rng.below(slots) * u64::from(RANDOM), RANDOM))
-        });
+        overwrite(&mut host, &mut rng, slots, slots / 2);
         if host.drive(0).counters().slots_programmed() > PROGRAMS * config.user_slots() {
             break;
         }
     }
     host.settle();
-    Ok(host.into_drive())
+    let mut drive = host.into_drive();
+    if config.heat.is_none() {
+        return Ok(drive);
+    }
+    for _ in 0..WARMINGS {
+        let mut host = Devices::one(drive);
+        let before = (host.now(), host.drive(0).energy().total_nj());
+        overwrite(&mut host, &mut rng, slots, slots / 8);
+        host.settle();
+        let used = host.drive(0).energy().total_nj() - before.1;
+        let milliwatts = 1000 * used / u128::from((host.now() - before.0).0).max(1);
+        drive = host.into_drive();
+        match warmer(&drive, milliwatts as u64) {
+            Some(millicelsius) => drive.warm_to(millicelsius),
+            None => break,
+        }
+    }
+    Ok(drive)
+}
+
+/// Writes `count` slots at random.
+fn overwrite(host: &mut Devices, rng: &mut Rng, slots: u64, count: u64) {
+    let mut given = 0;
+    host.keep(DEPTH, Nanos::MAX, &mut || {
+        given += 1;
+        (given <= count).then(|| Command::write(rng.below(slots) * u64::from(RANDOM), RANDOM))
+    });
+}
+
+/// Temperature, mC, to which a drive that draws so much would warm up, or that of the next step of
+/// throttling, which changes what it draws. Simulating the way there would take minutes. `None` when
+/// it is as warm as it gets.
+fn warmer(drive: &Drive, milliwatts: u64) -> Option<u64> {
+    let (config, heat) = (drive.config().heat.as_ref()?, drive.heat()?);
+    let settled = drive.equilibrium_millicelsius(milliwatts)?;
+    let steps = config.steps().map(|step| u64::from(step.at_c) * 1000);
+    let next = steps.get(heat.throttle as usize).copied();
+    let to = next.map_or(settled, |next| next.min(settled));
+    (to > heat.millicelsius).then_some(to)
 }

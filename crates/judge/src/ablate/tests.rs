@@ -30,10 +30,10 @@ fn shares_and_the_rest_add_up_to_the_time_of_a_command() {
     }
 }
 
-/// Three faults of one seed; docs/methods.md has the table of all over many.
+/// Four faults of one seed; docs/methods.md has the table of all over many.
 #[test]
 fn a_planted_fault_is_named_first_and_a_healthy_drive_is_not_accused() {
-    for index in [0, 4, 6] {
+    for index in [0, 4, 6, 12] {
         let (name, cause) = FAULTS[index];
         let drive = planted(7, &[index]).unwrap().expect(name);
         let found = diagnose_faults(&drive, &Load::ALL, 1).unwrap();

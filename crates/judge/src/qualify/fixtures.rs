@@ -25,6 +25,7 @@ pub fn facts(kind: TargetKind) -> TargetFacts {
         virtualised: Some(false),
         file_system: None,
         health: None,
+        heat: None,
         notes: Vec::new(),
     }
 }

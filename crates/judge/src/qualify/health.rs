@@ -4,13 +4,13 @@
 //! rated life used up (the maker's own limit), any read that error correction could not save
 //! (JESD218 allows one in 10^16 bits, which no rated life of a log device reaches), a drive that
 //! refuses writes or fails its own judgement, less than a tenth of the reserve left (the threshold
-//! that NVMe drives report), and more than 70 degrees (the end of the operating range in data
-//! sheets).
+//! that NVMe drives report), more than 70 degrees (the end of the operating range in data sheets),
+//! and any time in which heat slowed it down.
 
 use super::reading::{Reading, unknown};
 use super::{Evidence, Grade};
 use ssdlab_bench::device::TargetKind;
-use ssdlab_bench::device::health::DriveHealth;
+use ssdlab_bench::device::health::{DriveHealth, HeatSeen};
 
 const LIFE_USED_MAX: f64 = 100.0;
 const SPARE_MIN: f64 = 10.0;
@@ -47,10 +47,34 @@ fn troubles(h: &DriveHealth) -> Vec<String> {
     found
 }
 
+/// What is wrong with the temperature while the drive was measured.
+fn heat_troubles(heat: Option<&HeatSeen>) -> Vec<String> {
+    let Some(heat) = heat else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    if heat.throttled_s > 0.0 {
+        found.push(format!(
+            "it slowed down for {:.0} s because of heat",
+            heat.throttled_s
+        ));
+    }
+    if heat.highest_c > CELSIUS_MAX {
+        found.push(format!("up to {:.0} C", heat.highest_c));
+    }
+    found
+}
+
 /// Health as one fact.
 pub(super) fn health(e: &Evidence) -> Reading {
+    let warm = heat_troubles(e.facts.heat.as_ref());
     let Some(h) = &e.facts.health else {
         return match e.facts.kind {
+            TargetKind::Modelled if !warm.is_empty() => Reading::Fact {
+                holds: false,
+                grade: Grade::Behavioural,
+                why: format!("While it was measured: {}.", warm.join("; ")),
+            },
             TargetKind::Modelled if e.overwrite.is_some() => Reading::Fact {
                 holds: true,
                 grade: Grade::Declared,
@@ -59,7 +83,8 @@ pub(super) fn health(e: &Evidence) -> Reading {
             _ => unknown("The drive's SMART was not read.".into()),
         };
     };
-    let found = troubles(h);
+    let mut found = troubles(h);
+    found.extend(warm);
     let used = h.used_percent.as_ref().map_or_else(
         || "its life used is not reported".to_owned(),
         |used| format!("{:.0} % of its rated life is used", used.value),

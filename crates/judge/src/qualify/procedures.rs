@@ -146,6 +146,7 @@ pub fn measure<T: Target>(
             }
         }
     }
+    evidence.facts.heat = target.heat();
     let nothing = evidence.probes.is_empty() && evidence.sustained.is_empty();
     match refused {
         Some(error) if nothing => Err(error),

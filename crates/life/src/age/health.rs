@@ -148,10 +148,15 @@ pub fn identity(about: &About, config: &DriveConfig) -> Identity {
         physical_sector: config.shape.slot_bytes.min(4096),
         write_cache: true,
         trim: true,
+        limits_c: config
+            .heat
+            .as_ref()
+            .map(|heat| (heat.warning_c as u16, heat.overheated_c as u16)),
     }
 }
 
-/// Health by its counters. Temperature is the one it was aged at, or 40 C; the drive was powered
+/// Health by its counters. Temperature is the modelled one, else the one it was aged at, or 40 C;
+/// the drive was powered
 /// `about.powered_minutes` before, and as long as its own clock says since.
 pub fn health(drive: &Drive, about: &About) -> Health {
     let (c, config) = (drive.counters(), drive.config());
@@ -170,6 +175,7 @@ pub fn health(drive: &Drive, about: &About) -> Health {
         temperature_max_c: celsius,
         ..Health::default()
     };
+    health.enter_heat(drive);
     health.capacitor = capacitor(about, health.power_on_minutes);
     let Some(wear) = drive.reliability() else {
         return health;

@@ -3,6 +3,7 @@
 
 mod curve;
 mod ftl;
+mod heat;
 mod nand;
 pub mod policy;
 mod validate;
@@ -14,6 +15,7 @@ pub use ftl::{
     FtlConfig, JournalConfig, MappingConfig, MappingKind, Pace, ReclaimConfig, RecoverBy,
     SlcConfig, SlcFull, SpareArea,
 };
+pub use heat::{HeatConfig, PowerState, ThrottleStep};
 pub use nand::{NandConfig, NandTiming, Suspend};
 pub use wear::{EndOfLife, LevellingConfig, RBER_UNITY, UNITY, WearConfig};
 
@@ -22,6 +24,7 @@ use crate::image::image_of;
 use crate::units::Nanos;
 use policy::Separation;
 use std::fmt;
+use validate::require;
 
 /// Everything that makes one drive different from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +47,8 @@ pub struct DriveConfig {
     pub energy: EnergyConfig,
     /// Wear of the media; `None`: it does not wear.
     pub wear: Option<WearConfig>,
+    /// Heat and throttling; `None`: its temperature is not modelled.
+    pub heat: Option<HeatConfig>,
 }
 
 image_of!(DriveConfig {
@@ -55,7 +60,8 @@ image_of!(DriveConfig {
     buffer,
     host,
     energy,
-    wear
+    wear,
+    heat
 });
 
 /// Energy of the array's operations and of everything else, for power over time.
@@ -76,6 +82,10 @@ pub struct EnergyConfig {
     pub command_nj: u64,
     /// Constant power draw, mW: controller, DRAM, regulators, idle dies.
     pub idle_mw: u64,
+    /// Power draw while a command is in progress, in addition, mW.
+    pub active_mw: u64,
+    /// Non-operational power states, the one entered first first.
+    pub states: Vec<PowerState>,
 }
 
 image_of!(EnergyConfig {
@@ -85,7 +95,9 @@ image_of!(EnergyConfig {
     channel_pj_per_byte,
     link_pj_per_byte,
     command_nj,
-    idle_mw
+    idle_mw,
+    active_mw,
+    states
 });
 
 /// The write buffer.
@@ -454,6 +466,7 @@ impl DriveConfig {
             },
             energy: EnergyConfig::default(),
             wear: None,
+            heat: None,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{
 use crate::units::{Bytes, Nanos};
 use std::fmt;
 
-fn require(
+pub(super) fn require(
     ok: bool,
     what: &str,
     given: impl fmt::Display,
@@ -40,7 +40,8 @@ impl DriveConfig {
             self.validate_block_mapped()?;
         }
         self.validate_capacity()?;
-        self.validate_wear()
+        self.validate_wear()?;
+        self.validate_heat()
     }
 
     fn validate_shape(&self) -> Result<(), ConfigError> {

@@ -20,7 +20,7 @@ pub struct EnergyUse {
     pub link_nj: u128,
     /// Controller, per command.
     pub command_nj: u128,
-    /// Constant draw over the elapsed time.
+    /// Draw at rest, and while commands are in progress, over the elapsed time.
     pub idle_nj: u128,
 }
 
@@ -52,6 +52,11 @@ impl EnergyUse {
             // mW x ns = pJ.
             idle_nj: product(now.0, e.idle_mw) / 1000,
         }
+    }
+
+    /// Energy of the operations alone, nJ.
+    pub(super) fn operations_nj(&self) -> u128 {
+        self.total_nj() - self.idle_nj
     }
 
     /// Total, nJ.

@@ -4,6 +4,7 @@ use super::completions::{Completion, Completions};
 use super::patrol::Patrol;
 use super::pipeline::Pipeline;
 use super::span::{assert_possible, refuses, slots_touched, transfer_ns};
+use super::thermal::{Thermal, ThermalState};
 use crate::command::{Command, Op};
 use crate::config::DriveConfig;
 use crate::ftl::policies::VictimPolicy;
@@ -20,7 +21,7 @@ pub(super) struct Engine<F> {
     pub ftl: F,
     /// Time of the last event: no later event precedes it.
     pub now: u64,
-    controller_free_at: u64,
+    pub(super) controller_free_at: u64,
     /// Slots moved that the controller has been charged for.
     moved: u64,
     pub link_in: Bus,
@@ -28,15 +29,22 @@ pub(super) struct Engine<F> {
     /// ns to move 0..=64 sectors of 512 bytes over the link; longer ones are computed.
     link_ns: [u64; 65],
     pub slot_shift: u32,
-    outstanding: u32,
+    pub(super) outstanding: u32,
     held: VecDeque<(u32, Command)>,
     /// A TRIM that is not queued is in progress: no other command starts.
     barrier: bool,
     submitted: Vec<u64>,
     completions: Completions,
     pub pipeline: Pipeline,
-    idle_at: u64,
+    pub(super) idle_at: u64,
     pub(super) patrol: Patrol,
+    /// Time from which a command or other work looks at what the clock has brought: a patrol, a
+    /// step of temperature, the end of an idle time.
+    pub(super) alarm: u64,
+    /// `None` on a drive whose draw never changes and whose temperature is not modelled.
+    pub(super) thermal: Option<Box<Thermal>>,
+    /// Controller time that each command needs in addition because of heat, ns.
+    pub(super) pause: u64,
 }
 
 fn link_ns(bytes_per_second: u64) -> [u64; 65] {
@@ -51,7 +59,8 @@ impl<F: Translation> Engine<F> {
 
     pub fn around(config: DriveConfig, ftl: F) -> Engine<F> {
         let slots = config.buffer.bytes / u64::from(config.shape.slot_bytes);
-        Engine {
+        let patrol = Patrol::new(&config);
+        let mut engine = Engine {
             moved: ftl.counted().slots_moved(),
             ftl,
             now: 0,
@@ -67,9 +76,14 @@ impl<F: Translation> Engine<F> {
             completions: Completions::default(),
             pipeline: Pipeline::new(slots as u32),
             idle_at: u64::MAX,
-            patrol: Patrol::new(&config),
+            alarm: patrol.next,
+            patrol,
+            thermal: None,
+            pause: 0,
             config,
-        }
+        };
+        engine.begin_thermal();
+        engine
     }
 
     pub(super) fn set_link(&mut self, bytes_per_second: u64) {
@@ -88,6 +102,8 @@ impl<F: Translation> Engine<F> {
         (self.link_in.clone(), self.link_out.clone()).save(out)?;
         self.idle_at.save(out)?;
         self.patrol.save(out)?;
+        let thermal = self.thermal.as_ref().map(|thermal| thermal.state());
+        thermal.save(out)?;
         self.pipeline.save(out)?;
         self.ftl.save(out)
     }
@@ -97,9 +113,10 @@ impl<F: Translation> Engine<F> {
         let (link_in, link_out) = Image::load(from)?;
         let idle_at = Image::load(from)?;
         let patrol = Image::load(from)?;
+        let thermal: Option<ThermalState> = Image::load(from)?;
         let pipeline = Image::load(from)?;
         let ftl = F::load(from)?;
-        Ok(Engine {
+        let mut engine = Engine {
             now,
             controller_free_at,
             link_in,
@@ -108,7 +125,11 @@ impl<F: Translation> Engine<F> {
             patrol,
             pipeline,
             ..Engine::around(config, ftl)
-        })
+        };
+        engine.thermal = thermal.map(|state| Thermal::restored(&engine.config, state));
+        engine.set_alarm();
+        engine.throttle();
+        Ok(engine)
     }
 
     pub fn outstanding(&self) -> usize {
@@ -141,8 +162,8 @@ impl<F: Translation> Engine<F> {
             Nanos(self.now)
         );
         assert_possible(command, self.config.user_bytes);
-        if now.0 >= self.patrol.next {
-            self.patrol_by_clock(now.0);
+        if now.0 >= self.alarm {
+            self.ring(now.0);
         }
         if tag as usize >= self.submitted.len() {
             self.submitted.resize(tag as usize + 1, 0);
@@ -172,7 +193,7 @@ impl<F: Translation> Engine<F> {
             Op::Write => host.write_overhead,
             _ => host.command_overhead,
         };
-        self.controller_free_at = begin + overhead.0;
+        self.controller_free_at = begin + overhead.0 + self.pause;
         let ready = self.controller_free_at;
         if refuses(self.ftl.ended(), command.op) {
             self.ftl.count_refused();
@@ -242,6 +263,9 @@ impl<F: Translation> Engine<F> {
         if self.outstanding == 0 {
             self.barrier = false;
             self.idle_at = done + self.config.ftl.idle_after.0;
+            if self.thermal.is_some() && self.held.is_empty() {
+                self.rest_from(self.now, self.now);
+            }
         }
         while let Some(&(tag, command)) = self.held.front() {
             if !self.may_start(&command) {
@@ -287,6 +311,9 @@ impl<F: Translation> Engine<F> {
 
     fn run_one_internal(&mut self, at: u64) {
         self.set_now(self.now.max(at));
+        if at >= self.alarm {
+            self.advance_thermal(at);
+        }
         if self.pipeline.next_time() <= at {
             self.run_pipeline(at);
         } else {
@@ -299,6 +326,9 @@ impl<F: Translation> Engine<F> {
         let end = self.ftl.idle(at);
         self.take_launched();
         self.charge_moved();
+        if let (true, Some(end)) = (self.thermal.is_some(), end) {
+            self.rest_from(at, end);
+        }
         self.idle_at = match end {
             Some(end) if self.ftl.has_idle_work() => end.max(at + 1),
             _ => u64::MAX,
@@ -362,7 +392,7 @@ impl<F: Translation> Engine<F> {
 
     /// Runs the patrols that are due by `until`, before the clock gets there.
     #[cold]
-    fn patrol_by_clock(&mut self, until: u64) {
+    pub(super) fn patrol_by_clock(&mut self, until: u64) {
         while self.patrol.next <= until {
             let at = self.patrol.next;
             // Internal work due by then comes first.
@@ -399,6 +429,9 @@ impl<F: Translation> Engine<F> {
         self.set_now(self.now.max(now.0));
         self.pipeline.clear();
         let end = self.ftl.secure_erase(self.now);
+        if self.thermal.is_some() {
+            self.rest_from(self.now, end);
+        }
         self.set_now(end);
         self.idle_at = u64::MAX;
         Nanos(end)
@@ -408,6 +441,9 @@ impl<F: Translation> Engine<F> {
     /// `ready` on.
     pub fn restart(&mut self, at: u64, ready: u64) {
         self.set_now(at);
+        if self.thermal.is_some() {
+            self.rest_from(at, at);
+        }
         self.controller_free_at = ready;
         self.link_in.restart();
         self.link_out.restart();
@@ -444,6 +480,9 @@ impl<F: Translation> Engine<F> {
 
     pub fn check(&self) -> Result<(), String> {
         self.ftl.check()?;
+        if let Some(thermal) = &self.thermal {
+            thermal.check()?;
+        }
         self.pipeline.check(self.ftl.buffered_slots())
     }
 }

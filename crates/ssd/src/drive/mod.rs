@@ -27,12 +27,15 @@ mod pipeline;
 pub mod power;
 mod relief;
 mod span;
+mod thermal;
+mod warmth;
 
 pub use completions::Completion;
 pub use counting::CountingDrive;
 pub use energy::EnergyUse;
 pub use power::PowerDrive;
 pub use relief::Relief;
+pub use thermal::{HeatCounters, HeatReport, SleepReport, Throttle};
 
 use crate::command::Command;
 use crate::config::{ConfigError, DriveConfig, MappingKind};
@@ -148,6 +151,7 @@ impl Drive {
                 return Err(other("mapping", "only page-mapped drives take over"));
             }
         }
+        each_mut!(drive, engine => engine.begin_thermal());
         drive.secure_erase(Nanos::ZERO);
         Ok(drive)
     }
@@ -231,7 +235,29 @@ impl Drive {
 
     /// Energy used since the drive was created.
     pub fn energy(&self) -> EnergyUse {
-        EnergyUse::of(self.config(), self.counters(), self.nand_work(), self.now())
+        each!(self, engine => engine.energy())
+    }
+
+    /// Temperature and throttling; `None` on a drive whose temperature is not modelled.
+    pub fn heat(&self) -> Option<HeatReport> {
+        each!(self, engine => engine.heat())
+    }
+
+    /// Time in non-operational power states.
+    pub fn sleep(&self) -> SleepReport {
+        each!(self, engine => engine.sleep())
+    }
+
+    /// Brings the drive to a temperature, in mC, at least that of its air, as if it had worked in
+    /// the same place before. Without a thermal model it does nothing.
+    pub fn warm_to(&mut self, millicelsius: u64) {
+        each_mut!(self, engine => engine.warm_to(millicelsius));
+    }
+
+    /// Temperature at which the drive would settle under constant power, mC; `None` where its
+    /// temperature is not modelled.
+    pub fn equilibrium_millicelsius(&self, milliwatts: u64) -> Option<u64> {
+        each!(self, engine => engine.thermal.as_ref()?.equilibrium(milliwatts))
     }
 
     /// Time of the last event.

@@ -26,6 +26,8 @@ pub enum Relief {
     MapInDram,
     /// The pSLC cache is never full, and folding costs nothing.
     EndlessSlc,
+    /// Heat does not slow the drive down.
+    Heat,
     /// A cost of the array.
     Nand(NandRelief),
 }
@@ -65,6 +67,12 @@ impl<F: Translation> Engine<F> {
                 }
             }
             Relief::MovedSlot(most) => host.moved_slot = host.moved_slot.min(most),
+            Relief::Heat => {
+                if let Some(thermal) = &mut self.thermal {
+                    thermal.relieve();
+                }
+                self.throttle();
+            }
             Relief::Nand(relief) => self.relieve_nand(relief),
         }
     }

@@ -80,6 +80,8 @@ pub struct Clock {
     cache_program: bool,
     /// When each of the turns to program is free; none: all dies may program at once.
     pub(super) turns: BinaryHeap<Reverse<u64>>,
+    /// Dies that may program at once: by the configuration, and because of heat; 0: all.
+    at_once: [u32; 2],
     pub(super) dies: Vec<Die>,
     pub(super) channels: Vec<Bus>,
     busy_by: [u64; Purpose::COUNT],
@@ -99,6 +101,7 @@ image_of!(Clock {
     cache_read,
     cache_program,
     turns,
+    at_once,
     dies,
     channels,
     busy_by
@@ -208,6 +211,26 @@ impl Clock {
         (0..count).map(|_| Reverse(0)).collect()
     }
 
+    /// Makes the turns as many as the limits allow. Of more, those that are free last stay: so many
+    /// programs are still at work.
+    fn fit_turns(&mut self) {
+        let limits = self.at_once.iter().filter(|limit| **limit > 0);
+        let limit = limits.min().map_or(usize::MAX, |limit| *limit as usize);
+        if limit >= self.dies.len() {
+            self.turns.clear();
+            return;
+        }
+        if self.turns.is_empty() {
+            self.turns = self.dies.iter().map(|die| Reverse(die.free_at)).collect();
+        }
+        while self.turns.len() > limit {
+            self.turns.pop();
+        }
+        while self.turns.len() < limit {
+            self.turns.push(Reverse(self.now));
+        }
+    }
+
     fn suspend(&mut self, index: usize, at: u64, read: Sense) -> (u64, u64) {
         let (end, until) = self.sense_at(at + self.suspend_ns, read);
         let die = &mut self.dies[read.die];
@@ -266,6 +289,7 @@ impl Gear for Clock {
             cache_read: config.cache_read,
             cache_program: config.cache_program,
             turns: Clock::new_turns(config.programs_at_once, geometry.die_count),
+            at_once: [config.programs_at_once, 0],
             dies: vec![Die::default(); geometry.die_count as usize],
             channels: vec![Bus::default(); geometry.shape.channel_count as usize],
             busy_by: [0; Purpose::COUNT],
@@ -447,13 +471,10 @@ impl Gear for Clock {
                 return;
             }
             NandRelief::ProgramsAtOnce(least) => {
-                let (more, dies) = (least as usize, self.dies.len());
-                if more >= dies {
-                    self.turns.clear();
+                if self.at_once[0] > 0 {
+                    self.at_once[0] = self.at_once[0].max(least);
                 }
-                while !self.turns.is_empty() && self.turns.len() < more {
-                    self.turns.push(Reverse(self.now));
-                }
+                self.fit_turns();
                 return;
             }
             NandRelief::SlcSpeed => {
@@ -471,6 +492,11 @@ impl Gear for Clock {
             }
         }
         self.charges.any = true;
+    }
+
+    fn limit_programs(&mut self, at_once: u32) {
+        self.at_once[1] = at_once;
+        self.fit_turns();
     }
 
     fn die_free_at(&self, die: u32) -> u64 {

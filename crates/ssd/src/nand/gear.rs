@@ -39,6 +39,9 @@ pub trait Gear: Clone + Debug + Image {
     fn make_firm(&mut self, ticket: Ticket) -> u64;
     /// Takes a cost away from all later operations.
     fn relieve(&mut self, _relief: NandRelief) {}
+    /// Limits the dies that program at once, besides the configuration's own limit; 0: no further
+    /// limit.
+    fn limit_programs(&mut self, _at_once: u32) {}
     /// End of everything booked on a die.
     fn die_free_at(&self, die: u32) -> u64;
     /// Busy time of all dies by purpose, ns; indexed by [`Purpose`].

@@ -112,6 +112,11 @@ impl<G: Gear> Nand<G> {
         self.gear.relieve(relief);
     }
 
+    /// See [`Gear::limit_programs`].
+    pub fn limit_programs(&mut self, at_once: u32) {
+        self.gear.limit_programs(at_once);
+    }
+
     /// Sets a lower bound of the times of all later requests.
     #[inline(always)]
     pub fn set_now(&mut self, now: u64) {

@@ -116,6 +116,10 @@ impl Gear for Recorder {
         self.clock.make_firm(ticket)
     }
 
+    fn limit_programs(&mut self, at_once: u32) {
+        self.clock.limit_programs(at_once);
+    }
+
     fn die_free_at(&self, die: u32) -> u64 {
         self.clock.die_free_at(die)
     }

@@ -7,7 +7,8 @@ pub mod commands;
 pub mod random;
 
 use ssdlab_ssd::config::{
-    DriveConfig, MappingConfig, MappingKind, Pace, RecoverBy, SlcConfig, SlcFull, SpareArea,
+    DriveConfig, EnergyConfig, HeatConfig, MappingConfig, MappingKind, Pace, PowerState, RecoverBy,
+    SlcConfig, SlcFull, SpareArea, ThrottleStep,
 };
 use ssdlab_ssd::ftl::policies::{Separation, VICTIM_POLICIES, VictimChoice};
 use ssdlab_ssd::nand::reliability::LevellingConfig;
@@ -36,6 +37,48 @@ fn journal() -> DriveConfig {
     c.shape.planes_per_die = 1;
     c.user_bytes = 260 * SLOT;
     c.ftl.slc.superblocks = 0;
+    c
+}
+
+/// Heat that throttles a small drive within some hundred commands, and power states.
+pub fn hot(c: &mut DriveConfig) {
+    let step = |at_c, programs_at_once, pause| ThrottleStep {
+        at_c,
+        programs_at_once,
+        pause: Nanos(pause),
+    };
+    c.heat = Some(HeatConfig {
+        capacity_mj_per_k: 1000,
+        resistance_mk_per_w: 1000,
+        ambient_c: 20,
+        light: step(25, 2, 0),
+        heavy: step(27, 1, 20_000),
+        critical: step(30, 1, 500_000),
+        hysteresis_k: 1,
+        warning_c: 26,
+        overheated_c: 31,
+    });
+    let state = |after, mw| PowerState {
+        after: Nanos(after),
+        entry: Nanos(200_000),
+        exit: Nanos(1_200_000),
+        mw,
+    };
+    c.energy = EnergyConfig {
+        program_nj: [40_000_000; 8],
+        read_nj: [4_000_000; 8],
+        idle_mw: 1_000,
+        active_mw: 2_000,
+        states: vec![state(5_000_000, 70), state(20_000_000, 5)],
+        ..EnergyConfig::default()
+    };
+}
+
+fn hot_and_drowsy() -> DriveConfig {
+    let mut c = bare();
+    c.name = "hot and drowsy".into();
+    c.shape.dies_per_channel = 2;
+    hot(&mut c);
     c
 }
 
@@ -226,6 +269,7 @@ pub fn all() -> Vec<DriveConfig> {
         change(&mut config);
         list.push(config);
     }
+    list.push(hot_and_drowsy());
     for config in &list {
         if let Err(error) = config.validate() {
             panic!("{}: {error}", config.name);

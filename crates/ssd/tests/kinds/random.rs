@@ -163,6 +163,7 @@ fn energy(rng: &mut Rng) -> EnergyConfig {
         link_pj_per_byte: any(),
         command_nj: any(),
         idle_mw: any(),
+        ..EnergyConfig::default()
     }
 }
 
@@ -220,6 +221,7 @@ fn draw(rng: &mut Rng) -> DriveConfig {
         host: host(rng),
         energy: energy(rng),
         wear: None,
+        heat: None,
     }
 }
 
@@ -252,7 +254,9 @@ pub fn drive(seed: u64) -> DriveConfig {
         let slots = config.geometry().raw_bytes() / u64::from(config.shape.slot_bytes);
         config.wear = wear(seed);
         if slots <= MEDIA_SLOTS_MAX && config.validate().is_ok() {
-            return with_extents(&config, seed).unwrap_or(config);
+            let mut config = with_extents(&config, seed).unwrap_or(config);
+            with_heat(&mut config, seed);
+            return config;
         }
     }
 }
@@ -260,6 +264,14 @@ pub fn drive(seed: u64) -> DriveConfig {
 /// Seeds below this draw the drives that they drew before there were maps of extents: `cuts`
 /// replays some of them.
 const FIRST_WITH_EXTENTS: u64 = 40;
+
+/// Makes one drive of four hot and drowsy.
+fn with_heat(config: &mut DriveConfig, seed: u64) {
+    let mut rng = Rng::named(seed, "swarm drive, heat");
+    if seed >= FIRST_WITH_EXTENTS && rng.percent(25) {
+        super::hot(config);
+    }
+}
 
 /// The same drive with a map of extents and hardly more DRAM than it must have, for one seed in
 /// six, where that is possible.

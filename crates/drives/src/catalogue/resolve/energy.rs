@@ -3,11 +3,16 @@
 use crate::catalogue::reader::Reader;
 use crate::catalogue::tables::EnergyTable;
 use ssdlab_base::LabError;
-use ssdlab_ssd::config::EnergyConfig;
+use ssdlab_ssd::config::{EnergyConfig, PowerState};
 use ssdlab_ssd::nand::SLC_KIND;
 
 /// A decimal number with a unit, in the smallest unit.
-fn quantity(r: &Reader<'_>, key: &str, text: &str, units: &[(&str, f64)]) -> Result<u64, LabError> {
+pub(super) fn quantity(
+    r: &Reader<'_>,
+    key: &str,
+    text: &str,
+    units: &[(&str, f64)],
+) -> Result<u64, LabError> {
     let names: Vec<&str> = units.iter().map(|&(name, _)| name).collect();
     let bad = || {
         r.bad(
@@ -51,6 +56,56 @@ fn by_kind(r: &Reader<'_>, key: &str, list: &[String]) -> Result<[u64; 8], LabEr
     Ok(table)
 }
 
+/// Power states: lists of one length.
+fn states(r: &Reader<'_>, t: &EnergyTable) -> Result<Vec<PowerState>, LabError> {
+    let (Some(after), Some(entry), Some(exit), Some(power)) = (
+        &t.state_after,
+        &t.state_entry,
+        &t.state_exit,
+        &t.state_power,
+    ) else {
+        let given = [
+            &t.state_after,
+            &t.state_entry,
+            &t.state_exit,
+            &t.state_power,
+        ];
+        return match given.into_iter().flatten().next() {
+            None => Ok(Vec::new()),
+            Some(one) => Err(r.bad(
+                "energy.state_after",
+                &one.value.join(", "),
+                "all of state_after, state_entry, state_exit and state_power, or none, are \
+                 allowed"
+                    .into(),
+            )),
+        };
+    };
+    let lengths = [&entry.value, &exit.value, &power.value].map(Vec::len);
+    if lengths != [after.value.len(); 3] {
+        let allowed = "as many values in state_entry, state_exit and state_power are allowed";
+        return Err(r.bad(
+            "energy.state_after",
+            &after.value.join(", "),
+            allowed.into(),
+        ));
+    }
+    let after = r.times("energy.state_after", after)?;
+    let entry = r.times("energy.state_entry", entry)?;
+    let exit = r.times("energy.state_exit", exit)?;
+    let states = after.into_iter().zip(entry).zip(exit).zip(&power.value);
+    states
+        .map(|(((after, entry), exit), power)| {
+            Ok(PowerState {
+                after,
+                entry,
+                exit,
+                mw: quantity(r, "energy.state_power", power, &POWER)?,
+            })
+        })
+        .collect()
+}
+
 pub(super) fn config(r: &Reader<'_>, t: &EnergyTable) -> Result<EnergyConfig, LabError> {
     Ok(EnergyConfig {
         read_nj: by_kind(r, "energy.read", &t.read.value)?,
@@ -60,5 +115,10 @@ pub(super) fn config(r: &Reader<'_>, t: &EnergyTable) -> Result<EnergyConfig, La
         link_pj_per_byte: quantity(r, "energy.link", &t.link.value, &PER_BYTE)?,
         command_nj: quantity(r, "energy.command", &t.command.value, &ENERGY)?,
         idle_mw: quantity(r, "energy.idle", &t.idle.value, &POWER)?,
+        active_mw: match &t.active {
+            Some(active) => quantity(r, "energy.active", &active.value, &POWER)?,
+            None => 0,
+        },
+        states: states(r, t)?,
     })
 }

@@ -85,6 +85,7 @@ impl PowerDrive {
             if smart.array.has(engine.ftl.superblock_count()) {
                 engine.ftl.take_array(smart.array.clone(), smart.ended);
             }
+            engine.begin_thermal();
         });
         Ok(drive)
     }

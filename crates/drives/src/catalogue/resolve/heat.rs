@@ -1,0 +1,94 @@
+//! `[heat]` of a drive file.
+
+use super::energy::quantity;
+use crate::catalogue::reader::Reader;
+use crate::catalogue::sourced::Sourced;
+use crate::catalogue::tables::HeatTable;
+use ssdlab_base::LabError;
+use ssdlab_ssd::Nanos;
+use ssdlab_ssd::config::{DriveConfig, HeatConfig, ThrottleStep};
+
+const CAPACITY: [(&str, f64); 1] = [("J/K", 1e3)];
+const RESISTANCE: [(&str, f64); 1] = [("K/W", 1e3)];
+
+/// Whole degrees: `70 C`.
+fn degrees(r: &Reader<'_>, key: &str, text: &str, unit: &str) -> Result<u32, LabError> {
+    let number = text.strip_suffix(unit).map(str::trim);
+    let found = number.and_then(|number| number.parse().ok());
+    found.filter(|degrees| *degrees <= 1_000).ok_or_else(|| {
+        let allowed = format!("a whole number and {unit}, such as 70 {unit}, is allowed");
+        r.bad(key, text, allowed)
+    })
+}
+
+fn step(
+    r: &Reader<'_>,
+    name: &str,
+    at: &Sourced<String>,
+    programs: &Sourced<u32>,
+    pause: Option<&Sourced<String>>,
+) -> Result<ThrottleStep, LabError> {
+    Ok(ThrottleStep {
+        at_c: degrees(r, &format!("heat.{name}_at"), &at.value, "C")?,
+        programs_at_once: programs.value,
+        pause: match pause {
+            Some(pause) => r.time(&format!("heat.{name}_pause"), &pause.value)?,
+            None => Nanos::ZERO,
+        },
+    })
+}
+
+pub(super) fn config(r: &Reader<'_>, t: &HeatTable) -> Result<HeatConfig, LabError> {
+    let celsius = |key: &str, text: &Sourced<String>| degrees(r, key, &text.value, "C");
+    Ok(HeatConfig {
+        capacity_mj_per_k: quantity(r, "heat.capacity", &t.capacity.value, &CAPACITY)?,
+        resistance_mk_per_w: quantity(r, "heat.resistance", &t.resistance.value, &RESISTANCE)?,
+        ambient_c: celsius("heat.ambient", &t.ambient)?,
+        light: step(
+            r,
+            "light",
+            &t.light_at,
+            &t.light_programs,
+            t.light_pause.as_ref(),
+        )?,
+        heavy: step(
+            r,
+            "heavy",
+            &t.heavy_at,
+            &t.heavy_programs,
+            t.heavy_pause.as_ref(),
+        )?,
+        critical: step(
+            r,
+            "critical",
+            &t.critical_at,
+            &t.critical_programs,
+            t.critical_pause.as_ref(),
+        )?,
+        hysteresis_k: degrees(r, "heat.hysteresis", &t.hysteresis.value, "K")?,
+        warning_c: celsius("heat.warning", &t.warning)?,
+        overheated_c: celsius("heat.overheated", &t.overheated)?,
+    })
+}
+
+/// What follows from heat: the time constant, and what the drive may dissipate for ever without
+/// throttling, (light_at - ambient) / R.
+pub(super) fn derived(config: &DriveConfig) -> Vec<(&'static str, String)> {
+    let Some(heat) = &config.heat else {
+        return Vec::new();
+    };
+    let rise = f64::from(heat.light.at_c - heat.ambient_c);
+    let watts = 1e3 * rise / heat.resistance_mk_per_w as f64;
+    let idle = config.energy.idle_mw as f64 / 1e3 * heat.resistance_mk_per_w as f64 / 1e3;
+    vec![
+        ("thermal time constant", heat.time_constant().to_string()),
+        (
+            "power it bears",
+            format!("{watts:.2} W before it throttles"),
+        ),
+        (
+            "temperature at rest",
+            format!("{:.1} C, awake", f64::from(heat.ambient_c) + idle),
+        ),
+    ]
+}
