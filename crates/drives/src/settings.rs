@@ -267,11 +267,19 @@ mod tests {
         apply(&drive(), &settings?)
     }
 
+    /// A drive that has the table of a key.
+    fn drive_with(key: &str) -> CatalogueDrive {
+        match key.starts_with("heat") {
+            true => catalogue::drive("tlc-client-nvme-1tb-still-air").unwrap(),
+            false => drive(),
+        }
+    }
+
     #[test]
     fn every_example_can_be_read() {
         for (key, _, example) in keys::ALL {
             let setting = Setting::parse(&format!("{key}={example}")).unwrap();
-            let mut table = toml::Table::try_from(&drive().file).unwrap();
+            let mut table = toml::Table::try_from(&drive_with(key).file).unwrap();
             put(&mut table, key, setting.toml().unwrap());
             let text = toml::to_string(&table).unwrap();
             // The drive may be impossible with it, but the file is understood.
@@ -285,8 +293,8 @@ mod tests {
 
     #[test]
     fn every_parameter_of_a_drive_can_be_set() {
-        for table in ["capacity", "nand", "ftl", "buffer", "host", "wear"] {
-            let text = format!("{}\n", toml::to_string(&drive().file).unwrap());
+        for table in ["capacity", "nand", "ftl", "buffer", "host", "heat", "wear"] {
+            let text = format!("{}\n", toml::to_string(&drive_with(table).file).unwrap());
             let text = text.replacen(
                 &format!("[{table}."),
                 &format!("[{table}.nonesuch.x]\n[{table}."),

@@ -165,8 +165,8 @@ fn map(config: &mut DriveConfig, kind: MappingKind, entry_bytes: u32, part: u64)
     config.user_bytes = with_spare(config, 0.25);
 }
 
-/// Energy of the operations by the power of a plane at work, and air that carries off less of it the
-/// stronger the fault is.
+/// Energy of the operations by the power of a plane at work, and air that carries off less of it
+/// the stronger the fault is.
 fn warm(config: &mut DriveConfig, more: u64) {
     let planes = u64::from(config.shape.planes_per_die);
     let energy = |time: &Nanos| planes * PLANE_MW * time.0 / 1_000_000;

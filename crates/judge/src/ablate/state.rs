@@ -64,9 +64,9 @@ fn overwrite(host: &mut Devices, rng: &mut Rng, slots: u64, count: u64) {
     });
 }
 
-/// Temperature, mC, to which a drive that draws so much would warm up, or that of the next step of
-/// throttling, which changes what it draws. Simulating the way there would take minutes. `None` when
-/// it is as warm as it gets.
+/// Temperature, mC, to which a drive with this draw would warm up, or that of the next step of
+/// throttling, which changes the draw. Simulating the way there would take minutes. `None` when it
+/// is as warm as it gets.
 fn warmer(drive: &Drive, milliwatts: u64) -> Option<u64> {
     let (config, heat) = (drive.config().heat.as_ref()?, drive.heat()?);
     let settled = drive.equilibrium_millicelsius(milliwatts)?;

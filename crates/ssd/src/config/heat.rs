@@ -1,6 +1,5 @@
-//! Heat: a lumped thermal model of a drive, and its throttling.
+//! Heat: a lumped thermal model of a drive, its throttling, and power states.
 
-use super::{ConfigError, DriveConfig, require};
 use crate::image::image_of;
 use crate::units::Nanos;
 
@@ -76,10 +75,6 @@ image_of!(PowerState {
     mw
 });
 
-/// Highest temperature of a setting, Celsius.
-const CELSIUS_MAX: u32 = 150;
-const SECOND: Nanos = Nanos::from_secs(1);
-
 impl HeatConfig {
     /// Time constant R C, ns: mK/W x mJ/K = us.
     pub fn time_constant(&self) -> Nanos {
@@ -90,106 +85,4 @@ impl HeatConfig {
     pub fn steps(&self) -> [&ThrottleStep; 3] {
         [&self.light, &self.heavy, &self.critical]
     }
-}
-
-impl DriveConfig {
-    pub(super) fn validate_heat(&self) -> Result<(), ConfigError> {
-        self.validate_power_states()?;
-        let Some(heat) = &self.heat else {
-            return Ok(());
-        };
-        for (what, given) in [
-            ("heat.capacity", heat.capacity_mj_per_k),
-            ("heat.resistance", heat.resistance_mk_per_w),
-        ] {
-            let allowed = "0.001 to 1000 J/K or K/W is allowed";
-            let shown = format!("{}", given as f64 / 1e3);
-            require((1..=1_000_000).contains(&given), what, shown, allowed)?;
-        }
-        let constant = heat.time_constant();
-        require(
-            constant >= SECOND,
-            "heat.capacity",
-            format!("so small that it warms up in {constant}"),
-            "capacity x resistance of at least 1 s is allowed",
-        )?;
-        require(
-            self.energy.program_nj.iter().any(|nj| *nj > 0) || self.energy.idle_mw > 0,
-            "heat",
-            "given without energy",
-            "a drive with an [energy] table is allowed: heat is the energy that it uses",
-        )?;
-        validate_steps(heat)
-    }
-
-    fn validate_power_states(&self) -> Result<(), ConfigError> {
-        let states = &self.energy.states;
-        require(
-            states.len() <= 8,
-            "energy.state_after",
-            format!("{} states", states.len()),
-            "at most 8 are allowed",
-        )?;
-        let mut before: Option<&PowerState> = None;
-        for state in states {
-            require(
-                state.entry <= SECOND && state.exit <= SECOND,
-                "energy.state_exit",
-                state.entry.max(state.exit),
-                "at most 1 s to enter or leave a power state is allowed",
-            )?;
-            require(
-                before.is_none_or(|b| state.after > b.after.saturating_add(b.entry)),
-                "energy.state_after",
-                state.after,
-                "a later time than that of the state before, once entered, is allowed",
-            )?;
-            let draw = before.map_or(self.energy.idle_mw, |b| b.mw);
-            require(
-                state.mw <= draw,
-                "energy.state_power",
-                format!("{} mW", state.mw),
-                "at most the draw of the state before is allowed",
-            )?;
-            before = Some(state);
-        }
-        Ok(())
-    }
-}
-
-fn validate_steps(heat: &HeatConfig) -> Result<(), ConfigError> {
-    let named = ["heat.light_at", "heat.heavy_at", "heat.critical_at"];
-    let mut least = heat.ambient_c + heat.hysteresis_k;
-    let mut most_programs = u32::MAX;
-    for (what, step) in named.into_iter().zip(heat.steps()) {
-        require(
-            step.at_c > least && step.at_c <= CELSIUS_MAX,
-            what,
-            format!("{} C", step.at_c),
-            &format!(
-                "more than {least} C (air and hysteresis, or the step before) and at most \
-                 {CELSIUS_MAX} C is allowed"
-            ),
-        )?;
-        require(
-            (1..=most_programs).contains(&step.programs_at_once),
-            &what.replace("_at", "_programs"),
-            step.programs_at_once,
-            "at least one, and no more than in the step before, is allowed",
-        )?;
-        require(
-            step.pause <= SECOND,
-            &what.replace("_at", "_pause"),
-            step.pause,
-            "at most 1 s is allowed",
-        )?;
-        (least, most_programs) = (step.at_c, step.programs_at_once);
-    }
-    let (warning, overheated) = (heat.warning_c, heat.overheated_c);
-    require(
-        warning > heat.ambient_c && warning <= overheated && overheated <= CELSIUS_MAX,
-        "heat.warning",
-        format!("{warning} C"),
-        &format!("above the air, and at most the temperature of overheating ({overheated} C)"),
-    )
 }

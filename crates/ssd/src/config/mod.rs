@@ -7,6 +7,7 @@ mod heat;
 mod nand;
 pub mod policy;
 mod validate;
+mod validate_heat;
 mod wear;
 
 pub use curve::Curve;
@@ -24,7 +25,6 @@ use crate::image::image_of;
 use crate::units::Nanos;
 use policy::Separation;
 use std::fmt;
-use validate::require;
 
 /// Everything that makes one drive different from another.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -211,8 +211,8 @@ impl Clock {
         (0..count).map(|_| Reverse(0)).collect()
     }
 
-    /// Makes the turns as many as the limits allow. Of more, those that are free last stay: so many
-    /// programs are still at work.
+    /// Makes the turns as many as the limits allow. Of more, those that are free last stay, because
+    /// that many programs are still at work.
     fn fit_turns(&mut self) {
         let limits = self.at_once.iter().filter(|limit| **limit > 0);
         let limit = limits.min().map_or(usize::MAX, |limit| *limit as usize);

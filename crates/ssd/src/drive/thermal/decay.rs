@@ -6,7 +6,7 @@ const ONE: u128 = 1 << 64;
 /// Powers of two of steps that are tabled: 2^40 steps of 10 ms are 348 years.
 const POWERS: usize = 40;
 
-/// What is left of a heat that decays with a time constant, step by step.
+/// Remaining heat of a body that cools with a time constant, step by step.
 #[derive(Clone, Debug)]
 pub(super) struct Decay {
     /// exp(-2^i step / constant).
@@ -100,34 +100,44 @@ mod tests {
     use super::*;
 
     const STEP: u64 = 10_000_000;
+    const HEAT: u128 = 1_000_000_000_000;
+    /// HEAT / e.
+    const AFTER_A_CONSTANT: u128 = 367_879_441_171;
 
-    /// The closed form of the lumped model in floating point, which the model itself does not use.
-    fn closed(from: f64, to: f64, steps: f64, constant: u64) -> f64 {
-        to + (from - to) * (-steps * STEP as f64 / constant as f64).exp()
+    #[track_caller]
+    fn about(found: u128, wanted: u128) {
+        let off = found.abs_diff(wanted);
+        assert!(off <= HEAT / 1_000_000, "{found}, not {wanted}");
     }
 
     #[test]
-    fn a_leap_and_single_steps_meet_the_closed_form() {
-        for constant in [100 * STEP, 12_345 * STEP, 1_000_000 * STEP] {
+    fn one_time_constant_leaves_one_part_in_e_by_leap_and_by_steps() {
+        for power in 7..16 {
+            let (steps, constant) = (1_u64 << power, STEP << power);
             let decay = Decay::new(STEP, constant);
-            let energy = 50_000_000_000;
-            let end = decay.equilibrium(energy);
-            for power in 0..14 {
-                let steps = 1 << power;
-                let by_steps = (0..steps).fold(0, |heat, _| decay.after_one(heat, energy));
-                let leap = decay.after(0, energy, power);
-                let wanted = closed(0.0, end as f64, f64::from(steps), constant);
-                for found in [by_steps, leap] {
-                    let off = (found as f64 / wanted - 1.0).abs();
-                    assert!(off < 1e-6, "{constant} {steps}: {found} for {wanted}");
-                }
-                let cooled = decay.after(end, 0, power) as f64;
-                let wanted = closed(end as f64, 0.0, f64::from(steps), constant);
-                assert!(
-                    (cooled - wanted).abs() <= 1e-6 * wanted + 2.0,
-                    "{constant} {steps}"
-                );
-            }
+            about(decay.after(HEAT, 0, power), AFTER_A_CONSTANT);
+            let energy = HEAT >> power;
+            assert!(decay.equilibrium(energy).abs_diff(HEAT) <= HEAT / 1_000_000);
+            about(decay.after(0, energy, power), HEAT - AFTER_A_CONSTANT);
+            let by_steps =
+                |from, energy| (0..steps).fold(from, |heat, _| decay.after_one(heat, energy));
+            about(by_steps(HEAT, 0), AFTER_A_CONSTANT);
+            about(by_steps(0, energy), HEAT - AFTER_A_CONSTANT);
+        }
+    }
+
+    #[test]
+    fn the_loss_is_what_came_in_and_is_not_stored() {
+        let (power, energy) = (9, HEAT / 300);
+        let decay = Decay::new(STEP, 700 * STEP);
+        for heat in [0, HEAT, 5 * HEAT] {
+            let lost = decay.lost(heat, energy, power);
+            about(
+                heat + (energy << power),
+                lost + decay.after(heat, energy, power),
+            );
+            let after = decay.after_one(heat, energy);
+            about(heat + energy, decay.lost_in_one(heat, after) + after);
         }
     }
 }

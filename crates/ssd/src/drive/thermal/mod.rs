@@ -9,8 +9,8 @@
 //! counts in the step in which it was booked, and throttling changes from one step to the next.
 //! Asking for the temperature changes nothing, so results do not depend on who looks when.
 //!
-//! Left out: differences of temperature within the drive, the temperature's effect on leakage and on
-//! the media, and that an operation may end long after it was booked.
+//! Left out: differences of temperature within the drive, the temperature's effect on leakage and
+//! on the media, and that an operation may end long after it was booked.
 
 mod decay;
 mod draw;
