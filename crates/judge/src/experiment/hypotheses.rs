@@ -470,7 +470,7 @@ pub fn stands(cause: Cause, figures: &Figures, limits: &Limits) -> Standing {
         Cause::ReadsInOrder => look.reads_in_order(),
         Cause::SlcFull => look.slc(),
         Cause::Reclaim => look.reclaim(),
-        Cause::Parity | Cause::Power => excluded("times do not show it".into()),
+        Cause::Parity | Cause::Power | Cause::Throttling => excluded("times do not show it".into()),
     };
     judged.unwrap_or_else(|open| open)
 }

@@ -28,6 +28,7 @@ fn reason(cause: Cause) -> &'static str {
         Cause::SlowCells => "its cells are slow to read and to program",
         Cause::Parity => "parity takes one die of each row",
         Cause::Power => "few dies may program at once",
+        Cause::Throttling => "it is too warm and slows down",
     }
 }
 
