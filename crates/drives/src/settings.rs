@@ -270,7 +270,7 @@ mod tests {
     /// A drive that has the table of a key.
     fn drive_with(key: &str) -> CatalogueDrive {
         match key.starts_with("heat") {
-            true => catalogue::drive("tlc-client-nvme-1tb-still-air").unwrap(),
+            true => catalogue::drive("tlc-client-nvme-1tb-no-fan").unwrap(),
             false => drive(),
         }
     }

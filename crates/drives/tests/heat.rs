@@ -47,7 +47,7 @@ fn field(page: &nvme::HealthPage, at: usize) -> u32 {
 
 #[test]
 fn without_airflow_it_throttles_and_smart_says_so() {
-    let (drive, rate) = sustained("tlc-client-nvme-1tb-still-air", 150);
+    let (drive, rate) = sustained("tlc-client-nvme-1tb-no-fan", 150);
     assert!(rate < 2_000.0, "{rate} MB/s");
     let heat = drive.heat().unwrap();
     assert_eq!(heat.throttle, Throttle::Heavy);
@@ -77,7 +77,7 @@ fn without_airflow_it_throttles_and_smart_says_so() {
 
 #[test]
 fn with_airflow_the_same_writes_do_not_throttle_it() {
-    let (drive, rate) = sustained("tlc-client-nvme-1tb-airflow", 150);
+    let (drive, rate) = sustained("tlc-client-nvme-1tb-fan", 150);
     assert!(rate > 3_000.0, "{rate} MB/s");
     let heat = drive.heat().unwrap();
     assert_eq!(heat.throttle, Throttle::None);
@@ -96,12 +96,10 @@ fn with_airflow_the_same_writes_do_not_throttle_it() {
 
 #[test]
 fn they_differ_in_thermal_resistance_alone() {
-    let mut still = catalogue::drive("tlc-client-nvme-1tb-still-air")
+    let mut still = catalogue::drive("tlc-client-nvme-1tb-no-fan")
         .unwrap()
         .config;
-    let mut airy = catalogue::drive("tlc-client-nvme-1tb-airflow")
-        .unwrap()
-        .config;
+    let mut airy = catalogue::drive("tlc-client-nvme-1tb-fan").unwrap().config;
     let plain = catalogue::drive("tlc-client-nvme-1tb").unwrap().config;
     airy.name.clone_from(&still.name);
     let heat = airy.heat.as_mut().unwrap();
@@ -116,7 +114,7 @@ fn they_differ_in_thermal_resistance_alone() {
 fn impossible_heat_is_refused() {
     let (_, text) = catalogue::files()
         .iter()
-        .find(|(file, _)| *file == "tlc-client-nvme-1tb-still-air.toml")
+        .find(|(file, _)| *file == "tlc-client-nvme-1tb-no-fan.toml")
         .unwrap();
     for (from, to, key, why) in [
         (

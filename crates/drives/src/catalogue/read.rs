@@ -146,6 +146,7 @@ fn parse_table(text: &str, source: &str) -> Result<CatalogueDrive, LabError> {
     let config = resolve::config(&file, source)?;
     resolve::wear(&file, source)?;
     config.validate().map_err(|error| LabError::BadValue {
+        hint: hint(&error.what).into(),
         option: error.what,
         given: error.given,
         allowed: error.allowed,
@@ -153,9 +154,20 @@ fn parse_table(text: &str, source: &str) -> Result<CatalogueDrive, LabError> {
             source: source.into(),
             line: None,
         },
-        hint: "raw capacity is channels x dies x planes x blocks x pages x page size".into(),
     })?;
     Ok(CatalogueDrive { file, config })
+}
+
+/// Help with an impossible value.
+fn hint(option: &str) -> &'static str {
+    match option.split('.').next() {
+        Some("heat") => {
+            "from cold to warm: ambient, light_at, heavy_at, critical_at; each step lets fewer \
+             dies program at once"
+        }
+        Some("energy") => "each power state is entered later than the one before, and draws less",
+        _ => "raw capacity is channels x dies x planes x blocks x pages x page size",
+    }
 }
 
 /// The file's table with its base's values where it gives none.
