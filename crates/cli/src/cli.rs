@@ -3,7 +3,7 @@
 use crate::commands::{
     age, check, crashtest, create, diagnose, drives, endurance, generate, inspect, mark, mirror,
     months, oltp, policies, power, profiles, pull, qualify, report, reproduce, run, serve,
-    simulate, smart, theory, tier, trace, zil,
+    simulate, smart, theory, tier, trace, twin, zil,
 };
 use crate::failure::{Exit, Failure};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -77,6 +77,8 @@ pub enum Command {
     Trace(crate::args::trace::Trace),
     /// Run a modelled drive under a load: WAF, wear, IOPS and latency.
     Simulate(Box<simulate::Simulate>),
+    /// Fit models to what was measured of a drive, and predict other loads with intervals.
+    Twin(twin::TwinArgs),
     /// Age a modelled drive over its whole life: wear, failures, and the worn drive to keep.
     Age(Box<age::Age>),
     /// Endurance of drives under JESD219's enterprise stream, against their ratings.
@@ -146,6 +148,7 @@ impl Command {
             Command::Profiles { name, json } => profiles::profiles(name.as_deref(), json),
             Command::Trace(args) => trace::trace(&args.action),
             Command::Simulate(args) => simulate::simulate(&args),
+            Command::Twin(args) => twin::twin(&args),
             Command::Age(args) => age::age(&args),
             Command::Endurance(args) => endurance::endurance(&args),
             Command::Mirror(args) => mirror::mirror(&args),

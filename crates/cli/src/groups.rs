@@ -15,6 +15,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         &[
             "diagnose",
             "simulate",
+            "twin",
             "age",
             "smart",
             "endurance",

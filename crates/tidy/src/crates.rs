@@ -35,6 +35,7 @@ pub const PLACES: &[Place] = &[
     },
     on(8, "articles"),
     on(7, "hosts"),
+    on(7, "twin"),
     on(6, "judge"),
     on(6, "life"),
     on(6, "power"),

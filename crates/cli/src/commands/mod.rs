@@ -29,4 +29,5 @@ pub mod smart;
 pub mod theory;
 pub mod tier;
 pub mod trace;
+pub mod twin;
 pub mod zil;

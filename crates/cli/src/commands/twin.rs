@@ -1,0 +1,98 @@
+//! `ssdlab twin`: an ensemble of models fitted to what was measured of a drive.
+
+mod args;
+
+pub use args::{TwinAction, TwinArgs};
+
+use crate::failure::{Exit, Failure};
+use crate::output::{Reserved, print, print_json, run_dir, say, write_file, write_json};
+use crate::progress::stop_on_signal;
+use args::{Fit, Predict};
+use ssdlab_base::clock::Utc;
+use ssdlab_base::quantity::parse_size;
+use ssdlab_base::{LabError, parallel};
+use ssdlab_drives::catalogue;
+use ssdlab_twin::predict::{CANDIDATES, Question};
+use ssdlab_twin::surface::Simulator;
+use ssdlab_twin::{keep, page, show, table};
+
+/// The drive that parts are taken from when only a capacity is given.
+const ARCHETYPE: &str = "tlc-enterprise-nvme-1920gb";
+
+/// Carries out `ssdlab twin`.
+///
+/// # Errors
+/// When a table or a twin cannot be understood, or results cannot be written.
+pub fn twin(args: &TwinArgs) -> Result<Exit, Failure> {
+    match &args.action {
+        TwinAction::Fit(args) => fit(args),
+        TwinAction::Predict(args) => predict(args),
+    }
+}
+
+fn fit(args: &Fit) -> Result<Exit, Failure> {
+    if args.from.is_none() && args.capacity.is_none() {
+        let hint = "--capacity 1920GB, or --from a drive file with its capacity";
+        return Err(LabError::refused("the drive's capacity is not given", hint).into());
+    }
+    let name = args.from.as_deref().unwrap_or(ARCHETYPE);
+    let from = catalogue::open(name.strip_prefix("drive:").unwrap_or(name))?;
+    if from.config.ftl.mapping.kind.is_block_mapped() {
+        let what = format!("{name} maps by blocks: the twin's models map by pages");
+        return Err(LabError::refused(what, "choose another --from").into());
+    }
+    let capacity = args.capacity.as_deref().map(parse_size).transpose()?;
+    let capacity = capacity.unwrap_or(from.config.user_bytes);
+    if capacity < 1 << 30 {
+        let what = format!("a drive of {capacity} bytes: 1 GiB or more is allowed");
+        return Err(LabError::refused(what, "--capacity is that of the whole drive").into());
+    }
+    let text = catalogue::read(&args.table)?;
+    let table = table::parse(&text, &args.table)?;
+    if args.from.is_some() {
+        table.within_link(from.config.host.link_bytes_per_second)?;
+    }
+    let (dir, existing) = run_dir(&args.output, "twin", Utc::now());
+    let _reserved = Reserved::new(&dir, existing)?;
+    let stop = stop_on_signal()?;
+    say(args.output.quiet, "simulating what was measured ...");
+    let simulator = Simulator::new(capacity, args.seed, parallel::cores(), &stop);
+    let twin = ssdlab_twin::fit(&table, &from.file.name, &simulator)?;
+    write_json(&dir.join(keep::FILE), &twin)?;
+    if let Some(text) = keep::drive_file(&twin, &from)? {
+        write_file(&dir.join(keep::DRIVE), &text)?;
+    }
+    write_file(&dir.join("report.html"), &page::twin_page(&twin))?;
+    match args.output.json {
+        true => print_json(&twin)?,
+        false => print(&show::twin(&twin))?,
+    }
+    let files = format!("results: {0}/  page: {0}/report.html", dir.display());
+    say(args.output.quiet, &files);
+    Ok(match twin.unknown {
+        Some(_) => Exit::Unknown,
+        None => Exit::Good,
+    })
+}
+
+fn predict(args: &Predict) -> Result<Exit, Failure> {
+    let twin = keep::load(&args.dir)?;
+    let loads = match args.load.as_slice() {
+        [] => CANDIDATES.map(String::from).to_vec(),
+        given => given.to_vec(),
+    };
+    let question = Question {
+        loads,
+        used: f64::from(args.used_pct) / 100.0,
+        overwrites: args.overwrites()?,
+        more_spare: args.more_spare()?,
+    };
+    let stop = stop_on_signal()?;
+    let simulator = Simulator::new(twin.capacity, twin.seed, parallel::cores(), &stop);
+    let found = ssdlab_twin::predict(&twin, &question, &simulator)?;
+    match args.json {
+        true => print_json(&found)?,
+        false => print(&show::predictions(&found))?,
+    }
+    Ok(Exit::Good)
+}

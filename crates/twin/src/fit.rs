@@ -1,0 +1,431 @@
+//! The ensemble for a table: what it decides, and which row decides it.
+
+use crate::ensemble::{
+    MODEL_SIGMA, Member, NOISE_SIGMA, SPARE, Weighted, design, drawn, normalised, quantiles,
+};
+use crate::predict::interval;
+use crate::structure;
+use crate::surface::{Curve, Load, SPARES, Simulator, Wanted, enclosing};
+use crate::table::Table;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::LabError;
+use std::collections::BTreeMap;
+
+/// Layout that is simulated first, of [`structure::ALL`].
+const FIRST: usize = 1;
+/// Members that are kept.
+const KEPT: usize = 400;
+/// Spare areas of a layout whose weight is below this part of its greatest after the first load
+/// are not simulated for the others.
+const NEGLIGIBLE: f64 = 1e-3;
+/// A median is stated when the 90 % interval is within this factor of it.
+const STATED: f64 = 1.10;
+/// An interval wider than this part of the prior's (in logarithms) decides nothing.
+const UNDECIDED: f64 = 0.6;
+/// A layout is stated, or called likely, from this probability, all layouts being as likely before.
+const LAYOUT_STATED: f64 = 0.95;
+const LAYOUT_LIKELY: f64 = 0.5;
+/// The best model may miss the rows by this many sigma, root mean square.
+const MISS_MAX: f64 = 2.0;
+/// Sigma of ln of counted WAF: with the drive's own WAF under the sequential load, and without.
+const COUNTED_SIGMA: (f64, f64) = (0.03, 0.08);
+
+/// How well a value is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Grade {
+    /// The interval is within 10 % of the median.
+    Value,
+    /// Narrower than before, but no value.
+    Range,
+    /// No row decides it.
+    Unknown,
+}
+
+/// A number of the drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Knob {
+    /// Name for people.
+    pub name: String,
+    /// 5, 50 and 95 % of the ensemble; the median only where it is stated.
+    pub interval: [f64; 2],
+    /// The median, when `grade` is a value.
+    pub value: Option<f64>,
+    /// 5 and 95 % before any row.
+    pub prior: [f64; 2],
+    /// How well it is known.
+    pub grade: Grade,
+    /// The row without which it is known least.
+    pub decided_by: Option<String>,
+}
+
+/// The drive's layout.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Layout {
+    /// Most probable victim policy and frontiers.
+    pub text: String,
+    /// Its probability, all layouts being as likely before.
+    pub probability: f64,
+    /// How well it is known.
+    pub grade: Grade,
+    /// The row without which it is known least.
+    pub decided_by: Option<String>,
+}
+
+/// Measurements of one load, and what the ensemble has for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// The load.
+    pub load: Load,
+    /// Lines of the table.
+    pub lines: Vec<usize>,
+    /// Geometric mean of the measured rates, B/s.
+    pub rate: f64,
+    /// Geometric mean of counted WAF, less that under the sequential load.
+    pub waf: Option<f64>,
+    /// 5, 50 and 95 % of the ensemble, B/s, the model's own error included.
+    pub model: [f64; 3],
+}
+
+/// A fitted ensemble.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Twin {
+    /// `ssdlab-twin`.
+    pub format: String,
+    /// Version of this structure.
+    pub version: u32,
+    /// Drive file that it began with.
+    pub from: String,
+    /// User capacity, bytes.
+    pub capacity: u64,
+    /// Seed.
+    pub seed: u64,
+    /// What was measured.
+    pub table: Table,
+    /// Why nothing is known, where that is so.
+    pub unknown: Option<String>,
+    /// The loads measured.
+    pub figures: Vec<Figure>,
+    /// Numbers.
+    pub knobs: Vec<Knob>,
+    /// Layout.
+    pub layout: Option<Layout>,
+    /// The model of the greatest weight.
+    pub best: Option<Member>,
+    /// The ensemble.
+    pub members: Vec<Weighted>,
+}
+
+/// Agreement of every member with every figure.
+struct Agreement {
+    members: Vec<(Member, f64)>,
+    /// By figure: logarithm of the likelihood of each member.
+    logs: Vec<Vec<f64>>,
+}
+
+impl Agreement {
+    /// Weights of the members, without one of the figures.
+    fn weights(&self, without: Option<usize>) -> Vec<f64> {
+        let mut sums: Vec<f64> = self.members.iter().map(|(_, log)| *log).collect();
+        for (_, logs) in self
+            .logs
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| Some(*i) != without)
+        {
+            sums.iter_mut().zip(logs).for_each(|(sum, log)| *sum += log);
+        }
+        normalised(&sums)
+    }
+}
+
+/// Fits an ensemble to `table`.
+///
+/// # Errors
+/// When a load cannot be simulated, or the work was stopped.
+pub fn fit(table: &Table, from: &str, simulator: &Simulator<'_>) -> Result<Twin, LabError> {
+    let mut twin = Twin {
+        format: "ssdlab-twin".into(),
+        version: 1,
+        from: from.into(),
+        capacity: simulator.capacity,
+        seed: simulator.seed,
+        table: table.clone(),
+        unknown: None,
+        figures: figures(table),
+        knobs: Vec::new(),
+        layout: None,
+        best: None,
+        members: Vec::new(),
+    };
+    if twin.figures.is_empty() {
+        twin.unknown = Some("no row is a settled rate of a load".into());
+        return Ok(twin);
+    }
+    let members = design(simulator.seed as u32);
+    let curves = simulated(&twin, &members, simulator)?;
+    let agreement = agreement(&twin, members, &curves);
+    let weights = agreement.weights(None);
+    if let Some(miss) = missed(&agreement, twin.figures.len()) {
+        twin.unknown = Some(format!(
+            "no model explains these rows: the best one misses them by {miss:.1} sigma"
+        ));
+        return Ok(twin);
+    }
+    twin.knobs = knobs(&twin.figures, &agreement, &weights);
+    twin.layout = Some(layout(&twin.figures, &agreement, &weights));
+    let all: Vec<Weighted> = agreement
+        .members
+        .iter()
+        .zip(&weights)
+        .map(|((member, _), &weight)| Weighted {
+            member: *member,
+            weight,
+        })
+        .collect();
+    let best = all.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
+    twin.best = best.map(|best| best.member);
+    twin.members = drawn(&all, KEPT);
+    for (i, figure) in twin.figures.iter_mut().enumerate() {
+        figure.model = interval(&twin.members, table.sequential, |member| {
+            waf_of(&curves, i, member)
+        });
+    }
+    Ok(twin)
+}
+
+/// WAF of a member under a load that was simulated for its layout.
+pub(crate) fn waf_of(
+    curves: &BTreeMap<(usize, usize), Curve>,
+    load: usize,
+    member: &Member,
+) -> f64 {
+    let curve = curves.get(&(load, member.layout));
+    curve.map_or(f64::NAN, |curve| curve.at(member.spare))
+}
+
+/// Rows of one load together.
+fn figures(table: &Table) -> Vec<Figure> {
+    let mut found: Vec<(Figure, f64)> = Vec::new();
+    for row in table.used() {
+        let base = table.sequential_waf.unwrap_or(1.0);
+        let waf = row.waf.map(|waf| (waf / base).max(1.0));
+        match found.iter_mut().find(|(f, _)| f.load == row.load) {
+            Some((figure, sum)) => {
+                figure.lines.push(row.line);
+                *sum += row.rate.ln();
+                figure.rate = (*sum / figure.lines.len() as f64).exp();
+                figure.waf = figure.waf.or(waf);
+            }
+            None => found.push((
+                Figure {
+                    load: row.load.clone(),
+                    lines: vec![row.line],
+                    rate: row.rate,
+                    waf,
+                    model: [0.0; 3],
+                },
+                row.rate.ln(),
+            )),
+        }
+    }
+    found.into_iter().map(|(figure, _)| figure).collect()
+}
+
+/// Simulates what the fit needs: the first load (uniform and the fullest, if there is one) at
+/// every spare area for one layout, then only where that leaves weight.
+fn simulated(
+    twin: &Twin,
+    members: &[(Member, f64)],
+    simulator: &Simulator<'_>,
+) -> Result<BTreeMap<(usize, usize), Curve>, LabError> {
+    let loads: Vec<Load> = twin.figures.iter().map(|f| f.load.clone()).collect();
+    let rank = |load: &Load| (load.pattern == "uniform", (load.used * 1e4) as u64);
+    let first = (0..loads.len()).max_by_key(|&i| (rank(&loads[i]), loads.len() - i));
+    let first = first.unwrap_or(0);
+    let everywhere = enclosing(SPARE.0, SPARE.1);
+    let mut found = simulator.curves(&loads, &[(first, FIRST, everywhere)])?;
+    let around = likely(twin, members, first, FIRST, &found);
+    // Another layout may need a step more or less for the same rate.
+    let around = around.start().saturating_sub(1)..=(around.end() + 1).min(SPARES.len() - 1);
+    let layouts = 0..structure::ALL.len();
+    let wanted: Vec<Wanted> = layouts
+        .clone()
+        .map(|s| (first, s, around.clone()))
+        .collect();
+    found.append(&mut simulator.curves(&loads, &wanted)?);
+    let mut narrow = Vec::new();
+    for layout in layouts {
+        let around = likely(twin, members, first, layout, &found);
+        let others = (0..loads.len()).filter(|load| *load != first);
+        narrow.extend(others.map(|load| (load, layout, around.clone())));
+    }
+    found.append(&mut simulator.curves(&loads, &narrow)?);
+    Ok(found)
+}
+
+/// Spare areas that a figure leaves some weight, for one layout.
+fn likely(
+    twin: &Twin,
+    members: &[(Member, f64)],
+    figure: usize,
+    layout: usize,
+    curves: &BTreeMap<(usize, usize), Curve>,
+) -> std::ops::RangeInclusive<usize> {
+    let own: Vec<(f64, f64)> = members
+        .iter()
+        .filter(|(member, _)| member.layout == layout)
+        .map(|(member, log)| (member.spare, log + agrees(twin, figure, member, curves)))
+        .collect();
+    let most = own.iter().map(|o| o.1).fold(f64::NEG_INFINITY, f64::max);
+    let left = own
+        .iter()
+        .filter(|o| o.1 > most + NEGLIGIBLE.ln())
+        .map(|o| o.0);
+    let (low, high) = left.fold((SPARE.1, SPARE.0), |(l, h), s| (l.min(s), h.max(s)));
+    enclosing(low, high)
+}
+
+/// Logarithm of the likelihood of a figure.
+fn agrees(twin: &Twin, i: usize, member: &Member, curves: &BTreeMap<(usize, usize), Curve>) -> f64 {
+    let figure = &twin.figures[i];
+    let waf = waf_of(curves, i, member);
+    let ours = twin.table.sequential / member.slowdown(waf);
+    let z = (figure.rate / ours).ln() / sigma(figure);
+    let counted = figure.waf.map_or(0.0, |counted| {
+        let sigma = match twin.table.sequential_waf {
+            Some(_) => COUNTED_SIGMA.0,
+            None => COUNTED_SIGMA.1,
+        };
+        (counted / waf).ln() / sigma
+    });
+    -0.5 * (z * z + counted * counted)
+}
+
+/// Sigma of ln T of a figure: the model's error, and that of as many measurements as there are.
+fn sigma(figure: &Figure) -> f64 {
+    let noise = NOISE_SIGMA * NOISE_SIGMA / figure.lines.len() as f64;
+    (MODEL_SIGMA * MODEL_SIGMA + noise).sqrt()
+}
+
+fn agreement(
+    twin: &Twin,
+    members: Vec<(Member, f64)>,
+    curves: &BTreeMap<(usize, usize), Curve>,
+) -> Agreement {
+    let of = |i| {
+        let each = members.iter();
+        each.map(|(member, _)| agrees(twin, i, member, curves))
+            .collect()
+    };
+    let logs = (0..twin.figures.len()).map(of).collect();
+    Agreement { members, logs }
+}
+
+/// By how many sigma the best member misses the figures, when that is too much.
+fn missed(agreement: &Agreement, figures: usize) -> Option<f64> {
+    let sum = |m: usize| agreement.logs.iter().map(|logs| logs[m]).sum::<f64>();
+    let best = (0..agreement.members.len())
+        .map(sum)
+        .fold(f64::NEG_INFINITY, f64::max);
+    let miss = (-2.0 * best / figures as f64).sqrt();
+    // Not a number counts as missed.
+    (!miss.le(&MISS_MAX)).then_some(miss)
+}
+
+/// Name, value of a member.
+type OfMember = (&'static str, fn(&Member) -> f64);
+
+const KNOBS: [OfMember; 3] = [
+    ("spare area (effective over-provisioning)", |m| m.spare),
+    ("cost of a moved slot, in host slots", |m| m.moved_cost),
+    ("clean random rate / sequential rate", |m| {
+        1.0 / (1.0 + m.scattered_cost)
+    }),
+];
+
+fn knobs(figures: &[Figure], agreement: &Agreement, weights: &[f64]) -> Vec<Knob> {
+    let priors: Vec<f64> = agreement.members.iter().map(|(_, log)| log.exp()).collect();
+    let without: Vec<Vec<f64>> = (0..figures.len())
+        .map(|i| agreement.weights(Some(i)))
+        .collect();
+    let three = |of: fn(&Member) -> f64, weights: &[f64]| {
+        let members = agreement.members.iter();
+        let mut values: Vec<(f64, f64)> = members
+            .zip(weights)
+            .map(|((m, _), w)| (of(m), *w))
+            .collect();
+        quantiles(&mut values, [0.05, 0.5, 0.95])
+    };
+    let width = |q: [f64; 3]| (q[2] / q[0]).ln();
+    KNOBS
+        .iter()
+        .map(|&(name, of)| {
+            let [low, middle, high] = three(of, weights);
+            let prior = three(of, &priors);
+            let share = width([low, middle, high]) / width(prior);
+            let near = (high / middle).max(middle / low) <= STATED;
+            let grade = match share > UNDECIDED {
+                true => Grade::Unknown,
+                false if near => Grade::Value,
+                false => Grade::Range,
+            };
+            let wider = |i: usize| width(three(of, &without[i]));
+            let most = (0..figures.len()).max_by(|&a, &b| wider(a).total_cmp(&wider(b)));
+            Knob {
+                name: name.into(),
+                interval: [low, high],
+                value: (grade == Grade::Value).then_some(middle),
+                prior: [prior[0], prior[2]],
+                grade,
+                decided_by: most
+                    .filter(|_| grade != Grade::Unknown)
+                    .map(|i| figures[i].load.label()),
+            }
+        })
+        .collect()
+}
+
+/// Probabilities of victim policy and frontiers, each being as likely before.
+fn layouts(agreement: &Agreement, weights: &[f64]) -> BTreeMap<String, f64> {
+    let mut evidence: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for ((member, prior), weight) in agreement.members.iter().zip(weights) {
+        let text = structure::ALL[member.layout].text();
+        let sums = evidence.entry(text).or_default();
+        *sums = (sums.0 + weight, sums.1 + prior.exp());
+    }
+    let sum: f64 = evidence
+        .values()
+        .map(|(after, before)| after / before)
+        .sum();
+    let share = |(text, (after, before)): (String, (f64, f64))| (text, after / before / sum);
+    evidence.into_iter().map(share).collect()
+}
+
+fn layout(figures: &[Figure], agreement: &Agreement, weights: &[f64]) -> Layout {
+    let all = layouts(agreement, weights);
+    let best = all.iter().max_by(|a, b| a.1.total_cmp(b.1));
+    let (text, probability) = best.map_or((String::new(), 0.0), |(t, p)| (t.clone(), *p));
+    let grade = match probability {
+        p if p >= LAYOUT_STATED => Grade::Value,
+        p if p >= LAYOUT_LIKELY => Grade::Range,
+        _ => Grade::Unknown,
+    };
+    let left = |i: usize| {
+        let all = layouts(agreement, &agreement.weights(Some(i)));
+        all.get(&text).copied().unwrap_or(0.0)
+    };
+    let least = (0..figures.len()).min_by(|&a, &b| left(a).total_cmp(&left(b)));
+    Layout {
+        probability,
+        grade,
+        decided_by: least
+            .filter(|_| grade != Grade::Unknown)
+            .map(|i| figures[i].load.label()),
+        text,
+    }
+}

@@ -1,0 +1,188 @@
+//! A twin in its directory: `twin.json`, and its best model as a drive file.
+
+use crate::ensemble::Member;
+use crate::fit::{Grade, Knob, Twin};
+use crate::structure::{self, SLOT};
+use ssdlab_base::LabError;
+use ssdlab_base::error::Place;
+use ssdlab_drives::catalogue::{self, CatalogueDrive, DriveFile, Kind, Sourced};
+use ssdlab_ssd::DriveConfig;
+use std::path::Path;
+
+/// The ensemble's file.
+pub const FILE: &str = "twin.json";
+/// The best model's file.
+pub const DRIVE: &str = "drive.toml";
+/// Fewest and most blocks per plane of a drive that is made.
+const BLOCKS: (u32, u32) = (32, 1 << 20);
+
+/// Reads the twin of a directory.
+///
+/// # Errors
+/// When there is none, or it is of another version.
+pub fn load(dir: &Path) -> Result<Twin, LabError> {
+    let path = dir.join(FILE);
+    let text =
+        std::fs::read_to_string(&path).map_err(|error| LabError::file("reading", &path, error))?;
+    let bad = |what: String| LabError::BadEntry {
+        key: "twin".into(),
+        what,
+        place: Place {
+            source: path.display().to_string(),
+            line: None,
+        },
+        hint: "name a directory that `ssdlab twin fit` of this version has written".into(),
+    };
+    let twin: Twin = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    if (twin.format.as_str(), twin.version) != ("ssdlab-twin", 1) {
+        let what = format!(
+            "format {} {}: ssdlab-twin 1 is allowed",
+            twin.format, twin.version
+        );
+        return Err(bad(what));
+    }
+    Ok(twin)
+}
+
+/// Where a value comes from: its source, and the rows that it was fitted to.
+struct Why {
+    grade: Grade,
+    source: String,
+    rows: Vec<String>,
+}
+
+fn sourced<T>(value: T, why: &Why) -> Sourced<T> {
+    let source = &why.source;
+    match why.grade {
+        Grade::Value | Grade::Range => Sourced {
+            value,
+            kind: Kind::Calibrated,
+            source: source.clone(),
+            fitted_to: why.rows.clone(),
+        },
+        Grade::Unknown => Sourced {
+            value,
+            kind: Kind::Assumed,
+            source: format!("the best model of the twin; no row decides it ({source})"),
+            fitted_to: Vec::new(),
+        },
+    }
+}
+
+/// File and line of every row that is evidence.
+fn rows(twin: &Twin) -> Vec<String> {
+    let table = Path::new(&twin.table.source);
+    let name = table.file_name().unwrap_or_default().display();
+    let used = twin.table.used();
+    used.map(|row| format!("{name}:{}", row.line)).collect()
+}
+
+fn why(twin: &Twin, knob: &Knob) -> Why {
+    let [low, high] = knob.interval;
+    Why {
+        grade: knob.grade,
+        source: format!("twin; {}: 90 % {low:.3} to {high:.3}", knob.name),
+        rows: rows(twin),
+    }
+}
+
+/// The best model as a drive file: `from` with its user capacity, spare area, layout and costs.
+///
+/// # Errors
+/// When no such drive can be built of the parts of `from`.
+pub fn drive_file(twin: &Twin, from: &CatalogueDrive) -> Result<Option<String>, LabError> {
+    let (Some(best), Some(layout), [spare, moved, scattered]) =
+        (&twin.best, &twin.layout, twin.knobs.as_slice())
+    else {
+        return Ok(None);
+    };
+    let mut file = from.file.clone();
+    file.name = format!("{}-twin", from.file.name);
+    file.title = format!("twin of a measured drive, from {}", from.file.name);
+    (file.base, file.family) = (None, None);
+    file.capacity.user = Sourced {
+        value: format!("{} B", twin.capacity),
+        kind: Kind::Assumed,
+        source: "as given to `ssdlab twin fit`".into(),
+        fitted_to: Vec::new(),
+    };
+    shape(&mut file, from, best, twin.capacity, &why(twin, spare))?;
+    let layout_source = format!(
+        "twin: {}, probability {:.2}",
+        layout.text, layout.probability
+    );
+    let of_layout = Why {
+        grade: layout.grade,
+        source: layout_source,
+        rows: rows(twin),
+    };
+    let own = &structure::ALL[best.layout];
+    let ftl = &mut file.ftl;
+    ftl.victim = Some(sourced(own.victim_setting(), &of_layout));
+    ftl.shared_frontier = Some(sourced(own.shared, &of_layout));
+    ftl.streams = Some(sourced(own.streams(), &of_layout));
+    let separation = if own.by_lifespan {
+        "lifespan"
+    } else {
+        "single"
+    };
+    ftl.separation = Some(sourced(separation.into(), &of_layout));
+    let low = ftl.free_superblocks_low.value.max(2 * own.streams() + 1);
+    ftl.free_superblocks_low.value = low;
+    let ns = |bytes: f64| format!("{:.0} ns", bytes / twin.table.sequential * 1e9);
+    let write = ns(SLOT as f64 * (1.0 + best.scattered_cost));
+    file.host.write_overhead = Some(sourced(write, &why(twin, scattered)));
+    let slot = f64::from(from.config.shape.slot_bytes);
+    file.host.moved_slot = Some(sourced(ns(slot * best.moved_cost), &why(twin, moved)));
+    let text = toml::to_string(&file)
+        .map_err(|error| LabError::refused(format!("writing TOML: {error}"), ""))?;
+    // What is written can be read.
+    catalogue::parse(&text, DRIVE)?;
+    Ok(Some(text))
+}
+
+/// Sets blocks and pages so that the drive has the best model's superblocks and spare area.
+fn shape(
+    file: &mut DriveFile,
+    from: &CatalogueDrive,
+    best: &Member,
+    capacity: u64,
+    why: &Why,
+) -> Result<(), LabError> {
+    let own = &structure::ALL[best.layout];
+    let mut config: DriveConfig = from.config.clone();
+    config.user_bytes = capacity / SLOT * SLOT;
+    config.ftl.reclaim.streams = own.streams();
+    config.ftl.reclaim.shared_frontier = own.shared;
+    let bits = config.shape.bits_per_cell;
+    let dies = u64::from(config.shape.channel_count * config.shape.dies_per_channel);
+    let page = u64::from(config.shape.planes_per_die) * u64::from(config.shape.page_bytes);
+    let line = (dies * page * u64::from(bits)) as f64;
+    let superblock = capacity as f64 * (1.0 + best.spare) / f64::from(own.superblocks);
+    config.shape.pages_per_block = bits * (superblock / line).round().max(2.0) as u32;
+    let enough = |blocks: u32| {
+        let mut config = config.clone();
+        config.shape.blocks_per_plane = blocks;
+        config.effective_op() >= best.spare
+    };
+    let (mut few, mut many) = BLOCKS;
+    if !enough(many) {
+        let what = format!("{} has no parts for {capacity} bytes", from.file.name);
+        return Err(LabError::refused(
+            what,
+            "give --from a drive of about that capacity",
+        ));
+    }
+    while many - few > 1 {
+        let middle = few.midpoint(many);
+        if enough(middle) {
+            many = middle;
+        } else {
+            few = middle;
+        }
+    }
+    let pages = config.shape.pages_per_block;
+    file.nand.blocks_per_plane = sourced(many, why);
+    file.nand.pages_per_block = sourced(pages, why);
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! A twin: an ensemble of modelled drives fitted to what was measured of one (`ssdlab twin`).
+//!
+//! ```text
+//! table      what was measured: a row a load, refused where it contradicts itself
+//! structure  layouts that a drive may have: victim policy, frontiers, superblocks
+//! surface    write amplification by spare area, simulated in the counting gear
+//! ensemble   a low-discrepancy design over spare area and costs; weights by agreement
+//! fit        the ensemble for a table, what it decides and which row decides it
+//! predict    loads that were not measured, with intervals; what to measure next
+//! keep       twin.json and drive.toml        show, page: the same for a person
+//! ```
+//!
+//! Model: T = T0 / (1 + j + k (WAF - 1)), with T the throughput under a load, T0 the sequential
+//! rate, j what scattered writes cost besides (map, journal), k the cost of a moved slot in host
+//! slots, and WAF from a simulation of as many overwrites as were measured. Deliberately left out:
+//! latency, pSLC caches, reads, anything but the settled rate of writes.
+//!
+//! Drives measured: G. Haas, B. Lee, P. Bonnet, V. Leis: "SSD-iq", PVLDB 18(11). The constants in
+//! [`ensemble`] were chosen while looking at three drives of it.
+
+pub mod ensemble;
+pub mod fit;
+pub mod keep;
+pub mod page;
+pub mod predict;
+pub mod show;
+pub mod structure;
+pub mod surface;
+pub mod table;
+
+pub use fit::{Twin, fit};
+pub use predict::{Prediction, predict};

@@ -1,0 +1,161 @@
+//! Loads that were not measured: rate and WAF with 90 % intervals, and which of them would tell
+//! the models of the ensemble apart.
+
+use crate::ensemble::{MODEL_SIGMA, Member, NOISE_SIGMA, Weighted, errors, quantiles};
+use crate::fit::{Twin, waf_of};
+use crate::surface::{Load, Simulator, Wanted, enclosing};
+use serde::Serialize;
+use ssdlab_base::LabError;
+use ssdlab_load::synthetic::Pattern;
+
+/// Loads that are tried when none is named: what separates drives, from easy to hard to measure.
+pub const CANDIDATES: [&str; 8] = [
+    "uniform",
+    "zipf:0.8",
+    "zipf:1",
+    "hotcold:80/20:scattered",
+    "hotcold:95/5:scattered",
+    "hotcold:100/60:scattered",
+    "hotcold:100/40:scattered",
+    "hotcold:100/20:scattered",
+];
+
+/// What is asked of an ensemble.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Loads, as `--load` has them.
+    pub loads: Vec<String>,
+    /// Part of the user capacity that is filled and written.
+    pub used: f64,
+    /// Host writes after the fill, in user capacities.
+    pub overwrites: f64,
+    /// Effective over-provisioning added to that of every model.
+    pub more_spare: f64,
+}
+
+/// A prediction.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Prediction {
+    /// The load.
+    pub load: Load,
+    /// `prediction`, or `measured` when the table has the load.
+    pub kind: &'static str,
+    /// 5, 50 and 95 % of the rate, B/s.
+    pub rate: [f64; 3],
+    /// 5, 50 and 95 % of WAF.
+    pub waf: [f64; 3],
+    /// How far the models are apart, in sigma of the model's error and the measurement's.
+    pub separation: f64,
+}
+
+/// 5, 50 and 95 % of the rate, B/s, the model's own error included.
+pub(crate) fn interval(
+    members: &[Weighted],
+    sequential: f64,
+    waf: impl Fn(&Member) -> f64,
+) -> [f64; 3] {
+    let mut values = cases(members, &waf, |_, slowdown| sequential / slowdown);
+    quantiles(&mut values, [0.05, 0.5, 0.95])
+}
+
+/// `of` a member and its slowdown, in twenty cases of the model's error. No slot is faster than a
+/// sequential one.
+fn cases(
+    members: &[Weighted],
+    waf: &impl Fn(&Member) -> f64,
+    of: impl Fn(&Member, f64) -> f64,
+) -> Vec<(f64, f64)> {
+    let sigma = MODEL_SIGMA.hypot(NOISE_SIGMA);
+    let mut values = Vec::with_capacity(members.len() * 20);
+    for one in members {
+        let slowdown = one.member.slowdown(waf(&one.member));
+        for error in errors() {
+            let slowdown = (slowdown * (error * sigma).exp()).max(1.0);
+            values.push((of(&one.member, slowdown), one.weight / 20.0));
+        }
+    }
+    values
+}
+
+/// Predicts.
+///
+/// # Errors
+/// When a load is unknown or cannot be predicted, or nothing was decided by the fit.
+pub fn predict(
+    twin: &Twin,
+    question: &Question,
+    simulator: &Simulator<'_>,
+) -> Result<Vec<Prediction>, LabError> {
+    if let Some(why) = &twin.unknown {
+        let what = format!("this twin knows nothing of its drive: {why}");
+        return Err(LabError::refused(what, "fit it to other rows"));
+    }
+    let loads = loads(question)?;
+    let mut wanted: Vec<Wanted> = Vec::new();
+    let mut layouts: Vec<usize> = twin.members.iter().map(|one| one.member.layout).collect();
+    layouts.dedup();
+    for layout in layouts {
+        let own = twin
+            .members
+            .iter()
+            .filter(|one| one.member.layout == layout);
+        let spares = own.map(|one| one.member.spare + question.more_spare);
+        let (low, high) = spares.fold((f64::MAX, 0.0_f64), |(l, h), s| (l.min(s), h.max(s)));
+        wanted.extend((0..loads.len()).map(|load| (load, layout, enclosing(low, high))));
+    }
+    let curves = simulator.curves(&loads, &wanted)?;
+    let each = loads.iter().enumerate().map(|(i, load)| {
+        let waf = |member: &Member| {
+            let spare = member.spare + question.more_spare;
+            waf_of(&curves, i, &Member { spare, ..*member })
+        };
+        let mut wafs = cases(&twin.members, &waf, |member, slowdown| {
+            member.waf_at(slowdown)
+        });
+        let same =
+            |f: &crate::fit::Figure| f.load.pattern == load.pattern && f.load.used == load.used;
+        let measured = question.more_spare == 0.0 && twin.figures.iter().any(same);
+        Prediction {
+            load: load.clone(),
+            kind: if measured { "measured" } else { "prediction" },
+            rate: interval(&twin.members, twin.table.sequential, waf),
+            waf: quantiles(&mut wafs, [0.05, 0.5, 0.95]),
+            separation: separation(&twin.members, waf),
+        }
+    });
+    Ok(each.collect())
+}
+
+/// Spread of ln T over the ensemble, in sigma of what a measurement would be off by.
+fn separation(members: &[Weighted], waf: impl Fn(&Member) -> f64) -> f64 {
+    let logs: Vec<(f64, f64)> = members
+        .iter()
+        .map(|one| (one.member.slowdown(waf(&one.member)).ln(), one.weight))
+        .collect();
+    let mean: f64 = logs.iter().map(|(log, weight)| log * weight).sum();
+    let variance: f64 = logs.iter().map(|(log, w)| w * (log - mean).powi(2)).sum();
+    variance.sqrt() / MODEL_SIGMA.hypot(NOISE_SIGMA)
+}
+
+/// The prediction that separates the ensemble best, of loads that were not measured.
+pub fn next(predictions: &[Prediction]) -> Option<&Prediction> {
+    let open = predictions.iter().filter(|p| p.kind == "prediction");
+    open.max_by(|a, b| a.separation.total_cmp(&b.separation))
+}
+
+fn loads(question: &Question) -> Result<Vec<Load>, LabError> {
+    let mut loads = Vec::new();
+    for text in &question.loads {
+        let pattern = Pattern::parse(text)?;
+        if pattern == Pattern::Sequential {
+            let hint = "it stands in the table: name a load of random writes";
+            return Err(LabError::refused("the sequential rate is measured", hint));
+        }
+        loads.push(Load {
+            pattern: pattern.to_string(),
+            used: question.used,
+            overwrites: question.overwrites,
+        });
+    }
+    Ok(loads)
+}

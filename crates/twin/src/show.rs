@@ -1,0 +1,127 @@
+//! A twin and its predictions in a terminal.
+
+use crate::fit::{Grade, Twin};
+use crate::predict::{self, Prediction};
+use ssdlab_view::text::{self, PLAIN, finish, new_table, paragraph};
+
+/// MiB/s, as tables of rates have it.
+pub(crate) fn mib(rate: f64) -> String {
+    format!("{:.0}", rate / 1_048_576.0)
+}
+
+/// How well something is known, in a word.
+pub(crate) fn word(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Value => "decided",
+        Grade::Range => "narrowed",
+        Grade::Unknown => "UNKNOWN",
+    }
+}
+
+/// Cells of every number and of the layout: what, value, 90 % interval, standing, decided by.
+pub(crate) fn known(twin: &Twin) -> Vec<[String; 5]> {
+    let by = |label: &Option<String>| label.clone().unwrap_or_else(|| "no row".into());
+    let mut rows: Vec<[String; 5]> = twin
+        .knobs
+        .iter()
+        .map(|knob| {
+            let value = knob.value.map_or("-".into(), |v| format!("{v:.3}"));
+            let [low, high] = knob.interval;
+            let interval = match knob.grade {
+                Grade::Unknown => "-".into(),
+                _ => format!("{low:.3} to {high:.3}"),
+            };
+            let standing = word(knob.grade).into();
+            [
+                knob.name.clone(),
+                value,
+                interval,
+                standing,
+                by(&knob.decided_by),
+            ]
+        })
+        .collect();
+    if let Some(layout) = &twin.layout {
+        let value = match layout.grade {
+            Grade::Unknown => "-".into(),
+            _ => layout.text.clone(),
+        };
+        let probability = format!("probability {:.2}", layout.probability);
+        let name = "victim policy and frontiers".into();
+        rows.push([
+            name,
+            value,
+            probability,
+            word(layout.grade).into(),
+            by(&layout.decided_by),
+        ]);
+    }
+    rows
+}
+
+/// The twin as text.
+pub fn twin(twin: &Twin) -> String {
+    let mut out = String::new();
+    if let Some(why) = &twin.unknown {
+        out += &paragraph("UNKNOWN:", why);
+    } else {
+        let mut table = new_table(PLAIN);
+        table.set_header(["Of the drive", "Value", "90 %", "", "Decided by"]);
+        for row in known(twin) {
+            table.add_row(row);
+        }
+        out += &finish(&table);
+        out.push('\n');
+        let mut table = new_table(PLAIN);
+        table.set_header(["Fitted to", "Measured MiB/s", "Models", "90 %"]);
+        for figure in &twin.figures {
+            let [low, middle, high] = figure.model.map(mib);
+            let label = text::clean(&figure.load.label());
+            table.add_row([label, mib(figure.rate), middle, format!("{low} to {high}")]);
+        }
+        out += &finish(&table);
+    }
+    let left: Vec<String> = twin
+        .table
+        .rows
+        .iter()
+        .filter_map(|row| {
+            let why = row.left_out.as_ref()?;
+            Some(format!("line {}, {}: {why}", row.line, row.load.label()))
+        })
+        .collect();
+    if !left.is_empty() {
+        out += &format!("\n{}", text::list("Left out:", &left));
+    }
+    out
+}
+
+/// Predictions as text, with what to measure next.
+pub fn predictions(all: &[Prediction]) -> String {
+    let mut table = new_table(PLAIN);
+    table.set_header(["Load", "MiB/s", "90 %", "WAF", "90 %", "", "Models apart"]);
+    for one in all {
+        let [low, middle, high] = one.rate.map(mib);
+        let [waf_low, waf, waf_high] = one.waf;
+        table.add_row([
+            text::clean(&one.load.label()),
+            middle,
+            format!("{low} to {high}"),
+            format!("{waf:.2}"),
+            format!("{waf_low:.2} to {waf_high:.2}"),
+            one.kind.into(),
+            format!("{:.1} sigma", one.separation),
+        ]);
+    }
+    let mut out = finish(&table);
+    if let Some(next) = predict::next(all) {
+        let what = format!(
+            "{}: of these loads it separates the models best ({:.1} sigma of model and \
+             measurement)",
+            next.load.label(),
+            next.separation
+        );
+        out += &format!("\n{}", paragraph("Measure next:", &what));
+    }
+    out
+}

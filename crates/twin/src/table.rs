@@ -1,0 +1,503 @@
+//! What was measured of a drive: a CSV table, a row a load.
+//!
+//! ```text
+//! load,used_pct,overwrites,write_mibs,waf,drift_pct
+//! sequential,,,1400,,
+//! uniform,100,5,620,1.89,-0.6
+//! zipf:0.8,100,5,553,,0.1
+//! ```
+
+use crate::structure::SLOT;
+use crate::surface::Load;
+use serde::{Deserialize, Serialize};
+use ssdlab_base::LabError;
+use ssdlab_base::error::Place;
+use ssdlab_load::synthetic::Pattern;
+
+/// The largest drift, in per cent, of a rate that counts as settled (SNIA's steady state allows
+/// 10 % over its window; the last quarter against the one before is asked for here).
+const DRIFT_MAX: f64 = 3.0;
+/// Fewest overwrites after which a rate counts as settled.
+const OVERWRITES_MIN: f64 = 2.0;
+/// Most overwrites that are simulated.
+const OVERWRITES_MAX: f64 = 100.0;
+/// Measurements of one load that differ by more than this contradict each other.
+const APART_MAX: f64 = 0.15;
+/// How far a random rate may be above the sequential one: noise of the measurements.
+const ABOVE_SEQUENTIAL: f64 = 1.02;
+/// A rate below the sequential one by more than this is taken for a wrong unit.
+const BELOW_SEQUENTIAL: f64 = 50.0;
+/// Most rows.
+const ROWS_MAX: usize = 200;
+
+const COLUMNS: &str = "load, overwrites, one of write_mibs, write_mbs and iops (of 4 KiB); and \
+                       where known used_pct or used_share, waf, settled, drift_pct";
+
+/// A load and what was measured of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// Line in its file, from 1.
+    pub line: usize,
+    /// The load.
+    pub load: Load,
+    /// Settled rate of writes by the host, B/s.
+    pub rate: f64,
+    /// Write amplification that the drive counted.
+    pub waf: Option<f64>,
+    /// Why the row is no evidence of a settled rate.
+    pub left_out: Option<String>,
+}
+
+/// What was measured of a drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// File.
+    pub source: String,
+    /// Rate of sequential writes, B/s.
+    pub sequential: f64,
+    /// WAF that the drive counted under it: parity and metadata.
+    pub sequential_waf: Option<f64>,
+    /// Rows, in their order.
+    pub rows: Vec<Row>,
+}
+
+/// A row before it is known whether it is the sequential one.
+pub(crate) struct Raw {
+    pub line: usize,
+    pub load: String,
+    pub used: f64,
+    pub overwrites: Option<f64>,
+    pub rate: f64,
+    pub waf: Option<f64>,
+    pub left_out: Option<String>,
+}
+
+fn bad(source: &str, line: usize, key: &str, what: String, hint: &str) -> LabError {
+    LabError::BadEntry {
+        key: key.into(),
+        what,
+        place: Place {
+            source: source.into(),
+            line: (line > 0).then_some(line),
+        },
+        hint: hint.into(),
+    }
+}
+
+/// What the cells of a column are.
+#[derive(Clone, Copy, PartialEq)]
+enum Column {
+    Load,
+    UsedPct,
+    UsedShare,
+    Overwrites,
+    /// Throughput, with its B/s.
+    Rate(f64),
+    Waf,
+    Settled,
+    Drift,
+}
+
+fn column(name: &str) -> Option<Column> {
+    Some(match name {
+        "load" => Column::Load,
+        "used_pct" => Column::UsedPct,
+        "used_share" => Column::UsedShare,
+        "overwrites" => Column::Overwrites,
+        "write_mibs" => Column::Rate(1_048_576.0),
+        "write_mbs" => Column::Rate(1e6),
+        "iops" => Column::Rate(SLOT as f64),
+        "waf" => Column::Waf,
+        "settled" => Column::Settled,
+        "drift_pct" => Column::Drift,
+        _ => return None,
+    })
+}
+
+fn header(names: &csv::StringRecord, line: usize, source: &str) -> Result<Vec<Column>, LabError> {
+    let hint = format!("columns are {COLUMNS}");
+    let mut columns = Vec::new();
+    for name in names {
+        let found = column(name).ok_or_else(|| {
+            let what = "no such column; the unit of a rate is in its column's name".to_owned();
+            bad(source, line, name, what, &hint)
+        })?;
+        if columns.contains(&found) {
+            return Err(bad(
+                source,
+                line,
+                name,
+                "the column is there twice".into(),
+                &hint,
+            ));
+        }
+        columns.push(found);
+    }
+    let rates = columns.iter().filter(|c| matches!(c, Column::Rate(_)));
+    let missing = match rates.count() {
+        _ if !columns.contains(&Column::Load) => Some("`load` is missing"),
+        _ if !columns.contains(&Column::Overwrites) => Some("`overwrites` is missing"),
+        0 => Some("a rate is missing: write_mibs, write_mbs or iops"),
+        1 => None,
+        _ => Some("more than one column is a rate: one unit for all rows is allowed"),
+    };
+    match missing {
+        Some(what) => Err(bad(source, line, "columns", what.into(), &hint)),
+        None => Ok(columns),
+    }
+}
+
+fn number(cell: &str) -> Option<f64> {
+    cell.parse::<f64>().ok().filter(|value| value.is_finite())
+}
+
+/// Puts one cell into its row.
+fn put(raw: &mut Raw, column: Column, cell: &str) -> Result<(), &'static str> {
+    let within = |low: f64, high: f64, allowed| {
+        let value = number(cell).filter(|v| (low..=high).contains(v));
+        value.ok_or(allowed)
+    };
+    match column {
+        Column::Load => raw.load = cell.to_owned(),
+        Column::UsedPct => raw.used = within(1.0, 100.0, "1 to 100 is allowed")? / 100.0,
+        Column::UsedShare => raw.used = within(0.01, 1.0, "0.01 to 1 is allowed")?,
+        Column::Overwrites => {
+            let allowed = "up to 100 user capacities written after the fill are allowed";
+            raw.overwrites = Some(within(0.0, OVERWRITES_MAX, allowed)?);
+        }
+        Column::Rate(unit) => raw.rate = within(1e-6, 1e12, "a rate above 0 is allowed")? * unit,
+        Column::Waf => raw.waf = Some(within(1.0, 1000.0, "1 or more is allowed")?),
+        Column::Settled => match cell {
+            "1" | "yes" | "true" => {}
+            "0" | "no" | "false" => raw.left_out = Some("not settled, as the table says".into()),
+            _ => return Err("1, yes, 0 or no is allowed"),
+        },
+        Column::Drift => {
+            let drift = within(-1e4, 1e4, "per cent are allowed")?;
+            if drift.abs() > DRIFT_MAX {
+                raw.left_out = Some(format!("not settled: still drifting by {drift} %"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The cells of a line. Lines are read one by one, so that each mistake has its line.
+fn cells(text: &str, line: usize, source: &str) -> Result<csv::StringRecord, LabError> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let mut record = csv::StringRecord::new();
+    match reader.read_record(&mut record) {
+        Ok(_) => Ok(record),
+        Err(e) => Err(bad(
+            source,
+            line,
+            "table",
+            e.to_string(),
+            "cells are separated by commas",
+        )),
+    }
+}
+
+/// Reads a table.
+///
+/// # Errors
+/// With file and line: unknown columns and loads, impossible values, contradictions.
+pub fn parse(text: &str, source: &str) -> Result<Table, LabError> {
+    let text = text.trim_start_matches('\u{feff}');
+    let lines = text
+        .lines()
+        .zip(1..)
+        .map(|(text, line)| (text.trim(), line));
+    let mut lines = lines.filter(|(text, _)| !text.is_empty() && !text.starts_with('#'));
+    let (first, line) = lines.next().unwrap_or(("", 1));
+    let columns = header(&cells(first, line, source)?, line, source)?;
+    let mut raws = Vec::new();
+    for (text, line) in lines {
+        let record = cells(text, line, source)?;
+        if record.len() != columns.len() {
+            let what = format!("{} cells, the header has {}", record.len(), columns.len());
+            return Err(bad(
+                source,
+                line,
+                "table",
+                what,
+                "leave unknown cells empty",
+            ));
+        }
+        let mut raw = Raw {
+            line,
+            load: String::new(),
+            used: 1.0,
+            overwrites: None,
+            rate: 0.0,
+            waf: None,
+            left_out: None,
+        };
+        // An empty cell is one that was not measured.
+        let full = record
+            .iter()
+            .zip(&columns)
+            .filter(|(cell, _)| !cell.is_empty());
+        for (cell, column) in full {
+            put(&mut raw, *column, cell).map_err(|allowed| {
+                let (what, hint) = (
+                    format!("`{cell}`: {allowed}"),
+                    format!("columns are {COLUMNS}"),
+                );
+                bad(source, line, name_of(*column), what, &hint)
+            })?;
+        }
+        raws.push(raw);
+    }
+    table(raws, source)
+}
+
+fn name_of(column: Column) -> &'static str {
+    match column {
+        Column::Load => "load",
+        Column::UsedPct => "used_pct",
+        Column::UsedShare => "used_share",
+        Column::Overwrites => "overwrites",
+        Column::Rate(_) => "rate",
+        Column::Waf => "waf",
+        Column::Settled => "settled",
+        Column::Drift => "drift_pct",
+    }
+}
+
+/// The table of rows that were read, checked against each other.
+///
+/// # Errors
+/// As [`parse`].
+pub(crate) fn table(raws: Vec<Raw>, source: &str) -> Result<Table, LabError> {
+    if raws.len() > ROWS_MAX {
+        let what = format!("{} rows: up to {ROWS_MAX} are allowed", raws.len());
+        return Err(bad(source, 0, "table", what, "one row a load"));
+    }
+    let mut sequential: Option<(f64, Option<f64>)> = None;
+    let mut rows = Vec::new();
+    for raw in raws {
+        if raw.rate <= 0.0 {
+            let hint = "every row needs its rate";
+            return Err(bad(
+                source,
+                raw.line,
+                "rate",
+                "the cell is empty".into(),
+                hint,
+            ));
+        }
+        let pattern = Pattern::parse(&raw.load).map_err(|error| {
+            let what = format!("`{}` is not a load that is known", raw.load);
+            bad(
+                source,
+                raw.line,
+                "load",
+                what,
+                &format!("{} {}", allowed(&error), error.hint()),
+            )
+        })?;
+        if pattern != Pattern::Sequential {
+            rows.push(row(raw, pattern, source)?);
+        } else if sequential.replace((raw.rate, raw.waf)).is_some() {
+            let what = "a second row `sequential`".into();
+            return Err(bad(
+                source,
+                raw.line,
+                "load",
+                what,
+                "give the rate that it settles at",
+            ));
+        }
+    }
+    let Some((sequential, sequential_waf)) = sequential else {
+        let what = "no row `sequential`: other rates are measured against it".into();
+        let hint = "add the rate of sequential writes over the whole drive: sequential,,,RATE";
+        return Err(bad(source, 0, "table", what, hint));
+    };
+    let table = Table {
+        source: source.into(),
+        sequential,
+        sequential_waf,
+        rows,
+    };
+    agree(&table)?;
+    Ok(table)
+}
+
+fn allowed(error: &LabError) -> &str {
+    match error {
+        LabError::BadValue { allowed, .. } => allowed,
+        _ => "",
+    }
+}
+
+fn row(raw: Raw, pattern: Pattern, source: &str) -> Result<Row, LabError> {
+    let Some(overwrites) = raw.overwrites else {
+        let what = "how often the drive was overwritten is not given".into();
+        let hint = "bytes written by the host after the fill / user capacity: what a drive has \
+                    seen decides its rate, so as much is simulated";
+        return Err(bad(source, raw.line, "overwrites", what, hint));
+    };
+    let few = overwrites < OVERWRITES_MIN * raw.used;
+    let few = few.then(|| format!("not settled: {overwrites} overwrites, {OVERWRITES_MIN} needed"));
+    Ok(Row {
+        line: raw.line,
+        load: Load {
+            pattern: pattern.to_string(),
+            used: raw.used,
+            overwrites,
+        },
+        rate: raw.rate,
+        waf: raw.waf,
+        left_out: raw.left_out.or(few),
+    })
+}
+
+/// Rates that cannot all be true.
+fn agree(table: &Table) -> Result<(), LabError> {
+    let source = &table.source;
+    let mib = |rate: f64| format!("{:.1} MiB/s", rate / 1_048_576.0);
+    for (i, row) in table.rows.iter().enumerate() {
+        let (rate, top) = (mib(row.rate), mib(table.sequential));
+        if row.rate > table.sequential * ABOVE_SEQUENTIAL {
+            let what = format!("{rate} is above the sequential rate, {top}");
+            let hint = "measure both with the drive full, and look at the units: a cache or a \
+                        drive that was not full makes rates too high";
+            return Err(bad(source, row.line, "rate", what, hint));
+        }
+        if row.rate * BELOW_SEQUENTIAL < table.sequential {
+            let what =
+                format!("{rate} is below a {BELOW_SEQUENTIAL}th of {top}, the sequential rate");
+            let hint = "the unit in the column's name is probably not that of this row";
+            return Err(bad(source, row.line, "rate", what, hint));
+        }
+        let same = |other: &&Row| other.load == row.load && other.left_out.is_none();
+        let earlier = table.rows[..i].iter().filter(same);
+        for other in earlier.filter(|_| row.left_out.is_none()) {
+            let apart = (row.rate / other.rate).ln().abs();
+            if apart > APART_MAX {
+                let (was, line) = (mib(other.rate), other.line);
+                let what = format!("{rate}, but line {line} has {was} of the same load");
+                let hint = "one of them did not settle, or the drive was in another state: leave \
+                            that row out";
+                return Err(bad(source, row.line, "rate", what, hint));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Table {
+    /// Refuses a table that a drive with this link cannot have given.
+    ///
+    /// # Errors
+    /// When the sequential rate is above the link's.
+    pub fn within_link(&self, link: u64) -> Result<(), LabError> {
+        if self.sequential <= link as f64 {
+            return Ok(());
+        }
+        let (rate, link) = (self.sequential / 1e6, link as f64 / 1e6);
+        let what = format!("{rate:.0} MB/s sequential is above the link of --from, {link:.0} MB/s");
+        let hint = "look at the unit, or give a drive with that link (host.link_rate)";
+        Err(bad(&self.source, 0, "sequential", what, hint))
+    }
+
+    /// Rows that are evidence.
+    pub fn used(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.left_out.is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "load,used_pct,overwrites,write_mibs,waf,drift_pct\nsequential,,,1000,,\n";
+
+    fn read(rows: &str) -> Result<Table, LabError> {
+        parse(&format!("{HEAD}{rows}"), "t.csv")
+    }
+
+    #[test]
+    fn rows_come_with_their_units() {
+        let table = read("# quiet drive\nuniform,50,2,500,1.1,0\nzipf:0.8,,5,400,,-4\n").unwrap();
+        assert_eq!(table.sequential, 1000.0 * 1_048_576.0);
+        let row = &table.rows[0];
+        assert_eq!(
+            (row.load.used, row.load.overwrites, row.waf),
+            (0.5, 2.0, Some(1.1))
+        );
+        assert_eq!(row.line, 4);
+        assert!(
+            table.rows[1]
+                .left_out
+                .as_deref()
+                .unwrap()
+                .contains("drifting")
+        );
+        assert_eq!(table.used().count(), 1);
+        let iops = parse(
+            "load,overwrites,iops\nsequential,,1000\nuniform,3,250\n",
+            "t",
+        )
+        .unwrap();
+        assert_eq!(iops.rows[0].rate, 250.0 * 4096.0);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_its_line() {
+        let cases = [
+            ("uniform,100,5,1100,,\n", "t.csv:3", "above the sequential"),
+            ("uniform,100,5,5,,\n", "t.csv:3", "sequential rate"),
+            (
+                "uniform,100,5,500,,\nuniform,100,5,350,,\n",
+                "t.csv:4",
+                "line 3 has",
+            ),
+            ("randomly,100,5,500,,\n", "t.csv:3", "not a load"),
+            ("uniform,150,5,500,,\n", "t.csv:3", "1 to 100"),
+            (
+                "uniform,100,,500,,\n",
+                "t.csv:3",
+                "overwritten is not given",
+            ),
+            ("uniform,100,5,,,\n", "t.csv:3", "empty"),
+            ("uniform,100,5,NaN,,\n", "t.csv:3", "NaN"),
+            ("uniform,100,5,500,0.5,\n", "t.csv:3", "1 or more"),
+            ("uniform,100,5\n", "t.csv:3", "3 cells"),
+            ("sequential,,,900,,\n", "t.csv:3", "second row"),
+        ];
+        for (rows, place, what) in cases {
+            let error = read(rows).expect_err(rows);
+            let text = error.to_string();
+            assert!(
+                text.contains(place) && text.contains(what),
+                "{rows}: {text}"
+            );
+            assert!(!error.hint().is_empty(), "{rows}");
+        }
+        for head in [
+            "",
+            "load,overwrites,write_kbs",
+            "load,overwrites",
+            "overwrites,iops",
+            "a",
+        ] {
+            assert!(parse(&format!("{head}\n"), "t").is_err(), "{head}");
+        }
+        let error = parse("load,overwrites,iops\nuniform,5,100\n", "t").unwrap_err();
+        assert!(error.to_string().contains("no row `sequential`"));
+    }
+
+    #[test]
+    fn few_overwrites_are_no_settled_rate() {
+        let table = read("uniform,100,1,500,,\nuniform,50,1,500,,\n").unwrap();
+        assert!(table.rows[0].left_out.is_some() && table.rows[1].left_out.is_none());
+    }
+}
