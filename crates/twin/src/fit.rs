@@ -3,7 +3,7 @@
 use crate::ensemble::{
     MODEL_SIGMA, Member, NOISE_SIGMA, SPARE, Weighted, design, drawn, normalised, quantiles,
 };
-use crate::predict::interval;
+use crate::spread::interval;
 use crate::structure;
 use crate::surface::{Curve, Load, SPARES, Simulator, Wanted, enclosing};
 use crate::table::Table;

@@ -5,6 +5,7 @@
 //! structure  layouts that a drive may have: victim policy, frontiers, superblocks
 //! surface    write amplification by spare area, simulated in the counting gear
 //! ensemble   a low-discrepancy design over spare area and costs; weights by agreement
+//! spread     intervals of an ensemble, the model's own error included
 //! fit        the ensemble for a table, what it decides and which row decides it
 //! predict    loads that were not measured, with intervals; what to measure next
 //! keep       twin.json and drive.toml        show, page: the same for a person
@@ -24,6 +25,7 @@ pub mod keep;
 pub mod page;
 pub mod predict;
 pub mod show;
+mod spread;
 pub mod structure;
 pub mod surface;
 pub mod table;

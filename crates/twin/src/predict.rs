@@ -1,8 +1,9 @@
 //! Loads that were not measured: rate and WAF with 90 % intervals, and which of them would tell
 //! the models of the ensemble apart.
 
-use crate::ensemble::{MODEL_SIGMA, Member, NOISE_SIGMA, Weighted, errors, quantiles};
+use crate::ensemble::{MODEL_SIGMA, Member, NOISE_SIGMA, Weighted, quantiles};
 use crate::fit::{Twin, waf_of};
+use crate::spread::{cases, interval};
 use crate::surface::{Load, Simulator, Wanted, enclosing};
 use serde::Serialize;
 use ssdlab_base::LabError;
@@ -46,35 +47,6 @@ pub struct Prediction {
     pub waf: [f64; 3],
     /// How far the models are apart, in sigma of the model's error and the measurement's.
     pub separation: f64,
-}
-
-/// 5, 50 and 95 % of the rate, B/s, the model's own error included.
-pub(crate) fn interval(
-    members: &[Weighted],
-    sequential: f64,
-    waf: impl Fn(&Member) -> f64,
-) -> [f64; 3] {
-    let mut values = cases(members, &waf, |_, slowdown| sequential / slowdown);
-    quantiles(&mut values, [0.05, 0.5, 0.95])
-}
-
-/// `of` a member and its slowdown, in twenty cases of the model's error. No slot is faster than a
-/// sequential one.
-fn cases(
-    members: &[Weighted],
-    waf: &impl Fn(&Member) -> f64,
-    of: impl Fn(&Member, f64) -> f64,
-) -> Vec<(f64, f64)> {
-    let sigma = MODEL_SIGMA.hypot(NOISE_SIGMA);
-    let mut values = Vec::with_capacity(members.len() * 20);
-    for one in members {
-        let slowdown = one.member.slowdown(waf(&one.member));
-        for error in errors() {
-            let slowdown = (slowdown * (error * sigma).exp()).max(1.0);
-            values.push((of(&one.member, slowdown), one.weight / 20.0));
-        }
-    }
-    values
 }
 
 /// Predicts.

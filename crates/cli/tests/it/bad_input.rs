@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// Runs in an empty directory with `files`; nothing else may be there afterwards.
-fn refused(files: &[(&str, &str)], args: &[&str], expected: &[&str]) {
+pub fn refused(files: &[(&str, &str)], args: &[&str], expected: &[&str]) {
     let dir = tempfile::tempdir().expect("a directory");
     for (name, text) in files {
         fs::write(dir.path().join(name), text).expect("written");

@@ -19,4 +19,5 @@ mod serve;
 mod simulate;
 mod smartctl;
 mod trace;
+mod twin;
 mod zil;
