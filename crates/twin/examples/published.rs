@@ -5,7 +5,7 @@
 //! out of a fit to all others. Beside each the nulls "same as uniform" and "mean of the others".
 
 use ssdlab_base::{LabError, parallel};
-use ssdlab_twin::fit::fit;
+use ssdlab_twin::fit::{Twin, fit};
 use ssdlab_twin::predict::{Question, predict};
 use ssdlab_twin::surface::Simulator;
 use ssdlab_twin::table::{self, Row, Table};
@@ -65,40 +65,50 @@ fn predicted(
         }
         println!("  {:?} fit {fitted:.1} s {:?}", twin.layout, twin.unknown);
     }
+    test.iter()
+        .try_for_each(|load| compared(table, &twin, load, simulator, sum))
+}
+
+/// One load: predicted, measured, and the nulls.
+fn compared(
+    table: &Table,
+    twin: &Twin,
+    load: &String,
+    simulator: &Simulator<'_>,
+    sum: &mut Sum,
+) -> Result<(), LabError> {
     let uniform: Vec<&Row> = table
         .used()
         .filter(|r| r.load.pattern == "uniform" && r.load.used == 1.0)
         .collect();
-    for load in test {
-        let own: Vec<&Row> = table.used().filter(|r| r.load.pattern == *load).collect();
-        let question = Question {
-            loads: vec![load.clone()],
-            used: 1.0,
-            overwrites: own[0].load.overwrites,
-            more_spare: 0.0,
-        };
-        let found = &predict(&twin, &question, simulator)?[0];
-        let measured = mean(&own);
-        let error = |rate: f64| (rate / measured - 1.0).abs();
-        let inside = found.rate[0] <= measured && measured <= found.rate[2];
-        println!(
-            "  {load:26} measured {:6.1} model {:6.1} [{:6.1}, {:6.1}] {:+5.1} %{}",
-            measured / 1_048_576.0,
-            found.rate[1] / 1_048_576.0,
-            found.rate[0] / 1_048_576.0,
-            found.rate[2] / 1_048_576.0,
-            (found.rate[1] / measured - 1.0) * 100.0,
-            if inside { "" } else { " outside" }
-        );
-        sum.errors.push(error(found.rate[1]));
-        sum.inside += usize::from(inside);
-        sum.uniform.push(error(mean(&uniform)));
-        let others: Vec<&Row> = table
-            .used()
-            .filter(|r| r.load.used == 1.0 && r.load.pattern != *load)
-            .collect();
-        sum.others.push(error(mean(&others)));
-    }
+    let own: Vec<&Row> = table.used().filter(|r| r.load.pattern == *load).collect();
+    let question = Question {
+        loads: vec![load.clone()],
+        used: 1.0,
+        overwrites: own[0].load.overwrites,
+        more_spare: 0.0,
+    };
+    let found = &predict(twin, &question, simulator)?[0];
+    let measured = mean(&own);
+    let error = |rate: f64| (rate / measured - 1.0).abs();
+    let inside = found.rate[0] <= measured && measured <= found.rate[2];
+    println!(
+        "  {load:26} measured {:6.1} model {:6.1} [{:6.1}, {:6.1}] {:+5.1} %{}",
+        measured / 1_048_576.0,
+        found.rate[1] / 1_048_576.0,
+        found.rate[0] / 1_048_576.0,
+        found.rate[2] / 1_048_576.0,
+        (found.rate[1] / measured - 1.0) * 100.0,
+        if inside { "" } else { " outside" }
+    );
+    sum.errors.push(error(found.rate[1]));
+    sum.inside += usize::from(inside);
+    sum.uniform.push(error(mean(&uniform)));
+    let others: Vec<&Row> = table
+        .used()
+        .filter(|r| r.load.used == 1.0 && r.load.pattern != *load)
+        .collect();
+    sum.others.push(error(mean(&others)));
     Ok(())
 }
 

@@ -136,7 +136,7 @@ pub fn drive_file(twin: &Twin, from: &CatalogueDrive) -> Result<Option<String>, 
     file.host.moved_slot = Some(sourced(ns(slot * best.moved_cost), &why(twin, moved)));
     let text = toml::to_string(&file)
         .map_err(|error| LabError::refused(format!("writing TOML: {error}"), ""))?;
-    // What is written can be read.
+    // The file must be readable.
     catalogue::parse(&text, DRIVE)?;
     Ok(Some(text))
 }

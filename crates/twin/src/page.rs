@@ -84,7 +84,8 @@ fn chart(figures: &[Figure]) -> Markup {
                         text x=(LEFT - 8.0) y=(y + 4.0) text-anchor="end" {
                             (figure.load.label())
                         }
-                        line .interval x1=(x(figure.model[0])) x2=(x(figure.model[2])) y1=(y) y2=(y) {}
+                        line .interval x1=(x(figure.model[0])) x2=(x(figure.model[2]))
+                            y1=(y) y2=(y) {}
                         line .model x1=(x(figure.model[1])) x2=(x(figure.model[1])) y1=(y - 7.0)
                             y2=(y + 7.0) {}
                         circle cx=(x(figure.rate)) cy=(y) r="4" {

@@ -21,7 +21,7 @@ pub const CANDIDATES: [&str; 8] = [
     "hotcold:100/20:scattered",
 ];
 
-/// What is asked of an ensemble.
+/// A question to an ensemble.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// Loads, as `--load` has them.
@@ -109,8 +109,12 @@ fn separation(members: &[Weighted], waf: impl Fn(&Member) -> f64) -> f64 {
     variance.sqrt() / MODEL_SIGMA.hypot(NOISE_SIGMA)
 }
 
-/// The prediction that separates the ensemble best, of loads that were not measured.
-pub fn next(predictions: &[Prediction]) -> Option<&Prediction> {
+/// The prediction that separates the ensemble best, of several loads that were not measured. None
+/// of a drive with more spare area: it cannot be measured.
+pub fn next<'a>(predictions: &'a [Prediction], question: &Question) -> Option<&'a Prediction> {
+    if predictions.len() < 2 || question.more_spare > 0.0 {
+        return None;
+    }
     let open = predictions.iter().filter(|p| p.kind == "prediction");
     open.max_by(|a, b| a.separation.total_cmp(&b.separation))
 }

@@ -1,7 +1,7 @@
 //! A twin and its predictions in a terminal.
 
 use crate::fit::{Grade, Twin};
-use crate::predict::{self, Prediction};
+use crate::predict::{self, Prediction, Question};
 use ssdlab_view::text::{self, PLAIN, finish, new_table, paragraph};
 
 /// MiB/s, as tables of rates have it.
@@ -97,7 +97,7 @@ pub fn twin(twin: &Twin) -> String {
 }
 
 /// Predictions as text, with what to measure next.
-pub fn predictions(all: &[Prediction]) -> String {
+pub fn predictions(all: &[Prediction], question: &Question) -> String {
     let mut table = new_table(PLAIN);
     table.set_header(["Load", "MiB/s", "90 %", "WAF", "90 %", "", "Models apart"]);
     for one in all {
@@ -114,9 +114,9 @@ pub fn predictions(all: &[Prediction]) -> String {
         ]);
     }
     let mut out = finish(&table);
-    if let Some(next) = predict::next(all) {
+    if let Some(next) = predict::next(all, question) {
         let what = format!(
-            "{}: of these loads it separates the models best ({:.1} sigma of model and \
+            "{}: of these loads, it separates the models best ({:.1} sigma of model and \
              measurement)",
             next.load.label(),
             next.separation

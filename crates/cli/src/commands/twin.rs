@@ -92,7 +92,7 @@ fn predict(args: &Predict) -> Result<Exit, Failure> {
     let found = ssdlab_twin::predict(&twin, &question, &simulator)?;
     match args.json {
         true => print_json(&found)?,
-        false => print(&show::predictions(&found))?,
+        false => print(&show::predictions(&found, &question))?,
     }
     Ok(Exit::Good)
 }

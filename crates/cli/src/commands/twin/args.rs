@@ -5,9 +5,6 @@ use clap::{Args, Subcommand};
 use ssdlab_base::LabError;
 use std::path::PathBuf;
 
-/// Most spare area that can be added, in per cent of the capacity.
-const MORE_MAX: f64 = 40.0;
-
 /// `ssdlab twin`.
 #[derive(Args, Debug)]
 pub struct TwinArgs {
@@ -28,10 +25,10 @@ pub enum TwinAction {
 /// `ssdlab twin fit`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The table is CSV, a row a load. Columns: load (as --load of simulate), overwrites
-(user capacities written after the fill), one of write_mibs, write_mbs and iops
-(of 4 KiB), and where known used_pct or used_share, waf (as the drive counts
-it), settled and drift_pct. A row `sequential` is needed:
+The table is CSV, a row a load. Columns: load (as --load of simulate),
+overwrites (user capacities written after the fill), one of write_mibs,
+write_mbs and iops (of 4 KiB), and where known used_pct or used_share, waf (as
+the drive counts it), settled and drift_pct. A row `sequential` is needed:
 
   load,overwrites,write_mibs
   sequential,,1400
@@ -91,9 +88,6 @@ pub struct Predict {
     /// As JSON.
     #[arg(long)]
     pub json: bool,
-    /// No talk on standard error.
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 impl Predict {
@@ -114,7 +108,7 @@ impl Predict {
         };
         let number = text.strip_prefix('+').and_then(|t| t.strip_suffix('%'));
         let found = number.and_then(|n| n.parse::<f64>().ok());
-        let found = found.filter(|n| (0.0..=MORE_MAX).contains(n));
+        let found = found.filter(|n| (0.0..=40.0).contains(n));
         found.map(|pct| pct / 100.0).ok_or_else(|| {
             let allowed = "+0% to +40% of the capacity is allowed";
             LabError::bad_option("--spare", text, allowed, "such as --spare +20%")
