@@ -273,8 +273,8 @@ mod tests {
         }
     }
 
-    /// Uniform writes, greedy, settled: Desnoyers 2012 gives 5.0 for a spare factor of 0.1 / 1.1
-    /// with large blocks; apart frontiers and a small drive are within a tenth.
+    /// Uniform writes, settled. For FIFO, A = a / (a + W(-a e^-a)) with a = 1 + spare and Lambert's
+    /// W (P. Desnoyers 2012): 5.66 at a spare of 0.1, 1.97 at 0.4. Greedy is somewhat below.
     #[test]
     fn write_amplification_is_near_theory_and_falls_with_spare() {
         let load = Load {
@@ -295,7 +295,8 @@ mod tests {
             .expect("not stopped")
         };
         let (little, much) = (at(0.1), at(0.4));
-        assert!((little / 5.0 - 1.0).abs() < 0.1, "{little}");
-        assert!(much < 2.2 && much > 1.6, "{much}");
+        for (found, fifo) in [(little, 5.66), (much, 1.97)] {
+            assert!(found < fifo && found > 0.85 * fifo, "{found} for {fifo}");
+        }
     }
 }
