@@ -24,10 +24,6 @@ pub struct Plan {
 impl Plan {
     /// Writes `bytes`, front to back and around again, 1 MiB at a time with two outstanding.
     pub fn fill(bytes: u64) -> Plan {
-        let block = BlockSize {
-            bytes: 1 << 20,
-            percent: 100,
-        };
         let job = JobSpec {
             name: "fill".into(),
             mix: Mix::Write,
@@ -36,7 +32,7 @@ impl Plan {
                 start_step: 0,
                 split_positions: false,
             },
-            block_sizes: [vec![block], vec![block], vec![block]],
+            block_sizes: BlockSize::always(1 << 20),
             io_limit: Some(bytes),
             depth: 2,
             ..JobSpec::default()
@@ -184,10 +180,6 @@ pub struct Shares {
 impl Default for JobSpec {
     /// Sequential 4 KiB reads of the whole target, one at a time, past the page cache.
     fn default() -> JobSpec {
-        let block = vec![BlockSize {
-            bytes: 4096,
-            percent: 100,
-        }];
         JobSpec {
             name: String::new(),
             target: None,
@@ -200,7 +192,7 @@ impl Default for JobSpec {
             },
             random_pct: 100,
             steps: Steps::default(),
-            block_sizes: [block.clone(), block.clone(), block],
+            block_sizes: BlockSize::always(4096),
             offset: 0,
             region: None,
             shares: Shares::default(),
@@ -291,6 +283,17 @@ pub struct BlockSize {
     pub bytes: u32,
     /// Share in per cent; weights of a list sum to 100.
     pub percent: u8,
+}
+
+impl BlockSize {
+    /// One size for reads, writes and trims.
+    pub fn always(bytes: u32) -> [Vec<BlockSize>; 3] {
+        let one = BlockSize {
+            bytes,
+            percent: 100,
+        };
+        [vec![one], vec![one], vec![one]]
+    }
 }
 
 /// When to start counting and when to stop.

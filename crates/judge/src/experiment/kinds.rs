@@ -8,7 +8,7 @@ pub const AFTER_IDLE: u64 = 256 << 20;
 /// The region that this needs.
 const IDLE_REGION: u64 = 16 * AFTER_IDLE;
 
-/// Something that is tried on the target.
+/// Something that is tried on the target; the cheapest comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Experiment {
@@ -30,27 +30,10 @@ pub enum Experiment {
     Overwrite,
     /// Single reads beside random writes.
     Beside,
-    /// In order, from front to back.
-    Rewrite,
     /// Leave it idle, then write in order.
     Idle,
-}
-
-impl Experiment {
-    /// All, cheapest first.
-    pub const ALL: [Experiment; 11] = [
-        Experiment::Reads,
-        Experiment::Singles,
-        Experiment::Bursts,
-        Experiment::Durable,
-        Experiment::Near,
-        Experiment::ReadBack,
-        Experiment::LargeReads,
-        Experiment::Overwrite,
-        Experiment::Beside,
-        Experiment::Idle,
-        Experiment::Rewrite,
-    ];
+    /// In order, from front to back.
+    Rewrite,
 }
 
 /// Why an experiment was not carried out.

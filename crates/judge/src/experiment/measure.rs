@@ -54,14 +54,6 @@ pub struct Bench<'a, T: Target> {
     pub busy: bool,
 }
 
-fn sized(bytes: u32) -> [Vec<BlockSize>; 3] {
-    let one = vec![BlockSize {
-        bytes,
-        percent: 100,
-    }];
-    [one.clone(), one.clone(), one]
-}
-
 fn in_order() -> Order {
     Order::Sequential {
         stride: None,
@@ -89,7 +81,7 @@ impl<T: Target> Bench<'_, T> {
                 distribution: Distribution::Uniform,
                 each_once: false,
             },
-            block_sizes: sized(block),
+            block_sizes: BlockSize::always(block),
             region: Some(self.bytes / u64::from(LARGE) * u64::from(LARGE)),
             seed: Rng::named(self.seed, name).next_u64(),
             ..JobSpec::default()
@@ -259,7 +251,7 @@ impl<T: Target> Bench<'_, T> {
             self.one(job.clone())?;
             job.name = "read back".into();
             job.mix = Mix::Read;
-            job.block_sizes = sized(SMALL);
+            job.block_sizes = BlockSize::always(SMALL);
             job.depth = DEPTH;
             let last = self.one(job)?.ops[Op::Read as usize].latency_ns_max;
             found.push(last as f64 / f64::from(DEPTH));

@@ -40,10 +40,6 @@ pub const FLUSHED: Durability = Durability {
 /// A job of random commands of one size, its random streams forked by `name`: steps must not
 /// visit the same addresses in the same order.
 fn job(name: &str, region: Region, mix: Mix, block: u32) -> JobSpec {
-    let sizes = vec![BlockSize {
-        bytes: block,
-        percent: 100,
-    }];
     JobSpec {
         name: name.to_owned(),
         mix,
@@ -52,7 +48,7 @@ fn job(name: &str, region: Region, mix: Mix, block: u32) -> JobSpec {
             distribution: Distribution::Uniform,
             each_once: false,
         },
-        block_sizes: [sizes.clone(), sizes.clone(), sizes],
+        block_sizes: BlockSize::always(block),
         offset: region.offset,
         region: Some(region.bytes),
         durability: BUFFERED,
