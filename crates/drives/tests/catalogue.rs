@@ -28,6 +28,25 @@ fn every_drive_passes_the_check() {
     }
 }
 
+/// A member of 64 GB that inherited the dies of 1 TB was called good, with an OP of 1,617 %.
+#[test]
+fn a_member_without_dies_of_its_own_is_not_called_good() {
+    let member = |user: &str| {
+        let text = format!(
+            "name = \"m\"\ntitle = \"m\"\nbase = \"qlc-client-nvme-1tb\"\n[capacity]\nuser = {{ \
+             value = \"{user}\", kind = \"assumed\", source = \"a test\" }}\n"
+        );
+        let drive = catalogue::parse(&text, "m.toml").unwrap();
+        catalogue::check(&drive, &text, "m.toml").map(|found| found.op)
+    };
+    let error = member("64 GB").unwrap_err().to_string();
+    assert!(
+        error.contains("capacity.user") && error.contains("dies"),
+        "{error}"
+    );
+    assert!(member("960 GB").unwrap() < 0.2);
+}
+
 #[test]
 fn no_family_has_more_than_three_calibrated_constants() {
     let drives = all();
@@ -125,5 +144,29 @@ fn wrong_arithmetic_is_shown_with_its_line() {
             shown.starts_with("intel-dc-s3700-200gb.toml:"),
             "with its line: {shown}"
         );
+    }
+}
+
+/// A member that gives its capacity and inherits the dies of a larger drive: possible for the
+/// model, but no product.
+#[test]
+fn more_spare_than_user_capacity_is_refused() {
+    let (file, text) = catalogue::files()
+        .iter()
+        .find(|(file, _)| *file == "consumer-sata-1tb.toml")
+        .unwrap();
+    for (user, passes) in [
+        ("1000204886016 B", true),
+        ("522 GiB", true),
+        ("500 GiB", false),
+    ] {
+        let other = text.replacen("1000204886016 B", user, 1);
+        let drive = catalogue::parse(&other, file).unwrap();
+        let checked = catalogue::check(&drive, &other, file);
+        let shown = checked
+            .as_ref()
+            .map_or_else(ToString::to_string, |_| String::new());
+        assert_eq!(checked.is_ok(), passes, "{user}: {shown}");
+        assert_eq!(!passes, shown.contains("of a larger drive"), "{shown}");
     }
 }

@@ -196,7 +196,7 @@ fn no_possible_drive_contradicts_itself() {
     let (reported, reports) = mpsc::channel();
     std::thread::spawn(move || {
         for seed in seeds() {
-            let outcome = outcome(seed, kinds::random::drive(seed));
+            let outcome = outcome(seed, kinds::random::reading_ahead(seed));
             if reported.send((seed, outcome)).is_err() {
                 return;
             }
@@ -223,7 +223,7 @@ fn no_possible_drive_contradicts_itself() {
     }
     let texts: Vec<&str> = complaints.iter().map(|(_, text)| text.as_str()).collect();
     if let Some(&(seed, _)) = complaints.first() {
-        let config = kinds::random::drive(seed);
+        let config = kinds::random::reading_ahead(seed);
         panic!(
             "{config:?}\n{}\n{} seeds in all",
             texts.join("\n"),

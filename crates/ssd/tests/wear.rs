@@ -6,6 +6,7 @@ mod kinds;
 
 use kinds::SLOT;
 use ssdlab_ssd::config::DriveConfig;
+use ssdlab_ssd::drive::power::{DataDrive, DataError, Power};
 use ssdlab_ssd::ftl::Found;
 use ssdlab_ssd::nand::reliability::LevellingConfig;
 use ssdlab_ssd::nand::{EndOfLife, Purpose, WearConfig};
@@ -529,4 +530,71 @@ fn dynamic_levelling_keeps_erase_counts_together() {
     let erases: Vec<u32> = drive.superblocks().iter().map(|s| s.erases).collect();
     let (least, most) = (erases.iter().min(), erases.iter().max());
     assert!(most <= least.map(|least| least + 6).as_ref(), "{erases:?}");
+}
+
+/// One command alone; whether it met data beyond correction.
+fn lost(drive: &mut Drive, tag: u32, command: &Command) -> bool {
+    drive.submit(tag, command, drive.now());
+    drive.pop_completion(Nanos::MAX).expect("completes");
+    let lost = drive.take_unreadable(tag);
+    assert!(!drive.take_unreadable(tag), "taken once");
+    lost
+}
+
+/// Data faded beyond the last try is an error to the host, with and without read-ahead.
+#[test]
+fn a_read_beyond_correction_is_an_error_to_the_host() {
+    for read_ahead in [0, 8] {
+        let mut config = config(lasting);
+        config.host.read_ahead = read_ahead;
+        let mut drive = Drive::new(config).expect("valid");
+        let (one, four) = (SLOT as u32, 4 * SLOT as u32);
+        for slot in 0..40 {
+            assert!(!lost(&mut drive, 1, &Command::write(slot * SLOT, one)));
+        }
+        lost(&mut drive, 1, &Command::flush());
+        assert!(!lost(&mut drive, 1, &Command::read(0, four)));
+        drive.rest(50_000);
+        // In blocks opened now.
+        for slot in (20..24).cycle().take(100) {
+            assert!(!lost(&mut drive, 1, &Command::write(slot * SLOT, one)));
+            lost(&mut drive, 1, &Command::flush());
+        }
+        for slot in 0..40 {
+            let faded = !(20..24).contains(&slot);
+            let found = lost(&mut drive, 2, &Command::read(slot * SLOT, one));
+            assert_eq!(found, faded, "slot {slot}, {read_ahead} ahead");
+        }
+        assert!(lost(&mut drive, 1, &Command::read(16 * SLOT, 8 * one)));
+        lost(&mut drive, 1, &Command::trim(0, 4096));
+        assert!(!lost(&mut drive, 1, &Command::read(0, one)), "trimmed");
+    }
+}
+
+/// A drive with bytes hands out none that it cannot correct, and takes none that it will not keep.
+#[test]
+fn a_worn_drive_with_bytes_says_so() {
+    let config = config(|wear| {
+        wear.failure_cycles = vec![3];
+        wear.reserve_blocks = 1;
+    });
+    let mut drive = DataDrive::new(config, Power::default()).expect("valid");
+    let mut rng = Rng::named(1, "bytes");
+    let mut acknowledged = vec![0_u8; 340];
+    let refused = loop {
+        let (slot, byte) = (rng.below(340), rng.below(255) as u8 + 1);
+        match drive.write(slot * SLOT, &[byte; SLOT as usize], false) {
+            Ok(_) => acknowledged[slot as usize] = byte,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(refused, DataError::Ended);
+    let mut bytes = [0; SLOT as usize];
+    for (slot, &byte) in (0..).zip(&acknowledged) {
+        match drive.read(slot * SLOT, &mut bytes) {
+            Ok(_) => assert_eq!(bytes, [byte; SLOT as usize], "slot {slot}"),
+            Err(DataError::Unreadable { offset, .. }) if offset == slot * SLOT => (),
+            Err(other) => panic!("{other}"),
+        }
+    }
 }

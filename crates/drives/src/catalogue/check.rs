@@ -14,6 +14,10 @@ use std::path::Path;
 
 /// Calibrated constants that a family may have: with more, anything could be met.
 const CALIBRATED_MAX: usize = 3;
+/// OP above which a file is not that of a product: the most known is 72 % (Intel 710), and flash as
+/// much as the user capacity again would be sold as capacity. A member that inherits the dies of a
+/// larger one has more.
+const OP_MAX: f64 = 1.0;
 /// Beginnings of ids of published figures.
 const ARTICLES: [&str; 5] = ["s2d.", "zil.", "spare.", "myth.", "worn."];
 /// Beginning of the ids of figures of data sheets: `sheet.DRIVE.KEY`, a key of `[documented]`.
@@ -132,6 +136,17 @@ fn arithmetic(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<Checked, LabErro
             return Err(r.bad("documented.raw", &raw.value, allowed));
         }
     }
+    let op = drive.config.nominal_op();
+    if op > OP_MAX {
+        let allowed = format!(
+            "at most {:.0} % of the user capacity as spare is allowed, and {} of flash leave \
+             {:.0} %: nand.dies_per_channel or nand.blocks_per_plane may be of a larger drive",
+            100.0 * OP_MAX,
+            Bytes(raw_bytes),
+            100.0 * op
+        );
+        return Err(r.bad("capacity.user", &drive.file.capacity.user.value, allowed));
+    }
     let sizes = [
         ("dram", &documented.dram),
         ("rated_writes", &documented.rated_writes),
@@ -153,7 +168,7 @@ fn arithmetic(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<Checked, LabErro
     }
     Ok(Checked {
         raw_bytes,
-        op: drive.config.nominal_op(),
+        op,
         dwpd,
         usual_moved_slot: usual_moved_slot(drive),
         kinds,

@@ -7,6 +7,7 @@ mod wear;
 
 use super::file::DriveFile;
 use super::reader::Reader;
+use super::sourced::Sourced;
 use super::tables::{HostTable, NandTable};
 use crate::media::Given;
 use ssdlab_base::LabError;
@@ -19,6 +20,7 @@ use ssdlab_ssd::{Bytes, Nanos};
 pub(super) fn config(file: &DriveFile, source: &str) -> Result<DriveConfig, LabError> {
     let r = Reader { source };
     let n = &file.nand;
+    let slot = r.size_u32("ftl.mapping_unit", &file.ftl.mapping_unit)?;
     Ok(DriveConfig {
         name: file.name.clone(),
         shape: Shape {
@@ -28,7 +30,7 @@ pub(super) fn config(file: &DriveFile, source: &str) -> Result<DriveConfig, LabE
             blocks_per_plane: n.blocks_per_plane.value,
             pages_per_block: n.pages_per_block.value,
             page_bytes: r.size_u32("nand.page", &n.page)?,
-            slot_bytes: r.size_u32("ftl.mapping_unit", &file.ftl.mapping_unit)?,
+            slot_bytes: slot,
             bits_per_cell: n.bits_per_cell.value,
         },
         nand: nand(&r, n)?,
@@ -41,8 +43,13 @@ pub(super) fn config(file: &DriveFile, source: &str) -> Result<DriveConfig, LabE
                 None => 0,
             },
             protected: file.buffer.protected.value,
+            joined_flushes: file
+                .buffer
+                .joined_flushes
+                .as_ref()
+                .is_some_and(|on| on.value),
         },
-        host: host(&r, &file.host)?,
+        host: host(&r, &file.host, slot)?,
         energy: match &file.energy {
             Some(table) => energy::config(&r, table)?,
             None => EnergyConfig::default(),
@@ -63,7 +70,7 @@ pub(super) fn wear(file: &DriveFile, source: &str) -> Result<Given, LabError> {
     }
 }
 
-fn host(r: &Reader<'_>, h: &HostTable) -> Result<HostConfig, LabError> {
+fn host(r: &Reader<'_>, h: &HostTable, slot: u32) -> Result<HostConfig, LabError> {
     let command_overhead = r.time("host.command_overhead", &h.command_overhead.value)?;
     Ok(HostConfig {
         queue_depth: h.queue_depth.value,
@@ -79,7 +86,21 @@ fn host(r: &Reader<'_>, h: &HostTable) -> Result<HostConfig, LabError> {
             None => Nanos::ZERO,
         },
         latency: r.time("host.latency", &h.latency.value)?,
+        read_ahead: match &h.read_ahead {
+            Some(size) => read_ahead(r, size, slot)?,
+            None => 0,
+        },
     })
+}
+
+/// Slots; a size of less than one would turn reading ahead off unseen.
+fn read_ahead(r: &Reader<'_>, size: &Sourced<String>, slot: u32) -> Result<u32, LabError> {
+    let bytes = r.size_u32("host.read_ahead", size)?;
+    if bytes > 0 && bytes < slot {
+        let allowed = format!("0 B, or at least a mapping unit ({slot} B) is allowed");
+        return Err(r.bad("host.read_ahead", &size.value, allowed));
+    }
+    Ok(bytes / slot.max(1))
 }
 
 fn nand(r: &Reader<'_>, n: &NandTable) -> Result<NandConfig, LabError> {

@@ -158,6 +158,8 @@ pub struct BufferTable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Sourced<String>>,
     pub protected: Sourced<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joined_flushes: Option<Sourced<bool>>,
 }
 
 table! {
@@ -172,6 +174,7 @@ table! {
     } optional {
         write_overhead: String,
         moved_slot: String,
+        read_ahead: String,
     }
 }
 

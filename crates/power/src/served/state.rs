@@ -469,7 +469,9 @@ fn refused(error: DataError) -> StoreError {
             length: len,
             size: capacity,
         },
-        DataError::Unaligned { .. } => StoreError::Io(error.to_string()),
+        DataError::Unaligned { .. } | DataError::Unreadable { .. } | DataError::Ended => {
+            StoreError::Io(error.to_string())
+        }
     }
 }
 

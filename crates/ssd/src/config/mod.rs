@@ -111,12 +111,17 @@ pub struct BufferConfig {
     /// The buffer survives a power cut: an acknowledged write is durable, and FUA and FLUSH wait
     /// for nothing.
     pub protected: bool,
+    /// Volatile: flushes that come while a commit runs wait for its end and share the next; else
+    /// each has a commit of its own unless nothing has changed, and takes in all writes submitted
+    /// before it.
+    pub joined_flushes: bool,
 }
 
 image_of!(BufferConfig {
     bytes,
     hold_bytes,
-    protected
+    protected,
+    joined_flushes
 });
 
 /// The host side.
@@ -138,6 +143,8 @@ pub struct HostConfig {
     pub moved_slot: Nanos,
     /// Latency that each command adds without occupying anything (host stack, firmware pipeline).
     pub latency: Nanos,
+    /// Slots that are kept read ahead behind reads in order; 0 = none.
+    pub read_ahead: u32,
 }
 
 image_of!(HostConfig {
@@ -147,7 +154,8 @@ image_of!(HostConfig {
     command_overhead,
     write_overhead,
     moved_slot,
-    latency
+    latency,
+    read_ahead
 });
 
 /// A drive that cannot exist.
@@ -454,6 +462,7 @@ impl DriveConfig {
                 bytes: 16 * 4096,
                 hold_bytes: 0,
                 protected: false,
+                joined_flushes: false,
             },
             host: HostConfig {
                 queue_depth: 32,
@@ -463,6 +472,7 @@ impl DriveConfig {
                 write_overhead: Nanos::from_micros(3),
                 moved_slot: Nanos::ZERO,
                 latency: Nanos::from_micros(10),
+                read_ahead: 0,
             },
             energy: EnergyConfig::default(),
             wear: None,

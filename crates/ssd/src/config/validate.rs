@@ -146,6 +146,12 @@ impl DriveConfig {
             h.queue_depth,
             "1 to 65536 is allowed",
         )?;
+        require(
+            h.read_ahead <= 65_536,
+            "read_ahead",
+            format!("{} mapping units", h.read_ahead),
+            "at most 65536 mapping units are allowed",
+        )?;
         let rate = h.link_bytes_per_second;
         require(rate > 0, "link rate", rate, "more than zero is allowed")?;
         let slots = self.buffer.bytes / u64::from(self.shape.slot_bytes);

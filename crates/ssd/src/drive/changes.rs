@@ -16,6 +16,9 @@ impl<F: Translation> Engine<F> {
         let length = self.link_time(command.len);
         let mut received = self.link_in.reserve(self.now, ready, length);
         let slots = self.slots(command);
+        if let Some(ahead) = &mut self.ahead {
+            ahead.forget(&slots);
+        }
         let partial = (command.offset | u64::from(command.len)) & ((1 << self.slot_shift) - 1);
         if partial != 0 {
             received = received.max(self.read_edges(command, &slots, ready));
@@ -78,9 +81,12 @@ impl<F: Translation> Engine<F> {
 
     #[inline]
     fn change(&mut self, change: Change) {
-        if self.pipeline.waiting.is_empty() {
+        if self.pipeline.joins {
+            self.pipeline.receive(change);
+        } else if self.pipeline.waiting.is_empty() {
             if let Some(rest) = self.proceed(change, change.ready) {
                 self.pipeline.waiting.push_back(rest);
+                self.pipeline.blocked = true;
             }
             self.charge_moved();
         } else {
@@ -95,18 +101,19 @@ impl<F: Translation> Engine<F> {
         match change.kind {
             Kind::Write => return self.admit(change, at),
             Kind::WriteThrough => {
+                self.commit_joined();
                 let from = at.max(self.pipeline.commit_end);
                 let slots = change.next..change.last;
                 let (end, released) = self.ftl.write_through(from, slots, change.hint);
                 self.pipeline.occupied -= released;
                 self.commit(change.tag, end.max(from));
             }
+            Kind::Flush if self.pipeline.joins && self.pipeline.commit_end > at => {
+                self.pipeline.joined.push(change.tag);
+            }
             Kind::Flush => {
-                let from = at.max(self.pipeline.commit_end);
-                let end = self.ftl.flush_data(from).max(from);
-                self.take_launched();
-                let end = end.max(self.all_in_flight());
-                self.commit(change.tag, end);
+                let end = self.flush(at);
+                self.complete(change.tag, end);
             }
             Kind::Trim { commit } => {
                 for lpn in change.next..change.last {
@@ -122,8 +129,36 @@ impl<F: Translation> Engine<F> {
         None
     }
 
+    /// Commits everything in the buffer, after the commit that is running; returns the end.
+    #[inline(never)]
+    fn flush(&mut self, at: u64) -> u64 {
+        let from = at.max(self.pipeline.commit_end);
+        let end = self.ftl.flush_data(from).max(from);
+        self.take_launched();
+        let end = end.max(self.all_in_flight());
+        self.commit_from(end)
+    }
+
+    /// Commits for the flushes that wait for the end of the running commit, and completes them.
+    #[cold]
+    #[inline(never)]
+    fn commit_joined(&mut self) {
+        if !self.pipeline.joined.is_empty() {
+            let end = self.flush(self.now);
+            for tag in std::mem::take(&mut self.pipeline.joined) {
+                self.complete(tag, end);
+            }
+        }
+    }
+
     /// Commits the map, with the data on media at `from`, and completes the command.
     fn commit(&mut self, tag: u32, from: u64) {
+        let end = self.commit_from(from);
+        self.complete(tag, end);
+    }
+
+    /// Commits the map, with the data on media at `from`; returns the end.
+    fn commit_from(&mut self, from: u64) -> u64 {
         let mut end = from;
         if self.ftl.uncommitted() {
             self.ftl.counters().commits += 1;
@@ -131,7 +166,7 @@ impl<F: Translation> Engine<F> {
         }
         self.take_launched();
         self.pipeline.commit_end = end;
-        self.complete(tag, end);
+        end
     }
 
     /// End of all programs in flight, which become firm.
@@ -214,14 +249,23 @@ impl<F: Translation> Engine<F> {
     /// Resumes waiting changes after room may have become free.
     pub(super) fn run_pipeline(&mut self, at: u64) {
         self.release(at);
+        self.pipeline.blocked = false;
+        if self.pipeline.joins && self.pipeline.commit_end <= at {
+            self.commit_joined();
+        }
         while let Some(change) = self.pipeline.waiting.pop_front() {
+            if self.pipeline.joins && change.ready > at {
+                self.pipeline.waiting.push_front(change);
+                break;
+            }
             if let Some(rest) = self.proceed(change, at) {
                 self.pipeline.waiting.push_front(rest);
+                self.pipeline.blocked = true;
                 break;
             }
         }
         self.charge_moved();
-        let stuck = !self.pipeline.waiting.is_empty() && self.pipeline.in_flight.is_empty();
+        let stuck = self.pipeline.blocked && self.pipeline.in_flight.is_empty();
         assert!(!stuck, "a write waits for room that will never become free");
     }
 }

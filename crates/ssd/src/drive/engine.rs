@@ -1,5 +1,6 @@
 //! The host side of a drive in time: commands, link, queue depth, idle work.
 
+use super::ahead::ReadAhead;
 use super::completions::{Completion, Completions};
 use super::patrol::Patrol;
 use super::pipeline::Pipeline;
@@ -13,6 +14,7 @@ use crate::image::{Image, ImageError, Reader, Writer};
 use crate::nand::Bus;
 use crate::units::Nanos;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// A drive over one kind of translation layer.
 #[derive(Clone, Debug)]
@@ -45,6 +47,10 @@ pub(super) struct Engine<F> {
     pub(super) thermal: Option<Box<Thermal>>,
     /// Controller time that each command needs in addition because of heat, ns.
     pub(super) pause: u64,
+    /// Tags of reads that met data beyond correction, until they are taken.
+    pub(super) unreadable: Vec<u32>,
+    /// `None` on a drive that does not read ahead.
+    pub(super) ahead: Option<Box<ReadAhead>>,
 }
 
 fn link_ns(bytes_per_second: u64) -> [u64; 65] {
@@ -59,6 +65,7 @@ impl<F: Translation> Engine<F> {
 
     pub fn around(config: DriveConfig, ftl: F) -> Engine<F> {
         let slots = config.buffer.bytes / u64::from(config.shape.slot_bytes);
+        let joins = config.buffer.joined_flushes && !config.buffer.protected;
         let patrol = Patrol::new(&config);
         let mut engine = Engine {
             moved: ftl.counted().slots_moved(),
@@ -74,12 +81,14 @@ impl<F: Translation> Engine<F> {
             barrier: false,
             submitted: Vec::new(),
             completions: Completions::default(),
-            pipeline: Pipeline::new(slots as u32),
+            pipeline: Pipeline::new(slots as u32, joins),
             idle_at: u64::MAX,
             alarm: patrol.next,
             patrol,
             thermal: None,
             pause: 0,
+            unreadable: Vec::new(),
+            ahead: ReadAhead::of(&config.host),
             config,
         };
         engine.begin_thermal();
@@ -104,6 +113,9 @@ impl<F: Translation> Engine<F> {
         self.patrol.save(out)?;
         let thermal = self.thermal.as_ref().map(|thermal| thermal.state());
         thermal.save(out)?;
+        if let Some(ahead) = &self.ahead {
+            ahead.save(out)?;
+        }
         self.pipeline.save(out)?;
         self.ftl.save(out)
     }
@@ -114,6 +126,10 @@ impl<F: Translation> Engine<F> {
         let idle_at = Image::load(from)?;
         let patrol = Image::load(from)?;
         let thermal: Option<ThermalState> = Image::load(from)?;
+        let ahead = match config.host.read_ahead {
+            0 => None,
+            _ => Some(Box::new(Image::load(from)?)),
+        };
         let pipeline = Image::load(from)?;
         let ftl = F::load(from)?;
         let mut engine = Engine {
@@ -123,6 +139,7 @@ impl<F: Translation> Engine<F> {
             link_out,
             idle_at,
             patrol,
+            ahead,
             pipeline,
             ..Engine::around(config, ftl)
         };
@@ -335,7 +352,7 @@ impl<F: Translation> Engine<F> {
         };
     }
 
-    pub fn slots(&self, command: &Command) -> std::ops::Range<u32> {
+    pub fn slots(&self, command: &Command) -> Range<u32> {
         slots_touched(command, self.slot_shift)
     }
 
@@ -350,7 +367,10 @@ impl<F: Translation> Engine<F> {
     #[inline]
     fn start_read(&mut self, tag: u32, command: &Command, ready: u64) {
         let slots = self.slots(command);
-        let in_controller = self.ftl.read(ready, slots);
+        let in_controller = match self.ahead {
+            None => self.read_for_host(tag, ready, slots),
+            Some(_) => self.read_ahead(tag, command, slots, ready),
+        };
         let length = self.link_time(command.len);
         let link = if self.config.host.full_duplex {
             &mut self.link_out
@@ -365,6 +385,9 @@ impl<F: Translation> Engine<F> {
     fn start_trim(&mut self, tag: u32, command: &Command, ready: u64) {
         let queued = command.op != Op::Trim || self.config.ftl.trim_queued;
         self.barrier |= !queued;
+        if let Some(ahead) = &mut self.ahead {
+            ahead.forget(&slots_touched(command, self.slot_shift));
+        }
         let time = if command.op == Op::Trim {
             self.config.ftl.trim_time.0
         } else {
@@ -428,6 +451,7 @@ impl<F: Translation> Engine<F> {
         self.run_internal(now.0);
         self.set_now(self.now.max(now.0));
         self.pipeline.clear();
+        self.ahead = ReadAhead::of(&self.config.host);
         let end = self.ftl.secure_erase(self.now);
         if self.thermal.is_some() {
             self.rest_from(self.now, end);
@@ -452,6 +476,7 @@ impl<F: Translation> Engine<F> {
         self.barrier = false;
         self.completions = Completions::default();
         self.pipeline.restart();
+        self.ahead = ReadAhead::of(&self.config.host);
         self.idle_at = ready + self.config.ftl.idle_after.0;
     }
 

@@ -17,6 +17,7 @@
 #[macro_use]
 mod each;
 
+mod ahead;
 mod changes;
 mod completions;
 mod counting;
@@ -25,6 +26,7 @@ mod engine;
 mod patrol;
 mod pipeline;
 pub mod power;
+mod reading;
 mod relief;
 mod span;
 mod thermal;
@@ -367,6 +369,12 @@ impl Drive {
     #[inline]
     pub fn pop_completion(&mut self, until: Nanos) -> Option<Completion> {
         each_mut!(self, engine => engine.pop_completion(until))
+    }
+
+    /// Whether the last read command of `tag` met data that the drive cannot correct, which is an
+    /// error to the host; false when asked again. Only media that wears has such data.
+    pub fn take_unreadable(&mut self, tag: u32) -> bool {
+        each_mut!(self, engine => engine.take_unreadable(tag))
     }
 
     /// Requests that a superblock be rewritten when the drive is idle, like firmware whose patrol

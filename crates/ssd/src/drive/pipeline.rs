@@ -8,6 +8,10 @@
 //! data, then the map pages, each after the previous program has ended. Commits are serial. A small
 //! durable write therefore costs several programs on a drive whose buffer does not survive a power
 //! cut.
+//!
+//! With `joined_flushes`, a write enters the buffer when its data have been received, and a FLUSH
+//! overtakes writes that have not. It begins a commit at once if none is running; flushes that come
+//! while one is wait for its end and share the next, which covers what is in the buffer by then.
 
 use crate::ftl::Hint;
 use crate::image::image_of;
@@ -47,8 +51,14 @@ pub(super) struct Pipeline {
     pub in_flight: BinaryHeap<Reverse<(Ticket, u32)>>,
     pub in_flight_slots: u32,
     pub waiting: VecDeque<Change>,
+    /// The first waiting change has found no room.
+    pub blocked: bool,
     /// End of the last commit.
     pub commit_end: u64,
+    /// Whether flushes are joined; changes then wait until their data have been received.
+    pub joins: bool,
+    /// Flushes that wait for the end of the running commit, by tag.
+    pub joined: Vec<u32>,
 }
 
 image_of!(Pipeline {
@@ -56,42 +66,80 @@ image_of!(Pipeline {
     occupied,
     in_flight,
     in_flight_slots,
-    commit_end
-} afresh { waiting });
+    commit_end,
+    joins
+} afresh { waiting, blocked, joined });
 
 impl Pipeline {
-    pub fn new(capacity: u32) -> Pipeline {
+    pub fn new(capacity: u32, joins: bool) -> Pipeline {
         Pipeline {
             capacity,
             occupied: 0,
             in_flight: BinaryHeap::new(),
             in_flight_slots: 0,
             waiting: VecDeque::new(),
+            blocked: false,
             commit_end: 0,
+            joins,
+            joined: Vec::new(),
         }
     }
 
-    /// Time at which room may become free for a waiting change; `u64::MAX` when none waits.
+    /// Time at which a waiting change may go on; `u64::MAX` when none waits.
     #[inline(always)]
     pub fn next_time(&self) -> u64 {
+        if self.joins {
+            return self.next_time_joined();
+        }
         if self.waiting.is_empty() {
             return u64::MAX;
         }
-        self.in_flight
-            .peek()
-            .map_or(u64::MAX, |first| first.0.0.end)
+        self.in_flight.peek().map_or(u64::MAX, |f| f.0.0.end)
+    }
+
+    #[cold]
+    fn next_time_joined(&self) -> u64 {
+        let commit = match self.joined.is_empty() {
+            true => u64::MAX,
+            false => self.commit_end,
+        };
+        let change = match self.waiting.front() {
+            Some(first) if !self.blocked => first.ready,
+            Some(_) => self.in_flight.peek().map_or(u64::MAX, |f| f.0.0.end),
+            None => u64::MAX,
+        };
+        commit.min(change)
+    }
+
+    /// Lets a change wait until its data have been received: behind all other changes, or, a flush,
+    /// behind those received before it.
+    #[cold]
+    #[inline(never)]
+    pub fn receive(&mut self, mut change: Change) {
+        let place = match change.kind {
+            Kind::Flush => {
+                let before = self.waiting.partition_point(|w| w.ready <= change.ready);
+                before.max(usize::from(self.blocked))
+            }
+            _ => {
+                let last = self.waiting.back().map_or(0, |last| last.ready);
+                change.ready = change.ready.max(last);
+                self.waiting.len()
+            }
+        };
+        self.waiting.insert(place, change);
     }
 
     pub fn clear(&mut self) {
         *self = Pipeline {
             commit_end: self.commit_end,
-            ..Pipeline::new(self.capacity)
+            ..Pipeline::new(self.capacity, self.joins)
         };
     }
 
     /// Empties the buffer and drops the waiting changes after a power failure.
     pub fn restart(&mut self) {
-        *self = Pipeline::new(self.capacity);
+        *self = Pipeline::new(self.capacity, self.joins);
     }
 
     pub fn check(&self, buffered: u32) -> Result<(), String> {

@@ -7,8 +7,8 @@ pub mod commands;
 pub mod random;
 
 use ssdlab_ssd::config::{
-    DriveConfig, EnergyConfig, HeatConfig, MappingConfig, MappingKind, Pace, PowerState, RecoverBy,
-    SlcConfig, SlcFull, SpareArea, ThrottleStep,
+    DriveConfig, EnergyConfig, HeatConfig, HostConfig, MappingConfig, MappingKind, Pace,
+    PowerState, RecoverBy, SlcConfig, SlcFull, SpareArea, ThrottleStep,
 };
 use ssdlab_ssd::ftl::policies::{Separation, VICTIM_POLICIES, VictimChoice};
 use ssdlab_ssd::nand::reliability::LevellingConfig;
@@ -270,6 +270,14 @@ pub fn all() -> Vec<DriveConfig> {
         list.push(config);
     }
     list.push(hot_and_drowsy());
+    list.push(DriveConfig {
+        name: "read-ahead".into(),
+        host: HostConfig {
+            read_ahead: 8,
+            ..bare().host
+        },
+        ..bare()
+    });
     for config in &list {
         if let Err(error) = config.validate() {
             panic!("{}: {error}", config.name);
@@ -279,7 +287,7 @@ pub fn all() -> Vec<DriveConfig> {
 }
 
 /// Changes of each kind to [`little`].
-const SMALL: [Change; 12] = [
+const SMALL: [Change; 14] = [
     ("small", |_| {}),
     ("small, journal", |c| c.ftl.recovery = RecoverBy::Journal),
     ("small, journal of few entries", few_entries),
@@ -333,6 +341,11 @@ const SMALL: [Change; 12] = [
         c.ftl.mapping.kind = MappingKind::Hybrid;
         c.ftl.mapping.log_superblocks = 2;
         c.ftl.journal.commit_closes_word_lines = false;
+    }),
+    ("small, joined flushes", |c| c.buffer.joined_flushes = true),
+    ("small, journal, joined flushes", |c| {
+        few_entries(c);
+        c.buffer.joined_flushes = true;
     }),
 ];
 

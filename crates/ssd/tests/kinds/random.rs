@@ -150,6 +150,7 @@ fn host(rng: &mut Rng) -> HostConfig {
         write_overhead: micros(rng, 10),
         moved_slot: micros(rng, 40),
         latency: micros(rng, 20),
+        read_ahead: 0,
     }
 }
 
@@ -216,6 +217,7 @@ fn draw(rng: &mut Rng) -> DriveConfig {
             bytes: least + held + unit * between(rng, 1, 8),
             hold_bytes,
             protected: rng.percent(40),
+            joined_flushes: false,
         },
         ftl,
         host: host(rng),
@@ -241,6 +243,17 @@ fn leave_out_what_a_block_map_has_not(ftl: &mut FtlConfig, rng: &mut Rng) {
     ftl.compression_pack = usual.compression_pack;
     ftl.parity = usual.parity;
     ftl.refresh_reads = usual.refresh_reads;
+}
+
+/// The possible drive of `seed`, which may read ahead, unless that decides which part of a map is
+/// in DRAM: the counting gear does not read ahead.
+pub fn reading_ahead(seed: u64) -> DriveConfig {
+    let mut config = drive(seed);
+    if !super::reads_matter(&config) {
+        let mut rng = Rng::named(seed, "swarm read-ahead");
+        config.host.read_ahead = one(&mut rng, &[0, 0, 1, 7, 32]);
+    }
+    config
 }
 
 /// The possible drive of `seed`.

@@ -232,3 +232,89 @@ fn a_read_does_not_delay_a_commit() {
         completes(&mut drive, 1, end + SENSE + MOVE + LINK + LATENCY);
     }
 }
+
+/// `writers` that write a slot and flush, again and again; flushes per second of virtual time.
+fn durable_writes(joined: bool, writers: u64) -> f64 {
+    let mut config = wide(8);
+    config.shape.channel_count = 4;
+    config.ftl.journal.commit_map_programs = 1;
+    config.buffer.joined_flushes = joined;
+    let mut drive = new(config);
+    let mut writes = vec![0; writers as usize];
+    for tag in 0..writers {
+        drive.submit(tag as u32, &write(tag * 100, 1), Nanos::ZERO);
+    }
+    let mut flushes = 0;
+    while flushes < 2_000 {
+        let done = drive.pop_completion(Nanos::MAX).expect("under way");
+        let n = &mut writes[done.tag as usize];
+        *n += 1;
+        let command = match *n % 2 {
+            1 => Command::flush(),
+            _ => write(u64::from(done.tag) * 100 + *n % 100, 1),
+        };
+        flushes += u64::from((*n).is_multiple_of(2));
+        drive.submit(done.tag, &command, done.done);
+    }
+    drive.check().expect("consistent");
+    2e12 / drive.now().0 as f64
+}
+
+/// One commit runs at a time, and covers what was in the buffer when it began: of many writers,
+/// about half take part in each. Without, all of those that are in step share one commit.
+#[test]
+fn joined_flushes_gain_less_than_the_number_of_writers() {
+    let one = durable_writes(true, 1);
+    assert!((one / durable_writes(false, 1) - 1.0).abs() < 1e-9);
+    let gain = |writers| durable_writes(true, writers) / one;
+    for writers in [4, 8, 16] {
+        let gain = gain(writers) / writers as f64;
+        assert!((0.45..0.6).contains(&gain), "{gain} of {writers}");
+    }
+    assert!(durable_writes(false, 8) > 7.0 * one);
+}
+
+#[test]
+fn flushes_that_wait_share_the_next_commit() {
+    let mut config = bench();
+    config.shape.channel_count = 8;
+    config.buffer.joined_flushes = true;
+    let mut drive = new(config);
+    drive.submit(0, &write(0, 1), Nanos::ZERO);
+    completes(&mut drive, 0, OVERHEAD + LINK + LATENCY);
+    let first = drive.now().0;
+    drive.submit(0, &Command::flush(), Nanos(first));
+    // Two writers come while it runs, each flushes when its write is acknowledged.
+    drive.submit(1, &write(1, 1), Nanos(first));
+    drive.submit(2, &write(2, 1), Nanos(first));
+    let received = first + 2 * OVERHEAD + LINK;
+    completes(&mut drive, 1, received + LATENCY);
+    drive.submit(1, &Command::flush(), drive.now());
+    completes(&mut drive, 2, received + LINK + LATENCY);
+    drive.submit(2, &Command::flush(), drive.now());
+    let end = first + OVERHEAD + UNIT;
+    completes(&mut drive, 0, end + LATENCY);
+    // Both slots are programmed at once, on two dies; the second was placed when the third came.
+    completes(&mut drive, 1, end + UNIT + LATENCY);
+    completes(&mut drive, 2, end + UNIT + LATENCY);
+    assert_eq!(drive.counters().host_flushes, 3);
+}
+
+/// A flush does not wait for writes whose data the drive has not yet received.
+#[test]
+fn a_joined_flush_overtakes_what_is_still_on_the_link() {
+    for joined in [false, true] {
+        let mut config = wide(8);
+        config.buffer.joined_flushes = joined;
+        let mut drive = new(config);
+        drive.submit(0, &write(0, 1), Nanos::ZERO);
+        completes(&mut drive, 0, OVERHEAD + LINK + LATENCY);
+        drive.submit(1, &write(8, 8), drive.now());
+        drive.submit(2, &Command::flush(), drive.now());
+        for _ in 0..2 {
+            drive.pop_completion(Nanos::MAX).expect("under way");
+        }
+        let buffered = if joined { 8 } else { 0 };
+        assert_eq!(drive.buffered_slots(), buffered, "{joined}");
+    }
+}

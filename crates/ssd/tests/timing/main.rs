@@ -4,6 +4,7 @@
 //! Every time is computed here by hand from the bench drive's round numbers and probed through
 //! the public interface: nothing at t - 1, the command at t.
 
+mod ahead;
 mod background;
 mod cells;
 mod commits;

@@ -20,6 +20,7 @@
 //! ([`DataDrive::cut_inside_flush`]), or inside a program or erase to come ([`DataDrive::aim_at`]):
 //! the request during which power is cut returns [`DataError::Off`] and was not acknowledged.
 
+use super::super::span::refuses;
 use super::{Completion, Cut, Power, PowerDrive, Recovery, SECTOR_BYTES};
 use crate::caches::prefetch;
 use crate::command::{Command, Op};
@@ -49,6 +50,15 @@ pub enum DataError {
         /// Bytes requested.
         len: u64,
     },
+    /// The drive has reached its end of life and refuses the command.
+    Ended,
+    /// The media holds errors beyond correction somewhere in these bytes.
+    Unreadable {
+        /// First byte of the command that read them.
+        offset: u64,
+        /// Its bytes.
+        len: u64,
+    },
 }
 
 impl fmt::Display for DataError {
@@ -64,6 +74,13 @@ impl fmt::Display for DataError {
                 write!(
                     f,
                     "{len} bytes at {offset}: not in whole sectors of 512 bytes"
+                )
+            }
+            DataError::Ended => f.write_str("the drive has reached its end of life"),
+            DataError::Unreadable { offset, len } => {
+                write!(
+                    f,
+                    "{len} bytes at {offset}: the media has errors beyond correction"
                 )
             }
         }
@@ -138,8 +155,16 @@ impl DataDrive {
 
     fn run(&mut self, command: &Command, bytes: Option<Payload>) -> Result<Nanos, DataError> {
         let at = self.drive.now();
+        let refused = refuses(self.drive.ended(), command.op);
         self.drive.submit(0, command, bytes, at);
         let done = self.next_completion(Nanos::MAX)?;
+        if refused {
+            return Err(DataError::Ended);
+        }
+        if command.op == Op::Read && self.drive.take_unreadable(0) {
+            let (offset, len) = (command.offset, command.len.into());
+            return Err(DataError::Unreadable { offset, len });
+        }
         Ok(done.map_or(Nanos::ZERO, |done| done.done - done.submitted))
     }
 

@@ -300,6 +300,12 @@ impl PowerDrive {
         Some(done)
     }
 
+    /// Whether the last read command of `tag` met data that the drive cannot correct; see
+    /// [`super::Drive::take_unreadable`].
+    pub fn take_unreadable(&mut self, tag: u32) -> bool {
+        each_mut!(self, engine => engine.take_unreadable(tag))
+    }
+
     /// Content of a mapping unit: the numbers of the writes that its sectors come from, zero for
     /// none, and its bytes where they are kept.
     pub fn content(&self, lpn: u32) -> Option<&SlotContent> {

@@ -8,7 +8,7 @@ use crate::ftl::Translation;
 use crate::ftl::recover::Recoverable;
 use crate::image::image_of;
 use crate::nand::media::{Content, Event, MapRecord};
-use crate::nand::{Reliability, UsedArray};
+use crate::nand::{EndOfLife, Reliability, UsedArray};
 use crate::units::Nanos;
 use std::sync::Arc;
 
@@ -110,6 +110,11 @@ impl PowerDrive {
         let counters = wear.map(|wear| wear.counters());
         let count = counters.map_or((0, 0), |c| (c.blocks_retired, c.superblocks_retired));
         (count.0, count.1, ended)
+    }
+
+    /// Behaviour at the end of life; `None`: the reserve is not used up.
+    pub fn ended(&self) -> Option<EndOfLife> {
+        each!(self, engine => engine.ftl.ended())
     }
 
     /// Wear of the media, where it wears.
