@@ -148,7 +148,8 @@ fn expected_s(plan: &Plan) -> f64 {
         let replay = job.replay.as_ref();
         let recorded = replay.and_then(|r| Some(r.survey.span_ns as f64 / 1e9 / r.speed?));
         let run = job.time.run.unwrap_or_default();
-        (run + job.time.ramp + job.time.cool_down).as_secs_f64() + recorded.unwrap_or(0.0)
+        (job.time.delay + job.time.ramp + run + job.time.cool_down).as_secs_f64()
+            + recorded.unwrap_or(0.0)
     };
     let phase = |phase: &Phase| phase.jobs.iter().map(of).fold(0.0, f64::max);
     plan.phases.iter().map(phase).sum()

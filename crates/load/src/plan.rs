@@ -299,6 +299,9 @@ impl BlockSize {
 /// When to start counting and when to stop.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Time {
+    /// From the start of the phase until its first command.
+    #[serde(serialize_with = "nanos", skip_serializing_if = "is_zero")]
+    pub delay: Nanos,
     /// Run but do not count (fio `ramp_time`, DISKSPD `-W`).
     #[serde(serialize_with = "nanos")]
     pub ramp: Nanos,
@@ -338,6 +341,10 @@ pub struct Pace {
     /// Time at work between pauses, instead of a number of commands; zero: by commands.
     #[serde(serialize_with = "nanos")]
     pub think_after: Nanos,
+    /// Rates are means: the times between commands are drawn from an exponential distribution
+    /// instead of all being the same.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub poisson: bool,
 }
 
 /// Contents of writes.
@@ -357,8 +364,13 @@ impl Default for Pace {
             think: Nanos::ZERO,
             think_blocks: 1,
             think_after: Nanos::ZERO,
+            poisson: false,
         }
     }
+}
+
+fn is_zero(time: &Nanos) -> bool {
+    *time == Nanos::ZERO
 }
 
 fn nanos<S: serde::Serializer>(value: &Nanos, s: S) -> Result<S::Ok, S::Error> {

@@ -53,9 +53,15 @@ pub struct DriveHealth {
     /// It refuses writes.
     #[serde(default)]
     pub read_only: Option<bool>,
+    /// Bytes that the host has written, by the drive's own count.
+    #[serde(default)]
+    pub host_bytes_written: Option<u64>,
     /// Celsius now.
     #[serde(default)]
     pub temperature_c: Option<f64>,
+    /// Minutes of its life in which it was too warm by its own judgement.
+    #[serde(default)]
+    pub too_warm_minutes: Option<f64>,
 }
 
 /// How warm a modelled drive was, and how it slowed down because of it.

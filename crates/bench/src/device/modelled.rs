@@ -181,10 +181,12 @@ fn health(drive: &Drive, about: &About) -> Option<DriveHealth> {
             ended,
             Some(EndOfLife::ReadOnly | EndOfLife::Failed)
         )),
+        host_bytes_written: Some(drive.counters().host_bytes_written),
         temperature_c: drive
             .heat()
             .map(|heat| heat.millicelsius as f64 / 1e3)
             .or(about.celsius.map(f64::from)),
+        too_warm_minutes: None,
     })
 }
 
@@ -260,7 +262,12 @@ impl Target for ModelledTarget {
                 let ours = |time: Nanos| Nanos(time.0 - self.origin.0);
                 self.now = ours(c.done);
                 let refused = self.refused.iter().position(|(tag, _)| *tag == c.tag);
-                let errno = refused.map_or(0, |at| self.refused.swap_remove(at).1);
+                let lost = if self.wears && self.drive.take_unreadable(c.tag) {
+                    ERRNO.0
+                } else {
+                    0
+                };
+                let errno = refused.map_or(lost, |at| self.refused.swap_remove(at).1);
                 done.push(Done {
                     tag: c.tag,
                     submitted: ours(c.submitted),

@@ -358,6 +358,27 @@ fn size_wanted(
     Ok(size)
 }
 
+/// Refuses what cannot fit before the file system looks for room, which takes long.
+fn fits(file: &File, path: &Path, more: u64) -> Result<(), LabError> {
+    let (Ok(system), Ok(stat)) = (rustix::fs::fstatvfs(file), rustix::fs::fstat(file)) else {
+        return Ok(());
+    };
+    let own = u64::try_from(stat.st_blocks).unwrap_or(0) * 512;
+    let free = system.f_bavail.saturating_mul(system.f_frsize);
+    if more <= free.saturating_add(own) {
+        return Ok(());
+    }
+    Err(LabError::refused(
+        format!(
+            "{} of {} do not fit: the file system has {} free",
+            Bytes(more),
+            path.display(),
+            Bytes(free)
+        ),
+        "choose a smaller --size, or free some space",
+    ))
+}
+
 /// Reserves and writes `range` of the file with random data, and makes it durable.
 fn prepare(
     file: &File,
@@ -380,6 +401,7 @@ fn prepare(
             hint: String::from(hint),
         }
     };
+    fits(file, path, total)?;
     let none = rustix::fs::FallocateFlags::empty();
     match rustix::fs::fallocate(file, none, range.start, total) {
         Ok(()) | Err(Errno::OPNOTSUPP) => {}

@@ -6,6 +6,7 @@ use ssdlab_load::plan::Phase;
 use ssdlab_load::stream::Stream;
 use ssdlab_load::trace::replay::Commands;
 use ssdlab_ssd::Command;
+use ssdlab_ssd::rng::Rng;
 
 /// One copy of one job.
 pub(super) struct Lane {
@@ -92,7 +93,11 @@ pub(super) fn lanes(phase: &Phase, capacity: u64) -> Result<Vec<Lane>, LabError>
             let (source, pace) = match &job.replay {
                 None => (
                     Source::Made(Stream::new(job, copy, capacity)?),
-                    Pace::new(&job.pace),
+                    Pace::new(
+                        &job.pace,
+                        job.time.delay,
+                        Rng::named(job.seed, &format!("arrivals of copy {copy}")),
+                    ),
                 ),
                 Some(replay) => (
                     Source::Recorded(Box::new(Commands::new(replay, capacity)?)),

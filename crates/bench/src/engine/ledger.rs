@@ -328,6 +328,7 @@ impl<'a> Ledger<'a> {
                     mean_ns: sum as f64 / count as f64,
                     p50_ns: row.latencies[op].value_at_quantile(0.5).min(max),
                     p99_ns: row.latencies[op].value_at_quantile(0.99).min(max),
+                    p999_ns: row.latencies[op].value_at_quantile(0.999).min(max),
                     max_ns: max,
                 };
                 self.rows_sum += count;
@@ -361,7 +362,7 @@ impl<'a> Ledger<'a> {
 
 impl Job {
     fn new(phase: usize, position: usize, spec: &JobSpec, now: Nanos) -> Job {
-        let from = now.saturating_add(spec.time.ramp);
+        let from = now.saturating_add(spec.time.delay + spec.time.ramp);
         let to = spec
             .time
             .run

@@ -29,4 +29,5 @@ pub(crate) mod tests;
 
 pub use devices::{Devices, Source};
 pub use observer::{Observer, Unobserved};
+pub use pace::exponential;
 pub use run::{check, depth_needed, run};

@@ -2,10 +2,12 @@
 //!
 //! A rate is a schedule of due times from the lane's start, `issued / rate`, in integers: it does
 //! not drift, and a lane held up by a slow device catches up at once (fio's `rate_process=linear`).
+//! With Poisson arrivals, the time to the next command is drawn when one is issued.
 //! In a mix, commands keep their order: a write that is not yet due holds back the reads behind
 //! it. A pause begins once every command issued before it has completed, as in fio.
 
 use ssdlab_load::plan;
+use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Nanos, Op};
 
 /// What was issued of one kind of command, and its limits.
@@ -15,9 +17,21 @@ struct Schedule {
     per_s: u64,
     bytes: u64,
     count: u64,
+    /// Of Poisson arrivals: when the next command is due.
+    drawn: Nanos,
 }
 
 impl Schedule {
+    /// Mean time to the command after one of `bytes`.
+    fn interval(&self, bytes: u32) -> Nanos {
+        let once = Schedule {
+            bytes: u64::from(bytes),
+            count: 1,
+            ..*self
+        };
+        once.due()
+    }
+
     /// Time since the lane's start at which the next command is due.
     fn due(&self) -> Nanos {
         let at = |issued: u64, rate: u64| {
@@ -46,8 +60,12 @@ pub(super) enum Leave {
 /// Rates and pauses of one lane.
 #[derive(Clone, Debug)]
 pub(super) struct Pace {
+    /// From the start of the phase to `start`.
+    delay: Nanos,
     start: Nanos,
     schedules: [Schedule; 3],
+    /// Draws the times between commands of Poisson arrivals.
+    poisson: Option<Rng>,
     think: Nanos,
     think_blocks: u32,
     since_pause: u32,
@@ -73,14 +91,14 @@ pub(super) struct Late {
 pub(super) const LATE_FROM: Nanos = Nanos::from_millis(1);
 
 impl Pace {
-    /// `None` when nothing is limited.
-    pub fn new(pace: &plan::Pace) -> Option<Pace> {
+    /// `None` when nothing is limited. `rng` draws the times of Poisson arrivals.
+    pub fn new(pace: &plan::Pace, delay: Nanos, rng: Rng) -> Option<Pace> {
         let limited = pace
             .rate_bytes
             .iter()
             .chain(&pace.rate_iops)
             .any(|&r| r > 0);
-        if !limited && pace.think == Nanos::ZERO {
+        if !limited && pace.think == Nanos::ZERO && delay == Nanos::ZERO {
             return None;
         }
         let mut schedules = [Schedule::default(); 3];
@@ -89,8 +107,10 @@ impl Pace {
             schedule.per_s = pace.rate_iops[i];
         }
         Some(Pace {
+            delay,
             start: Nanos::ZERO,
             schedules,
+            poisson: pace.poisson.then_some(rng),
             think: pace.think,
             think_blocks: pace.think_blocks.max(1),
             think_after: pace.think_after,
@@ -104,8 +124,10 @@ impl Pace {
     /// No limits, but a time for each command: see [`Pace::next_due`].
     pub fn scheduled() -> Pace {
         Pace {
+            delay: Nanos::ZERO,
             start: Nanos::ZERO,
             schedules: [Schedule::default(); 3],
+            poisson: None,
             think: Nanos::ZERO,
             think_blocks: 1,
             think_after: Nanos::ZERO,
@@ -126,10 +148,10 @@ impl Pace {
         self.late
     }
 
-    /// Schedules count from `now`.
+    /// The phase begins `now`: schedules count from the end of the delay.
     pub fn begin(&mut self, now: Nanos) {
-        self.start = now;
-        self.resume = now;
+        self.start = now.saturating_add(self.delay);
+        self.resume = self.start;
     }
 
     /// Whether it is time for a pause.
@@ -153,6 +175,7 @@ impl Pace {
             self.resume = now.saturating_add(self.think);
         }
         let due = match schedule_of(command.op) {
+            Some(i) if self.poisson.is_some() => self.start.saturating_add(self.schedules[i].drawn),
             Some(i) => self.start.saturating_add(self.schedules[i].due()),
             None => Nanos::ZERO,
         };
@@ -176,8 +199,20 @@ impl Pace {
             self.schedules[i].bytes += u64::from(command.len);
             self.schedules[i].count += 1;
             self.since_pause += 1;
+            if let Some(rng) = &mut self.poisson {
+                let mean = self.schedules[i].interval(command.len);
+                let drawn = &mut self.schedules[i].drawn;
+                *drawn = drawn.saturating_add(exponential(rng.next_u64(), mean));
+            }
         }
     }
+}
+
+/// An exponentially distributed time, from 64 random bits; at most 37 times its mean.
+pub fn exponential(bits: u64, mean: Nanos) -> Nanos {
+    // 53 bits, never 0.
+    let uniform = ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64;
+    Nanos((-uniform.ln() * mean.0 as f64) as u64)
 }
 
 /// Flushes are neither limited nor counted towards a pause.
@@ -197,12 +232,12 @@ mod tests {
     fn pace(change: impl FnOnce(&mut plan::Pace)) -> Pace {
         let mut spec = plan::Pace::default();
         change(&mut spec);
-        Pace::new(&spec).expect("limited")
+        Pace::new(&spec, Nanos::ZERO, Rng::new(1)).expect("limited")
     }
 
     #[test]
     fn nothing_limited_is_no_pace() {
-        assert!(Pace::new(&plan::Pace::default()).is_none());
+        assert!(Pace::new(&plan::Pace::default(), Nanos::ZERO, Rng::new(1)).is_none());
     }
 
     #[test]
@@ -237,6 +272,35 @@ mod tests {
         let due = Nanos(1_000 + 1_000_000 * 1_000_000_000);
         assert_eq!(pace.leave(&write, Nanos(due.0 - 1), 0), Leave::At(due));
         assert_eq!(pace.leave(&write, due, 0), Leave::Now);
+    }
+
+    /// The mean is the rate, and the deviation is the mean: exponential, not even. Reads and writes
+    /// have schedules of their own.
+    #[test]
+    fn poisson_arrivals_keep_the_rate_and_are_exponential() {
+        let mut pace = pace(|p| {
+            p.rate_iops[1] = 1_000;
+            p.poisson = true;
+        });
+        let write = Command::write(0, 4096);
+        let (mut now, mut gaps) = (Nanos::ZERO, Vec::new());
+        for _ in 0..100_000 {
+            pace.issued(&write);
+            let due = match pace.leave(&write, now, 0) {
+                Leave::At(due) => due,
+                _ => now,
+            };
+            gaps.push((due - now).0 as f64 / 1e6);
+            now = due;
+        }
+        let count = gaps.len() as f64;
+        let mean = gaps.iter().sum::<f64>() / count;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / count;
+        assert!((mean - 1.0).abs() < 0.02, "{mean}");
+        assert!((variance.sqrt() - 1.0).abs() < 0.02, "{variance}");
+        let longer = gaps.iter().filter(|gap| **gap > 1.0).count() as f64 / count;
+        assert!((longer - (-1.0f64).exp()).abs() < 0.01, "{longer}");
+        assert_eq!(pace.leave(&Command::read(0, 512), Nanos(1), 0), Leave::Now);
     }
 
     #[test]

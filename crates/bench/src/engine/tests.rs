@@ -232,6 +232,21 @@ fn a_rate_is_kept_without_drift() {
     assert!((0..3_000).all(|i| times[i] == i as u64 * 1_000_000_000 / 300));
 }
 
+/// fio's `startdelay`: the job's own time begins with its first command.
+#[test]
+fn a_delayed_job_begins_late_and_runs_as_long() {
+    let mut target = Clockwork::new(10_000);
+    let mut late = job();
+    late.time.delay = Nanos::from_secs(3);
+    late.time.run = Some(Nanos::from_secs(2));
+    late.pace.rate_iops[1] = 100;
+    let (record, _) = go(&plan(vec![late]), &mut target);
+    let of = &record.jobs[0];
+    assert_eq!((of.ops[1].count, of.length), (200, Nanos::from_secs(2)));
+    let times = target.times_of(Op::Write);
+    assert_eq!((times[0], times[1]), (3_000_000_000, 3_010_000_000));
+}
+
 #[test]
 fn pauses_come_after_each_block_of_commands() {
     let mut target = Clockwork::new(1_000);

@@ -60,8 +60,15 @@ pub struct OpSecond {
     pub p50_ns: u64,
     /// 99th percentile.
     pub p99_ns: u64,
+    /// 99.9th percentile. `series.csv` does not have it; `histograms.csv` gives it back.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub p999_ns: u64,
     /// Longest.
     pub max_ns: u64,
+}
+
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 /// How a run ended.

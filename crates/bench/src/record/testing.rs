@@ -181,6 +181,7 @@ fn shown(stats: &OpStats) -> OpSecond {
         mean_ns: stats.mean_ns(),
         p50_ns: percentile_ns(stats, 50.0),
         p99_ns: percentile_ns(stats, 99.0),
+        p999_ns: percentile_ns(stats, 99.9),
         max_ns: stats.latency_ns_max,
     }
 }

@@ -4,12 +4,14 @@
 //! is not a ratio of two measured ones; what was not measured is said so, never drawn as zero.
 //! Left out on purpose: files of numbers for other programs (`export`).
 
+mod headline;
 mod of_dir;
 mod page;
 pub mod series;
 pub mod terminal;
 pub mod words;
 
+pub use headline::headline;
 pub use page::run_page;
 
 use crate::analysis::{SteadyState, WriteCliff};

@@ -3,10 +3,28 @@
 use super::{OpTotals, RunReport};
 use crate::record::Ending;
 use crate::run_dir::{JobResult, OpResult, RunDir, RunResult};
+use ssdlab_base::LabError;
 use ssdlab_base::check::Check;
 use ssdlab_ssd::Op;
+use std::path::Path;
 
 impl RunReport {
+    /// The report of the run directory at `path`, with the far quantiles of each second; when they
+    /// cannot be read, a note says so.
+    ///
+    /// # Errors
+    /// When it is no run directory, or a file that a report needs is damaged.
+    pub fn open(path: &Path, label: &str) -> Result<(RunReport, Option<RunResult>), LabError> {
+        let mut dir = RunDir::open(path)?;
+        let tails = dir.read_tails();
+        let mut report = RunReport::of_dir(&dir, label);
+        if let Err(error) = tails {
+            let note = format!("99.9th percentiles of seconds were not read: {error}");
+            report.notes.push(note);
+        }
+        Ok((report, dir.result))
+    }
+
     /// The report of a run directory; of a cut-off one, what its series tells.
     pub fn of_dir(dir: &RunDir, label: &str) -> RunReport {
         let mut report = RunReport {

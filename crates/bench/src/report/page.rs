@@ -3,12 +3,13 @@
 use crate::device::Counters;
 use crate::record::{Ending, OpSecond, Second};
 use crate::report::series::{self, Timeline};
-use crate::report::{RunReport, terminal, words};
+use crate::report::{RunReport, headline, terminal, words};
 use maud::{Markup, html};
 use ssdlab_base::check::Check;
 use ssdlab_ssd::Op;
 use ssdlab_view::bars::swatch;
-use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, Note, Unit};
+use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, LINES_MAX, Note, Unit};
+use ssdlab_view::line::Line;
 use ssdlab_view::page::page;
 use ssdlab_view::{parts, units};
 
@@ -31,7 +32,9 @@ fn body(runs: &[RunReport], charts: &mut Charts) -> Markup {
         @if compared {
             header .answer {
                 p .kicker .quiet { "ssdlab comparison" }
-                h1 { (runs.len()) " runs" }
+                @if let Some(said) = headline(runs) { h1 { (said) } }
+                @else { h1 { (runs.len()) " runs" } }
+                p .quiet { (runs.len()) " runs; the largest difference from the first one." }
             }
         }
         @for (i, run) in runs.iter().enumerate() { (header(i, run, compared)) }
@@ -109,7 +112,7 @@ fn totals(runs: &[RunReport]) -> Markup {
             let cells = [
                 t.op.name().to_owned(),
                 units::rate(t.iops()),
-                units::throughput(t.bytes_per_second()),
+                words::bandwidth(t),
                 units::time_mean(t.mean_ns),
                 units::time(t.p50_ns),
                 units::time(t.p99_ns),
@@ -166,17 +169,33 @@ fn ratios(runs: &[RunReport]) -> Markup {
     }
 }
 
+/// Kinds of command of which a page draws latencies.
+type Pick = fn(&OpSecond) -> u64;
+const QUANTILES: [(&str, Pick); 4] = [
+    ("p50", |o| o.p50_ns),
+    ("p99", |o| o.p99_ns),
+    ("p99.9", |o| o.p999_ns),
+    ("longest", |o| o.max_ns),
+];
+
 fn over_time(runs: &[RunReport], charts: &mut Charts) -> Markup {
+    let drawn = &runs[..runs.len().min(LINES_MAX)];
+    let rates = rate_lines(drawn, series::iops);
+    let bytes = rate_lines(drawn, series::throughput);
     html! {
         section {
             h2 { "Over time" }
             (parts::about_charts())
+            @if runs.len() > drawn.len() {
+                p { "The charts draw the first " (drawn.len()) " of " (runs.len()) " runs." }
+            }
             div .stack {
-                (charts.add(chart(runs, "IOPS", Unit::Rate, rate_lines(runs, series::iops))))
-                (charts.add(chart(runs, "Latency of each second", Unit::Time, latency_lines(runs))))
-                (charts.add(chart(
-                    runs, "Bandwidth", Unit::Throughput, rate_lines(runs, series::throughput),
-                )))
+                (charts.add(chart(drawn, "Commands per second", Unit::Rate, rates)))
+                (charts.add(chart(drawn, "Bandwidth", Unit::Throughput, bytes)))
+            }
+            @for op in all_kinds(drawn) {
+                h3 { "Latency of each second: " (op.name()) }
+                (latency_charts(drawn, op, charts))
             }
         }
     }
@@ -198,91 +217,83 @@ fn chart(runs: &[RunReport], title: &str, unit: Unit, lines: Vec<ChartLine>) -> 
     }
 }
 
-/// The kinds of command that move data in this run, in `Op` order.
+/// The kinds of command that occur in a run, in `Op` order.
 fn kinds(run: &RunReport) -> Vec<Op> {
     let occurs = |op: &Op| run.seconds.iter().any(|s| s.ops[*op as usize].count > 0);
-    Op::ALL
-        .into_iter()
-        .filter(|op| *op != Op::Flush)
-        .filter(occurs)
-        .collect()
+    Op::ALL.into_iter().filter(occurs).collect()
 }
 
-/// Several runs: the colour is the run and the dash the kind of command. One run: both are the
-/// kind.
-fn look(runs: &[RunReport], run: usize, kind: usize) -> (usize, usize) {
-    if runs.len() > 1 {
-        (run, kind)
-    } else {
-        (kind, kind)
+fn all_kinds(runs: &[RunReport]) -> Vec<Op> {
+    let occurs = |op: &Op| runs.iter().any(|run| kinds(run).contains(op));
+    Op::ALL.into_iter().filter(occurs).collect()
+}
+
+fn line(label: &str, look: usize, line: Line) -> ChartLine {
+    ChartLine {
+        label: label.to_owned(),
+        colour: look,
+        dash: look,
+        hidden: false,
+        line,
     }
 }
 
-fn name(runs: &[RunReport], run: &RunReport, what: &str) -> String {
-    match runs.len() {
-        1 => what.to_owned(),
-        _ => format!("{} {what}", run.label),
-    }
-}
-
-/// All kinds of command together, where there are several, and each kind. Of several runs only
-/// the former are shown until the reader asks for more.
+/// One run: each kind of command that moves data, and their total. Of several runs the totals.
 fn rate_lines(runs: &[RunReport], value: fn(&Second, Op) -> Option<f64>) -> Vec<ChartLine> {
     let mut lines = Vec::new();
     for (i, run) in runs.iter().enumerate() {
         let timeline = Timeline::new(&run.seconds);
-        let kinds = kinds(run);
-        for (k, op) in kinds.iter().enumerate() {
-            let (colour, dash) = look(runs, i, k);
-            lines.push(ChartLine {
-                label: name(runs, run, op.name()),
-                colour,
-                dash,
-                hidden: runs.len() > 1 && kinds.len() > 1,
-                line: timeline.line(|s| value(s, *op)),
-            });
+        let mut kinds = kinds(run);
+        kinds.retain(|op| *op != Op::Flush);
+        if runs.len() == 1 {
+            let of = |(k, op): (usize, &Op)| line(op.name(), k, timeline.line(|s| value(s, *op)));
+            lines.extend(kinds.iter().enumerate().map(of));
         }
-        if kinds.len() > 1 {
-            let (colour, dash) = look(runs, i, kinds.len());
+        if kinds.len() > 1 || runs.len() > 1 {
             let sum = |s: &Second| kinds.iter().map(|op| value(s, *op)).sum();
-            lines.push(ChartLine {
-                label: name(runs, run, "total"),
-                colour,
-                dash: if runs.len() > 1 { i } else { dash },
-                hidden: false,
-                line: timeline.line(sum),
-            });
+            let (label, look) = match runs.len() {
+                1 => ("total", kinds.len()),
+                _ => (run.label.as_str(), i),
+            };
+            lines.push(line(label, look, timeline.line(sum)));
         }
     }
     lines
 }
 
-/// p99 of each kind; of a single run also the median and, on request, the longest.
-fn latency_lines(runs: &[RunReport]) -> Vec<ChartLine> {
-    type Pick = fn(&OpSecond) -> u64;
-    let all: [(&str, Pick); 3] = [
-        ("p99", |o| o.p99_ns),
-        ("p50", |o| o.p50_ns),
-        ("longest", |o| o.max_ns),
-    ];
-    let picks = if runs.len() > 1 { &all[..1] } else { &all[..] };
-    let mut lines = Vec::new();
-    for (i, run) in runs.iter().enumerate() {
+/// One run: its quantiles in one chart. Several: a chart for each quantile, a line for each run,
+/// all to one scale.
+fn latency_charts(runs: &[RunReport], op: Op, charts: &mut Charts) -> Markup {
+    let of = |run: &RunReport, pick: Pick| {
         let timeline = Timeline::new(&run.seconds);
-        for (k, op) in kinds(run).into_iter().enumerate() {
-            for (p, (what, pick)) in picks.iter().enumerate() {
-                let (colour, dash) = look(runs, i, k);
-                lines.push(ChartLine {
-                    label: name(runs, run, &format!("{} {what}", op.name())),
-                    colour,
-                    dash: dash + p,
-                    hidden: *what == "longest",
-                    line: timeline.line(|s| series::latency(s, op, |s| pick(&s.ops[op as usize]))),
-                });
-            }
-        }
+        // Seconds of runs without histograms have no 99.9th percentile.
+        let known = |s: &Second| series::latency(s, op, |s| pick(&s.ops[op as usize]));
+        timeline.line(|s| known(s).filter(|ns| *ns > 0.0))
+    };
+    if let [run] = runs {
+        let quantile = |(k, (name, pick)): (usize, &(&str, Pick))| ChartLine {
+            hidden: *name == "longest",
+            ..line(name, k, of(run, *pick))
+        };
+        let lines = QUANTILES.iter().enumerate().map(quantile).collect();
+        return charts.add(chart(runs, "", Unit::Time, lines));
     }
-    lines
+    let draw = |&(name, pick): &(&str, Pick)| {
+        let of_run = |(i, run): (usize, &RunReport)| line(&run.label, i, of(run, pick));
+        Chart {
+            group: format!("latency {}", op.name()),
+            same_scale: true,
+            ..chart(
+                runs,
+                name,
+                Unit::Time,
+                runs.iter().enumerate().map(of_run).collect(),
+            )
+        }
+    };
+    html! {
+        div .trio { @for quantile in &QUANTILES[..3] { (charts.add(draw(quantile))) } }
+    }
 }
 
 fn notes(runs: &[RunReport]) -> Vec<Note> {

@@ -1,7 +1,7 @@
 //! A run, and several runs beside each other, as text for a terminal.
 
 use crate::record::Ending;
-use crate::report::{OpTotals, RunReport, series, words};
+use crate::report::{OpTotals, RunReport, headline, series, words};
 use comfy_table::{CellAlignment, Table};
 use ssdlab_view::text::{PLAIN, WIDTH, clean, finish, new_table, paragraph, with_label};
 use ssdlab_view::{spark, units};
@@ -81,7 +81,7 @@ fn totals_table(run: &RunReport, numbered: bool) -> Table {
             true => format!("{} {}", t.phase + 1, t.op.name()),
             false => t.op.name().to_owned(),
         };
-        let megabytes = units::throughput(t.bytes_per_second());
+        let megabytes = words::bandwidth(t);
         table.add_row([
             name,
             units::rate(t.iops()),
@@ -122,7 +122,8 @@ fn under_phases(run: &RunReport, table: &str) -> String {
 
 /// Runs beside each other: every figure with its ratio to the first run's.
 pub fn run_comparison(runs: &[RunReport]) -> String {
-    let mut out = String::new();
+    let said = headline(runs).map(|said| paragraph("", &format!("{said}.")));
+    let mut out = said.unwrap_or_default();
     for columns in run_columns(runs) {
         let mut table = new_table(PLAIN);
         let labels = columns.iter().map(|run| clean(&run.label));
@@ -164,11 +165,12 @@ pub fn ratio_rows(runs: &[&RunReport]) -> Vec<words::Row> {
         }
     }
     let phases = kinds.iter().any(|(phase, _)| *phase > 0);
-    let figures: [Figure; 5] = [
+    let figures: [Figure; 6] = [
         ("IOPS", |t| t.iops(), units::rate),
         ("mean", |t| t.mean_ns, units::time_mean),
         ("p50", |t| t.p50_ns as f64, units::time_mean),
         ("p99", |t| t.p99_ns as f64, units::time_mean),
+        ("p99.9", |t| t.p999_ns as f64, units::time_mean),
         ("max", |t| t.max_ns as f64, units::time_mean),
     ];
     let mut rows = Vec::new();
@@ -192,6 +194,7 @@ pub fn ratio_rows(runs: &[&RunReport]) -> Vec<words::Row> {
             rows.push(words::Row {
                 label: format!("{phase}{} {name}", op.name()),
                 cells: runs.iter().enumerate().map(place).collect(),
+                leads: true,
             });
         }
     }

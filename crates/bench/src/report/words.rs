@@ -2,6 +2,7 @@
 
 use crate::analysis::{SteadyState, WriteCliff};
 use crate::device::{TargetFacts, TargetKind};
+use crate::report::OpTotals;
 use maud::{Markup, html};
 use ssdlab_view::units;
 
@@ -14,6 +15,8 @@ pub struct Row {
     pub label: String,
     /// One cell a drive or run.
     pub cells: Vec<Option<String>>,
+    /// Whether it belongs to the few that decide.
+    pub leads: bool,
 }
 
 /// A cliff in a few words.
@@ -48,6 +51,14 @@ pub fn steady(steady: Option<&SteadyState>) -> String {
             s.excursion_share * 100.0
         ),
         None => "too short to say".to_owned(),
+    }
+}
+
+/// Bandwidth of a kind of command; a dash for one that moves no bytes, such as a flush.
+pub fn bandwidth(totals: &OpTotals) -> String {
+    match totals.bytes {
+        0 => units::NOTHING.to_owned(),
+        _ => units::throughput(totals.bytes_per_second()),
     }
 }
 

@@ -36,6 +36,7 @@ pub(super) fn series_row(second: &Second) -> String {
             mean_ns,
             p50_ns,
             p99_ns,
+            p999_ns: _,
             max_ns,
         } = o;
         // Writing to a String cannot fail.

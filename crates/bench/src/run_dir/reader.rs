@@ -10,6 +10,7 @@ use ssdlab_base::LabError;
 use ssdlab_base::error::Place;
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_ssd::Op;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -85,6 +86,37 @@ impl RunDir {
             each(csv::parse_histogram_row(line, place)?);
             Ok(())
         })
+    }
+
+    /// Takes the 99.9th percentile of each second from `histograms.csv`, within the histogram's
+    /// 1 %; seconds that are not in it keep none.
+    ///
+    /// # Errors
+    /// As for [`RunDir::histogram_rows`].
+    pub fn read_tails(&mut self) -> Result<(), LabError> {
+        let mut rows: HashMap<(usize, i64, usize), Vec<HistogramRow>> = HashMap::new();
+        self.histogram_rows(|row| {
+            let key = (row.phase, row.t_s, row.op as usize);
+            rows.entry(key).or_default().push(row);
+        })?;
+        for second in &mut self.seconds {
+            for (op, of_op) in second.ops.iter_mut().enumerate() {
+                let key = (second.phase, second.t_s, op);
+                let Some(buckets) = rows.get(&key) else {
+                    continue;
+                };
+                let all: u64 = buckets.iter().map(|row| row.count).sum();
+                let mut beyond = all / 1000 + 1;
+                for row in buckets.iter().rev() {
+                    if row.count >= beyond {
+                        of_op.p999_ns = row.latency_ns_high.min(of_op.max_ns);
+                        break;
+                    }
+                    beyond -= row.count;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// All latencies of one kind of command in the counted part of a phase.

@@ -50,11 +50,51 @@ fn message(result: Result<RunDir, LabError>) -> String {
     error.to_string()
 }
 
+/// `series.csv` has no 99.9th percentiles.
+fn without_tails(record: &mut RunRecord) {
+    let seconds = record.seconds.iter_mut();
+    for op in seconds.flat_map(|second| &mut second.ops) {
+        op.p999_ns = 0;
+    }
+}
+
+/// Read from the rows of buckets, against the histogram's own quantile.
+#[test]
+fn the_far_quantile_of_each_second_comes_from_its_histogram() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("run");
+    let (plan, mut record) = made();
+    record.seconds.truncate(4);
+    let mut writer = RunWriter::create(&path, &header(&plan), Existing::Refuse).unwrap();
+    let mut expected = Vec::new();
+    for (slow, second) in [0, 1, 2, 30].into_iter().zip(&mut record.seconds) {
+        let mut latencies = testing::no_latencies();
+        let writes = &mut latencies[Op::Write as usize];
+        writes.record_n(70_000, 1_500 - slow).unwrap();
+        writes.record_n(5_000_000, slow).unwrap();
+        second.ops[Op::Write as usize].max_ns = 5_000_000;
+        expected.push(writes.value_at_quantile(0.999).min(5_000_000));
+        writer.second(second, &latencies).unwrap();
+    }
+    let mut run = RunDir::open(&path).unwrap();
+    run.read_tails().unwrap();
+    let tails = run
+        .seconds
+        .iter()
+        .map(|s| s.ops[Op::Write as usize].p999_ns);
+    assert_eq!(tails.collect::<Vec<_>>(), expected);
+    assert!(
+        expected[1] < 80_000 && expected[2] == 5_000_000,
+        "{expected:?}"
+    );
+}
+
 #[test]
 fn what_was_written_is_read_back() {
     let temporary = tempfile::tempdir().unwrap();
     let path = temporary.path().join("parent/run");
-    let (plan, record) = made();
+    let (plan, mut record) = made();
+    without_tails(&mut record);
     write(&path, &plan, &record, true);
     let run = RunDir::open(&path).unwrap();
     assert_eq!(run.seconds, record.seconds);
@@ -116,8 +156,9 @@ fn totals_are_those_of_the_record() {
 fn a_run_cut_off_at_any_byte_is_readable() {
     let temporary = tempfile::tempdir().unwrap();
     let path = temporary.path().join("run");
-    let (plan, record) = made();
+    let (plan, mut record) = made();
     write(&path, &plan, &record, false);
+    without_tails(&mut record);
     for name in [SERIES_FILE, HISTOGRAMS_FILE] {
         let file = path.join(name);
         let whole = fs::read(&file).unwrap();

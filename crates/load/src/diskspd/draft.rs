@@ -54,6 +54,7 @@ impl Default for Draft {
                 run: Some(Nanos::from_secs(10)),
                 time_based: true,
                 cool_down: Nanos::ZERO,
+                delay: Nanos::ZERO,
             },
             uncached: None,
             write_through: false,

@@ -153,6 +153,8 @@ static OPTIONS: &[OptionHelp] = options! {
     value numjobs: "count", "1", "copies of the job";
     value runtime or timeout: "time, s", "0", "end after this time, or at size if that is sooner";
     flag time_based: "0", "go on for all of runtime";
+    value startdelay or start_delay: "time, s", "0",
+        "from the start of its group to its first command";
     value ramp_time: "time, s", "0", "run for this time before counting";
     flag stonewall or wait_for_previous: "0", "start when the jobs above have ended";
     value wait_for: "job", "",
@@ -178,6 +180,8 @@ static OPTIONS: &[OptionHelp] = options! {
     // Pace.
     value rate: "bytes/s[,...[,...]]", "unlimited", "limit per copy for reads, writes and trims";
     value rate_iops: "1/s[,...[,...]]", "unlimited", "limit per copy for reads, writes and trims";
+    value rate_process: "linear or poisson", "linear",
+        "times between commands of a rate: all the same, or exponentially distributed";
     value thinktime: "time, us", "0", "pause between commands";
     value thinktime_iotime: "time, s", "0", "time at work between pauses; 0 = a number of commands";
     value thinktime_blocks: "count", "1", "commands between pauses";
@@ -252,6 +256,13 @@ static OPTIONS: &[OptionHelp] = options! {
     moot io_submit_mode: "here commands never wait for another to be reaped";
     moot gpu_dev_ids: "where libcufile's buffers are; the drive gets the same commands";
     moot cuda_io: "where libcufile's buffers are; the drive gets the same commands";
+    // Contents that only a drive which finds equal blocks would store differently.
+    moot dedupe_percentage: "blocks are not repeated; no modelled drive finds equal ones";
+    moot dedupe_mode: "blocks are not repeated; no modelled drive finds equal ones";
+    moot dedupe_global: "blocks are not repeated; no modelled drive finds equal ones";
+    moot dedupe_working_set_percentage: "blocks are not repeated";
+    // Judgement: the rates are recorded.
+    moot rate_min or ratemin: "a rate that is too low ends no job; look at the recorded rate";
     // Files: a target here has all its blocks, and holds no file system.
     moot create_serialize: "files are not created";
     moot create_fsync: "files are not created";
@@ -273,14 +284,12 @@ static OPTIONS: &[OptionHelp] = options! {
     only iodepth_batch_complete: "1", "0";
     only iodepth_batch_complete_min: "1", "0";
     only thinktime_blocks_type: "complete";
-    only startdelay: "0";
     only verify: "0";
     only do_verify: "0";
     only end_fsync: "0";
     only fsync_on_close: "0";
     only iodepth_batch: "1";
     only iodepth_batch_submit: "1";
-    only rate_process: "linear";
     only zonemode: "none";
     only exitall: "0";
     only continue_on_error: "none";

@@ -51,10 +51,6 @@ static KNOWN: &[(&[&str], &str)] = &[
     (&["read_iolog"], "replay it with: ssdlab run --trace FILE"),
     (&["write_iolog"], "writing a log is not supported"),
     (
-        &["rate_min", "ratemin"],
-        "it ends a job that is too slow: leave it out and look at the recorded rate",
-    ),
-    (
         &["latency_target", "latency_window", "latency_percentile"],
         "it searches a depth while it runs: run several depths and compare",
     ),
@@ -77,23 +73,6 @@ static KNOWN: &[(&[&str], &str)] = &[
         ],
         "there is no zoned drive, and no strided zones: split the region into jobs with offset= \
          and size=",
-    ),
-    (
-        &[
-            "dedupe_percentage",
-            "dedupe_mode",
-            "dedupe_global",
-            "dedupe_working_set_percentage",
-        ],
-        "contents are not repeated: use buffer_compress_percentage= where the drive compresses",
-    ),
-    (
-        &["startdelay", "start_delay"],
-        "use stonewall, or idle before the run with --idle",
-    ),
-    (
-        &["rate_process"],
-        "commands leave at equal distances: use rate_process=linear",
     ),
     (
         &["buffer_pattern"],

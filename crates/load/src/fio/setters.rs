@@ -269,6 +269,11 @@ pub(super) fn time_based(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
+pub(super) fn startdelay(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.time.delay = s.time(TimeUnit::Seconds)?;
+    Ok(())
+}
+
 pub(super) fn ramp_time(draft: &mut Draft, s: &Setting) -> Outcome {
     draft.time.ramp = s.time(TimeUnit::Seconds)?;
     Ok(())
@@ -408,6 +413,15 @@ pub(super) fn rate(draft: &mut Draft, s: &Setting) -> Outcome {
 
 pub(super) fn rate_iops(draft: &mut Draft, s: &Setting) -> Outcome {
     draft.pace.rate_iops = rates(draft.kb_base, s)?;
+    Ok(())
+}
+
+pub(super) fn rate_process(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.pace.poisson = match s.text() {
+        "linear" => false,
+        "poisson" => true,
+        _ => return Err(s.bad("it is linear or poisson", "")),
+    };
     Ok(())
 }
 

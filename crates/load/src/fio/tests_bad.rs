@@ -158,9 +158,9 @@ const BAD: &[(&str, &str, &str)] = &[
       and size=",
     ),
     (
-        "rate_process=poisson",
-        "fio option `rate_process` is not supported",
-        "commands leave at equal distances: use rate_process=linear",
+        "rate_process=pareto",
+        "`rate_process` cannot be `pareto`: it is linear or poisson",
+        "",
     ),
     (
         "iodeph=4",
