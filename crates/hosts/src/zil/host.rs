@@ -13,6 +13,7 @@ use super::chain::{BlockWrite, Chain, Record, Step};
 use super::space::{Extent, LogSpace};
 use super::spec::{HostCounts, HostSpec};
 use super::writer::{self, Writer};
+use ssdlab_bench::engine::exponential;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Nanos};
 use std::cmp::Reverse;
@@ -322,7 +323,8 @@ impl LogHost {
         let path = self.spec.path;
         let mean = path.per_write.0 + path.per_kib.0 * (len / 1024);
         let varying = mean * u64::from(path.jitter_pct) / 100;
-        let service = mean - varying + writer::exponential(&mut self.rng, varying);
+        let drawn = exponential(self.rng.next_u64(), Nanos(varying));
+        let service = mean - varying + drawn.0;
         self.path_free = self.path_free.max(self.now) + Nanos(service);
         for side in 0..self.spec.sides {
             let pending = Pending::Block {

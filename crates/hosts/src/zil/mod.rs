@@ -13,6 +13,7 @@
 //! * [`scenario`]: a run, with counts and latencies of its writers.
 //! * [`replay`]: the log after a crash.
 //! * [`published`]: the histograms that the model is held against.
+//! * [`structure`]: the logs that a trace shows; [`fit`]: a host made from it.
 //! * [`preset`]: the code of 2010 and ZFS 2.1, every value with its reason.
 //!
 //! Left out: the pool's own devices, logs in the pool, indirect writes, several log devices side
@@ -23,6 +24,7 @@
 
 pub mod block_size;
 pub mod chain;
+pub mod fit;
 pub mod fixed;
 pub mod free_space;
 pub mod host;
@@ -34,10 +36,12 @@ pub mod scenario;
 mod show;
 pub mod space;
 pub mod spec;
+pub mod structure;
 #[cfg(test)]
 mod tests;
 pub mod writer;
 
+pub use fit::Fit;
 pub use fixed::FixedTarget;
 pub use host::{HostModel, LogHost};
 pub use preset::Preset;

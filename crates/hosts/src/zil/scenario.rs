@@ -1,10 +1,11 @@
 //! A run of the intent log on a log device, with counts and latencies of the writers.
 
+use super::fit::Fit;
 use super::fixed::FixedTarget;
 use super::host::LogHost;
 use super::preset::Preset;
 use super::run::{Pattern, RunOptions, run};
-use super::spec::HostCounts;
+use super::spec::{HostCounts, HostSpec};
 use ssdlab_base::LabError;
 use ssdlab_base::check::Check;
 use ssdlab_bench::device::Target;
@@ -34,6 +35,8 @@ pub struct ZilSpec {
     pub seed: u64,
     /// Keep every command for the series.
     pub keep_commands: bool,
+    /// The host is one fitted to a trace; its age, writers and datasets are those above.
+    pub fit: Option<Fit>,
 }
 
 impl Default for ZilSpec {
@@ -47,6 +50,7 @@ impl Default for ZilSpec {
             interval: Nanos::from_secs(1),
             seed: 1,
             keep_commands: false,
+            fit: None,
         }
     }
 }
@@ -120,6 +124,17 @@ pub struct Zil {
 }
 
 impl ZilSpec {
+    /// The same run of a host that was fitted to a trace.
+    pub fn fitted(self, fit: Fit) -> ZilSpec {
+        ZilSpec {
+            preset: fit.preset,
+            writers: fit.writers(),
+            datasets: fit.writers(),
+            fit: Some(fit),
+            ..self
+        }
+    }
+
     /// Checks that the log can be run on a device of `capacity` bytes.
     ///
     /// # Errors
@@ -133,10 +148,16 @@ impl ZilSpec {
                 ));
             }
         }
-        let host = self
-            .preset
-            .host(self.writers, self.datasets, capacity, self.seed);
-        host.map(drop)
+        self.host(capacity).map(drop)
+    }
+
+    fn host(&self, capacity: u64) -> Result<HostSpec, LabError> {
+        match &self.fit {
+            Some(fit) => fit.host(capacity, self.seed),
+            None => self
+                .preset
+                .host(self.writers, self.datasets, capacity, self.seed),
+        }
     }
 
     /// Runs the log until its end or until `stop` is set.
@@ -145,10 +166,7 @@ impl ZilSpec {
     /// When the spec is impossible, the device or a command fails, or nothing completes for two
     /// minutes.
     pub fn run_on(&self, device: &mut LogDevice, stop: &AtomicBool) -> Result<Zil, LabError> {
-        let host = self
-            .preset
-            .host(self.writers, self.datasets, device.capacity, self.seed)?;
-        let mut host = LogHost::new(host);
+        let mut host = LogHost::new(self.host(device.capacity)?);
         let mut commands = Vec::new();
         let options = RunOptions {
             duration: self.duration,

@@ -1,5 +1,6 @@
 //! A run of the intent log as text, at most 80 columns, and as JSON.
 
+use super::fit::Fit;
 use super::run::Pattern;
 use super::scenario::{LogDevice, Zil};
 use crate::show::line;
@@ -61,7 +62,71 @@ pub fn json(run: &Zil, device: &LogDevice) -> Value {
         "seeks": found.seeks.buckets(),
         "checks": run.checks,
         "rests_on": device.rests_on,
+        "fit": spec.fit.as_ref().map(|fit| fit_json(fit, found)),
     })
+}
+
+fn fit_json(fit: &Fit, found: &Pattern) -> Value {
+    let (of, beside) = (&fit.structure, fit.beside(found));
+    json!({
+        "blocks": of.blocks,
+        "logs_by_allocator": of.logs,
+        "whole_blocks": of.whole(),
+        "gaps": of.gaps,
+        "sizes_of_2_1": of.buckets(),
+        "cycle_ns": of.cycle.0,
+        "cycle_per_kib_ns": of.cycle_per_kib.0,
+        "disorder": of.disorder,
+        "disorder_of_model": fit.disorder,
+        "think_jitter_pct": fit.think_jitter_pct,
+        "random_pct": {
+            "trace": beside.random_trace,
+            "trace_unmerged": beside.random_apart,
+            "model": beside.random_model,
+        },
+        "seeks_total_variation": beside.seeks,
+    })
+}
+
+/// What a trace shows, and how far the model is from it.
+fn fit_text(out: &mut String, fit: &Fit, found: &Pattern) {
+    let (of, beside) = (&fit.structure, fit.beside(found));
+    let logs: Vec<String> = of.logs.iter().map(usize::to_string).collect();
+    let (whole, sizes) = (
+        match of.whole() {
+            true => "written whole (pool version below 23)",
+            false => "written as far as used",
+        },
+        match of.buckets() {
+            true => "4, 12, 36, 68 or 128 KiB (ZFS 2.1)",
+            false => "any multiple of 4 KiB (2010)",
+        },
+    );
+    let _ = writeln!(
+        out,
+        "\nThe trace: {} log blocks, {whole}, of\n{sizes}; logs by allocator: {}",
+        units::count(of.blocks as u64),
+        logs.join(" + "),
+    );
+    let _ = writeln!(
+        out,
+        "A writer takes {} and {} per KiB; disorder {:.2} (0: in turn)",
+        units::time(of.cycle.0),
+        units::time(of.cycle_per_kib.0),
+        of.disorder,
+    );
+    let _ = writeln!(
+        out,
+        "Fitted: {} % of that time varies (disorder {:.2})\nPredicted: random {:.1} % (trace \
+         {:.1} %, {:.1} % with merged neighbours taken\napart); seeks {:.2} apart in total \
+         variation (0 to 1)",
+        fit.think_jitter_pct,
+        fit.disorder,
+        beside.random_model,
+        beside.random_trace,
+        beside.random_apart,
+        beside.seeks,
+    );
 }
 
 fn row_json(row: &PatternRow) -> Value {
@@ -120,6 +185,9 @@ pub fn text(run: &Zil, device: &LogDevice) -> String {
             times => format!("; full {times} times"),
         },
     );
+    if let Some(fit) = &spec.fit {
+        fit_text(&mut out, fit, found);
+    }
     for line in lines(&run.checks) {
         let _ = writeln!(out, "{line}");
     }

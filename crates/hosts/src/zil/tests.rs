@@ -1,9 +1,11 @@
 //! The published figures and the real traces, held against the model; the promise of the log.
 
+use super::chain::Format;
 use super::host::{HostModel, Issue};
 use super::published::{SEEKS_FIVE, SEEKS_ONE, total_variation};
 use super::replay::{Replayed, replay};
 use super::space::Policy;
+use super::structure::structure;
 use super::*;
 use crate::scenario::run_all;
 use ssdlab_base::check::failures;
@@ -11,6 +13,7 @@ use ssdlab_bench::device::{Counters, Done, Target, TargetFacts};
 use ssdlab_load::trace::{Event, IoPattern, PatternRow, ReadOptions, Reader};
 use ssdlab_ssd::{Command, Nanos, Op};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 const GIB: u64 = 1 << 30;
@@ -359,4 +362,81 @@ fn nothing_is_run_once_the_user_has_stopped() {
     let mut device = LogDevice::fixed(LogDevice::USUAL);
     let report = run_all(&[ZilSpec::default()], &mut device, &AtomicBool::new(true)).unwrap();
     assert!(report.stopped && report.checks.is_empty());
+}
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples/traces")
+        .join(format!("{name}.csv.gz"))
+}
+
+/// Three traces of real guests: which code, how many logs, and, without having been fitted, the
+/// share of random commands within 5 points, where the device queue's merging is taken back, and
+/// the seeks within 0.10.
+#[test]
+fn a_host_fitted_to_a_trace_is_as_random_as_the_real_one() {
+    for (name, whole, logs) in [
+        ("zfs-2.1.11-log-1-dataset", false, vec![1]),
+        ("zfs-2.1.11-log-5-datasets", false, vec![4, 1]),
+        ("zfs-2010-emulation-5-datasets", true, vec![5]),
+    ] {
+        let fit = Fit::of(&example(name), 4 * GIB, 1).unwrap();
+        let of = &fit.structure;
+        assert_eq!((of.whole(), of.buckets()), (whole, true), "{name}: {of:?}");
+        assert_eq!(of.logs, logs, "{name}");
+        let mut host = LogHost::new(fit.host(4 * GIB, 1).unwrap());
+        let seconds = fit.duration(of.blocks as u64).as_secs_f64() as u64;
+        let beside = fit.beside(&run_fixed(&mut host, seconds));
+        let points = (beside.random_model - beside.random_apart).abs();
+        assert!(points <= 5.0 && beside.seeks <= 0.10, "{name}: {beside:?}");
+    }
+}
+
+fn commands(spec: HostSpec, seconds: u64) -> Vec<Event> {
+    let mut events = Vec::new();
+    let mut sink = |event: &Event| {
+        events.push(*event);
+        Ok(())
+    };
+    run_on(&mut LogHost::new(spec), &mut fixed(), seconds, &mut sink);
+    events.sort_by_key(|event| event.issued_ns);
+    events
+}
+
+/// What is known of a host is found in its commands: the number of its logs, their allocators,
+/// the format and the sizes of its blocks, and how long its writers think.
+#[test]
+fn the_logs_of_a_known_host_are_found_in_its_commands() {
+    for (whole, allocator_of) in [
+        (true, vec![0]),
+        (false, vec![0, 0, 0]),
+        (true, vec![0; 5]),
+        (true, vec![0; 7]),
+        (false, vec![0, 1, 0, 1, 0]),
+    ] {
+        let count = allocator_of.len();
+        let mut spec = Preset::V2_1.host(count, count, 4 * GIB, 5).unwrap();
+        let mut logs = vec![0; 2];
+        allocator_of.iter().for_each(|to| logs[*to] += 1);
+        logs.retain(|count| *count > 0);
+        spec.allocator_of = allocator_of;
+        if whole {
+            spec.commit.format = Format::Whole;
+        }
+        let found = structure(&commands(spec, 100), 4 * GIB).unwrap();
+        assert_eq!((found.logs, found.gaps < 0.2), (logs, whole));
+        assert!(found.in_buckets > 0.9);
+        // 8 ms and 100 us for each KiB, exponential: the median is 69 % of the mean.
+        let millis = found.cycle.as_secs_f64() * 1e3;
+        assert!((4.0..12.0).contains(&millis), "{millis}");
+    }
+    let old = Preset::V2010.host(1, 1, 4 * GIB, 5).unwrap();
+    let found = structure(&commands(old, 20), 4 * GIB).unwrap();
+    assert!(found.gaps < 0.2 && found.in_buckets < 0.9, "{found:?}");
+}
+
+#[test]
+fn reads_show_no_log() {
+    let reads = (0..500).map(|at| Event::new(at, Op::Read, at * 8192, 4096));
+    assert_eq!(structure(&reads.collect::<Vec<_>>(), 4 * GIB), None);
 }

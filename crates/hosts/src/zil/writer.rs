@@ -2,6 +2,7 @@
 //! of rising size, every record written synchronously before the next.
 
 use super::block_size::RECORD_BYTES;
+use ssdlab_bench::engine::exponential;
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::rng::Rng;
 
@@ -79,15 +80,8 @@ impl Writer {
         };
         let mean = self.spec.think.0 + self.spec.think_per_kib.0 * bytes.div_ceil(1024) + pause;
         let varying = mean * u64::from(self.spec.think_jitter_pct) / 100;
-        Nanos(mean - varying + exponential(&mut self.rng, varying))
+        Nanos(mean - varying + exponential(self.rng.next_u64(), Nanos(varying)).0)
     }
-}
-
-/// An exponentially distributed time, at most 40 times its mean.
-pub(super) fn exponential(rng: &mut Rng, mean: u64) -> u64 {
-    // 53 bits, never 0.
-    let uniform = ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
-    (-uniform.ln() * mean as f64) as u64
 }
 
 /// Bytes of the log records of a write of `bytes`: what is more than a block holds is split in
