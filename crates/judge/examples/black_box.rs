@@ -9,7 +9,7 @@ use ssdlab_base::{LabError, parallel};
 use ssdlab_bench::device::{ModelledTarget, TargetFacts, TargetKind};
 use ssdlab_judge::ablate::Cause;
 use ssdlab_judge::ablate::planted::{FAULTS, planted};
-use ssdlab_judge::experiment::{Answer, Bench, Investigation, investigate};
+use ssdlab_judge::experiment::{Answer, Bench, Investigation, Said, investigate};
 use std::sync::atomic::AtomicBool;
 
 fn look(seed: u64, faults: &[usize]) -> Result<Option<Investigation>, LabError> {
@@ -31,7 +31,10 @@ fn look(seed: u64, faults: &[usize]) -> Result<Option<Investigation>, LabError> 
         stop: &stop,
         busy: true,
     };
-    investigate(&mut bench, u64::MAX, &mut |_, _| {}).map(Some)
+    investigate(&mut bench, u64::MAX, &mut |_, _| {}, &mut |_| {
+        Said::default()
+    })
+    .map(Some)
 }
 
 /// Named first, named as one of several, named wrongly, nothing shown.

@@ -1,5 +1,5 @@
-// Draws the page's charts from the JSON in #charts. Y axes begin at zero; the logarithmic axis is
-// the reader's choice, and labelled.
+// Draws the page's charts from the JSON in #charts. Y axes begin at zero, or are logarithmic where
+// the values of a chart span more than two decades; the reader may choose the other.
 "use strict";
 (() => {
   const charts = JSON.parse(document.getElementById("charts").textContent);
@@ -69,6 +69,13 @@
   const common = (chart) => Math.max(...alike(chart).map(highest));
   const lowest = (chart) => Math.min(...alike(chart).flatMap((c) => c.lines)
     .map((l) => l.y.reduce((a, v) => (v > 0 && v < a ? v : a), Infinity)));
+  const shownValues = (chart) => alike(chart).concat(chart).flatMap((c) => c.lines)
+    .filter((l) => !l.hidden).flatMap((l) => l.y).filter((v) => v > 0);
+  const spansDecades = (chart) => {
+    const values = shownValues(chart);
+    const least = values.reduce((a, v) => Math.min(a, v), Infinity);
+    return values.reduce((a, v) => Math.max(a, v), 0) > 100 * least;
+  };
   const longest = (chart) => Math.max(...charts
     .filter((c) => c.same_scale && c.group === chart.group)
     .flatMap((c) => c.lines.map((l) => times(l)[l.y.length - 1])));
@@ -223,6 +230,7 @@
     const caption = place.figure.querySelector("figcaption");
     const label = document.createElement("label"), box = document.createElement("input");
     box.type = "checkbox";
+    box.checked = spansDecades(place.chart);
     box.addEventListener("change", () => draw(place, place.figure.clientWidth));
     label.append(box, "log axis");
     place.scale = document.createElement("span");

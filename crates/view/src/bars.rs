@@ -1,13 +1,18 @@
-//! Bars in plain HTML: they reflow, print, and need no script. Lengths are to scale from zero.
+//! Bars in plain HTML: they reflow, print, and need no script. Lengths are to scale from zero, or
+//! logarithmic where values span more than two decades.
 
+use crate::chart::LINES_MAX;
 use crate::units;
 use maud::{Markup, html};
+
+/// Values of a chart that span more than this are drawn on a logarithmic scale.
+const LINEAR_MAX: f64 = 100.0;
 
 /// One bar: the median, with a tick at the 99th percentile.
 pub struct Bar {
     /// Name beside the bar.
     pub label: String,
-    /// Index of the colour; six repeat.
+    /// Index of the colour.
     pub colour: usize,
     /// Median, ns.
     pub p50_ns: u64,
@@ -15,19 +20,51 @@ pub struct Bar {
     pub p99_ns: u64,
 }
 
+/// Length of a bar as a share of the longest: linear from zero, or logarithmic from a power of ten.
+struct Scale {
+    from: Option<f64>,
+    top: f64,
+}
+
+impl Scale {
+    fn of(values: &[u64]) -> Option<Scale> {
+        let seen = || values.iter().copied().filter(|ns| *ns > 0);
+        let (low, top) = (seen().min()? as f64, seen().max()? as f64);
+        let from = (top > LINEAR_MAX * low).then(|| 10f64.powf((low * 0.999).log10().floor()));
+        Some(Scale { from, top })
+    }
+
+    fn share(&self, ns: u64) -> String {
+        let share = match self.from {
+            Some(from) => (ns as f64 / from).max(1.0).ln() / (self.top / from).ln(),
+            None => ns as f64 / self.top,
+        };
+        format!("{:.2}%", 100.0 * share)
+    }
+
+    fn said(&self) -> String {
+        match self.from {
+            Some(from) => format!(
+                "All to one logarithmic scale, from {} on.",
+                units::time_mean(from)
+            ),
+            None => "All to one scale from zero.".to_owned(),
+        }
+    }
+}
+
 /// Bars under common headings, all to one scale.
 pub fn grouped(title: &str, groups: &[(String, Vec<Bar>)]) -> Markup {
     let bars = groups.iter().flat_map(|(_, bars)| bars);
-    let top = bars.map(|bar| bar.p50_ns.max(bar.p99_ns)).max();
-    let Some(top) = top.filter(|top| *top > 0) else {
+    let values: Vec<u64> = bars.flat_map(|bar| [bar.p50_ns, bar.p99_ns]).collect();
+    let Some(scale) = Scale::of(&values) else {
         return html! {};
     };
-    let share = |ns: u64| format!("{:.2}%", ns as f64 / top as f64 * 100.0);
     html! {
         figure .bars {
             figcaption {
                 (title)
-                span .quiet { " Bar: median. Tick: 99th percentile. All to one scale from zero." }
+                span .quiet { " Bar: median. Tick: 99th percentile. " (scale.said()) }
             }
             @for (name, bars) in groups {
                 h4 { (name) }
@@ -35,9 +72,9 @@ pub fn grouped(title: &str, groups: &[(String, Vec<Bar>)]) -> Markup {
                     div .bar {
                         span .name { (swatch(bar.colour)) (bar.label) }
                         span .track {
-                            span .fill .{ "c" (bar.colour % 6) }
-                                style={ "width:" (share(bar.p50_ns)) } {}
-                            span .tick style={ "left:" (share(bar.p99_ns)) } {}
+                            span .fill .{ "c" (bar.colour) }
+                                style={ "width:" (scale.share(bar.p50_ns)) } {}
+                            span .tick style={ "left:" (scale.share(bar.p99_ns)) } {}
                         }
                         span .value {
                             (units::time(bar.p50_ns))
@@ -50,7 +87,11 @@ pub fn grouped(title: &str, groups: &[(String, Vec<Bar>)]) -> Markup {
     }
 }
 
-/// The colour and dash of a drive, for tables and bars.
+/// The colour and dash of a drive, for tables and bars; nothing for one that charts do not draw.
 pub fn swatch(colour: usize) -> Markup {
-    html! { span .swatch .{ "c" (colour % 6) } .{ "d" (colour % 6) } aria-hidden="true" {} }
+    html! {
+        @if colour < LINES_MAX {
+            span .swatch .{ "c" (colour) } .{ "d" (colour) } aria-hidden="true" {}
+        }
+    }
 }

@@ -4,6 +4,8 @@ use crate::line::{self, Line};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
+/// Most lines of a chart, and most drives or runs that have a colour. Further ones are in tables.
+pub const LINES_MAX: usize = 5;
 /// Most points of one line; longer ones are thinned for display.
 const POINTS_PER_LINE: usize = 2_000;
 /// Most points of all lines of a page: about 6 bytes each, 8 when thinned.
@@ -51,9 +53,9 @@ pub enum Axis {
 pub struct ChartLine {
     /// Name in the legend.
     pub label: String,
-    /// Index of the colour; six repeat.
+    /// Index of the colour, below six.
     pub colour: usize,
-    /// Index of the dash pattern; six repeat.
+    /// Index of the dash pattern, below six.
     pub dash: usize,
     /// Drawn only when the reader asks for it.
     pub hidden: bool,

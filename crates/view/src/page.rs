@@ -2,14 +2,15 @@
 //!
 //! The page's Content-Security-Policy forbids every load, so the promise is kept by the browser
 //! too. All text is escaped by maud; chart data is JSON in which `<` cannot occur. Charts are
-//! drawn by uPlot (MIT, `assets/uplot`); y axes begin at zero unless the reader asks for the
-//! logarithmic axis, which is then labelled.
+//! drawn by uPlot (MIT, `assets/uplot`); y axes begin at zero unless values span more than two
+//! decades or the reader asks for the logarithmic axis, which is then labelled.
 
 use crate::chart::Charts;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("../assets/report.css");
 const SCRIPT: &str = include_str!("../assets/report.js");
+const SORT_SCRIPT: &str = include_str!("../assets/sort.js");
 const UPLOT_STYLE: &str = include_str!("../assets/uplot/uPlot.min.css");
 const UPLOT_SCRIPT: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
 const UPLOT_LICENSE: &str = include_str!("../assets/uplot/LICENSE");
@@ -24,6 +25,7 @@ pub fn plain_page(title: &str, body: Markup) -> String {
 
 /// A whole page in one file: head, style, `body`, and the scripts that `charts` need.
 pub fn page(title: &str, body: Markup, charts: &Charts) -> String {
+    let is_sortable = body.0.contains("class=\"sortable\"");
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -48,6 +50,7 @@ pub fn page(title: &str, body: Markup, charts: &Charts) -> String {
                         }
                     }
                 }
+                @if is_sortable { script { (PreEscaped(SORT_SCRIPT)) } }
                 @if !charts.is_empty() { (scripts(charts)) }
             }
         }

@@ -45,6 +45,17 @@ pub fn table(head: &[Markup], rows: &[Vec<Markup>]) -> Markup {
     }
 }
 
+/// The same with rows that a click on a column's head puts in order. Without scripts it is a plain
+/// table.
+pub fn sortable(head: &[Markup], rows: &[Vec<Markup>]) -> Markup {
+    html! { div .sortable { (table(head, rows)) } }
+}
+
+/// Text that is shown when it is asked for.
+pub fn folded(summary: &str, body: Markup) -> Markup {
+    html! { details { summary { (summary) } (body) } }
+}
+
 /// Column heads from plain words.
 pub fn heads(words: &[&str]) -> Vec<Markup> {
     words.iter().map(|word| html! { (word) }).collect()
@@ -55,7 +66,8 @@ pub fn about_charts() -> Markup {
     html! {
         noscript { p { "The charts need a script; the numbers are in the tables." } }
         p .quiet {
-            "Axes begin at zero. Shaded: the window of steady state; strips above a chart show \
+            "Axes begin at zero; where the values of a chart span more than two decades, its axis \
+             is logarithmic. Shaded: the window of steady state; strips above a chart show \
              each line's own. Drag to zoom, double-click to go back; click a name under a chart \
              to show or hide its line."
         }

@@ -110,7 +110,7 @@ pub fn decimal_bytes(count: f64) -> String {
     format!("{:.*} PB", places(count / 1e15), count / 1e15)
 }
 
-/// A ratio: `341x`, `2.4x`, `0.03x`.
+/// A ratio: `341x`, `2.4x`, `0.45x`, and below a tenth `1/260`.
 pub fn ratio(value: f64) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();
@@ -118,9 +118,10 @@ pub fn ratio(value: f64) -> String {
     match value.abs() {
         v if v >= 999.5 => format!("{}x", rate(value)),
         v if v >= 9.95 => format!("{value:.0}x"),
-        v if v >= 0.095 => format!("{value:.1}x"),
-        v if v >= 0.0005 => format!("{value:.3}x"),
-        _ => format!("{value:.1e}x"),
+        v if v >= 0.995 => format!("{value:.1}x"),
+        v if v >= 0.095 => format!("{value:.2}x"),
+        0.0 => "0x".to_owned(),
+        _ => format!("1/{}", rate(1.0 / value)),
     }
 }
 
@@ -167,7 +168,8 @@ mod tests {
         assert_eq!(decimal_bytes(10.95e15), "10.9 PB");
         assert_eq!(ratio(341.2), "341x");
         assert_eq!(ratio(2.41), "2.4x");
-        assert_eq!(ratio(0.00291), "0.003x");
+        assert_eq!(ratio(0.00291), "1/344");
+        assert_eq!((ratio(0.45).as_str(), ratio(0.0).as_str()), ("0.45x", "0x"));
         assert_eq!(per_write(None), "unknown");
     }
 }

@@ -38,11 +38,15 @@ pub enum Cause {
     Power,
     /// It is too warm, and slows down.
     Throttling,
+    /// The host lets time pass before it issues its next command.
+    HostPauses,
+    /// The host flushes twice for what one flush makes durable.
+    DoubledFlushes,
 }
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Cause; 14] = [
+    pub const ALL: [Cause; 16] = [
         Cause::VolatileBuffer,
         Cause::Reclaim,
         Cause::SlcFull,
@@ -57,7 +61,14 @@ impl Cause {
         Cause::Parity,
         Cause::Power,
         Cause::Throttling,
+        Cause::HostPauses,
+        Cause::DoubledFlushes,
     ];
+
+    /// Whether the host is the cause, not the drive.
+    pub fn is_of_host(self) -> bool {
+        matches!(self, Cause::HostPauses | Cause::DoubledFlushes)
+    }
 
     /// For tables.
     pub fn name(self) -> &'static str {
@@ -76,6 +87,8 @@ impl Cause {
             Cause::Parity => "parity",
             Cause::Power => "power",
             Cause::Throttling => "throttling",
+            Cause::HostPauses => "pauses of the host",
+            Cause::DoubledFlushes => "doubled flushes",
         }
     }
 
@@ -124,6 +137,10 @@ impl Cause {
                 config.nand.programs_at_once
             ),
             Cause::Throttling => throttling(config),
+            Cause::HostPauses => "the host waits before it issues its next command".into(),
+            Cause::DoubledFlushes => {
+                "the host flushes twice for what one flush makes durable".into()
+            }
         }
     }
 }
@@ -283,6 +300,8 @@ impl Levels {
                 self.parity_free && config.ftl.parity,
                 vec![work(Purpose::Parity, 0)],
             ),
+            // Not the drive's: see `Stream`.
+            Cause::HostPauses | Cause::DoubledFlushes => (false, Vec::new()),
         };
         if has { reliefs } else { Vec::new() }
     }

@@ -1,7 +1,8 @@
 //! Time per command, divided among its causes.
 
 use super::cause::{Cause, Levels};
-use super::load::{Load, measure};
+use super::load::{Load, Measured, measure};
+use super::stream::{Host, Stream};
 use serde::Serialize;
 use ssdlab_ssd::Drive;
 use ssdlab_ssd::drive::Relief;
@@ -47,43 +48,107 @@ impl Decomposition {
     }
 }
 
+/// Something that a fork of the drive, or the host in front of it, is without.
+#[derive(Clone, Copy, Debug)]
+enum Without {
+    Cost(Relief),
+    Pauses,
+    DoubledFlushes,
+}
+
+/// What is measured on each fork.
 struct Bench<'a> {
     drive: &'a Drive,
-    load: Load,
-    seed: u64,
-    taken: Vec<Relief>,
+    commands: Commands<'a>,
+    taken: Vec<Without>,
+}
+
+enum Commands<'a> {
+    Of(Load, u64),
+    Recorded(&'a Stream),
 }
 
 impl Bench<'_> {
-    fn without(&self, more: &[Relief]) -> f64 {
-        let all: Vec<Relief> = self.taken.iter().chain(more).copied().collect();
-        measure(self.drive, self.load, &all, self.seed).ns
+    fn measure(&self, all: &[Without]) -> Measured {
+        let costs = all.iter().filter_map(|one| match one {
+            Without::Cost(relief) => Some(*relief),
+            Without::Pauses | Without::DoubledFlushes => None,
+        });
+        let reliefs: Vec<Relief> = costs.collect();
+        match self.commands {
+            Commands::Of(load, seed) => measure(self.drive, load, &reliefs, seed),
+            Commands::Recorded(stream) => {
+                let mut drive = self.drive.clone();
+                reliefs.iter().for_each(|relief| drive.relieve(*relief));
+                let lacks = |of: fn(&Without) -> bool| all.iter().any(of);
+                let host = Host {
+                    without_pauses: lacks(|one| matches!(one, Without::Pauses)),
+                    without_doubled_flushes: lacks(|one| matches!(one, Without::DoubledFlushes)),
+                };
+                stream.measure(drive, host)
+            }
+        }
+    }
+
+    fn without(&self, more: &[Without]) -> f64 {
+        let all: Vec<Without> = self.taken.iter().chain(more).copied().collect();
+        self.measure(&all).ns
+    }
+
+    /// What takes a cause away; empty where there is no such cause.
+    fn withouts(&self, cause: Cause, levels: &Levels, moved: f64) -> Vec<Without> {
+        let of_host = |has: bool, without| if has { vec![without] } else { Vec::new() };
+        match (&self.commands, cause) {
+            (Commands::Recorded(stream), Cause::HostPauses) => {
+                of_host(stream.has_pauses(), Without::Pauses)
+            }
+            (Commands::Recorded(stream), Cause::DoubledFlushes) => {
+                of_host(stream.doubled_flushes().0 > 0, Without::DoubledFlushes)
+            }
+            _ => {
+                let reliefs = levels.reliefs(cause, self.drive.config(), moved);
+                reliefs.into_iter().map(Without::Cost).collect()
+            }
+        }
     }
 }
 
-/// A cause that is still there, and what takes it away.
-type Left = (Cause, Vec<Relief>, f64);
+/// A cause that is still there, what takes it away, and what it saves alone, ns.
+type Left = (Cause, Vec<Without>, f64);
 
 /// Takes causes away from forks of `drive` under `load`: each time the one that saves most, until
 /// none saves anything. Where no single one does, but all together do, pairs are tried: two
 /// bottlenecks at once hide behind each other.
 pub fn decompose(drive: &Drive, load: Load, levels: &Levels, seed: u64) -> Decomposition {
-    let as_it_is = measure(drive, load, &[], seed);
+    taken_apart(drive, load, Commands::Of(load, seed), levels)
+}
+
+/// The same for the commands of a host; its pauses and doubled flushes are causes too.
+pub fn decompose_stream(drive: &Drive, stream: &Stream, levels: &Levels) -> Decomposition {
+    taken_apart(drive, Load::Trace, Commands::Recorded(stream), levels)
+}
+
+fn taken_apart(
+    drive: &Drive,
+    load: Load,
+    commands: Commands<'_>,
+    levels: &Levels,
+) -> Decomposition {
     let mut bench = Bench {
         drive,
-        load,
-        seed,
+        commands,
         taken: Vec::new(),
     };
+    let as_it_is = bench.measure(&[]);
     let mut left: Vec<Left> = Vec::new();
     for cause in Cause::ALL {
-        let reliefs = levels.reliefs(cause, drive.config(), as_it_is.moved);
-        if !reliefs.is_empty() {
-            let alone = as_it_is.ns - bench.without(&reliefs);
-            left.push((cause, reliefs, alone));
+        let withouts = bench.withouts(cause, levels, as_it_is.moved);
+        if !withouts.is_empty() {
+            let alone = as_it_is.ns - bench.without(&withouts);
+            left.push((cause, withouts, alone));
         }
     }
-    let but = |which: Option<Cause>| -> Vec<Relief> {
+    let but = |which: Option<Cause>| -> Vec<Without> {
         let others = left.iter().filter(|one| Some(one.0) != which);
         others.flat_map(|one| one.1.clone()).collect()
     };

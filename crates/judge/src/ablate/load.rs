@@ -26,6 +26,14 @@ pub enum Load {
     SequentialWrite,
     /// 128 KiB reads in order, 32 outstanding.
     SequentialRead,
+    /// [`Load::DurableWrite`]; 99.9 % take no longer.
+    DurableSlowest,
+    /// [`Load::RandomWrite`]; 99.9 % take no longer.
+    WriteSlowest,
+    /// [`Load::Mixed`]; 99.9 % of its reads take no longer.
+    ReadSlowest,
+    /// The commands of a host, its pauses included: see [`super::Stream`].
+    Trace,
 }
 
 /// Bytes of a random command.
@@ -36,7 +44,7 @@ const SEQUENTIAL: u32 = 128 << 10;
 const READ_PCT: u64 = 70;
 
 impl Load {
-    /// All of them.
+    /// Those whose faults are looked for.
     pub const ALL: [Load; 8] = [
         Load::DurableWrite,
         Load::RandomWrite,
@@ -47,6 +55,8 @@ impl Load {
         Load::SequentialWrite,
         Load::SequentialRead,
     ];
+    /// Where the time of the slowest commands goes.
+    pub const SLOWEST: [Load; 3] = [Load::DurableSlowest, Load::WriteSlowest, Load::ReadSlowest];
 
     /// For tables.
     pub fn name(self) -> &'static str {
@@ -59,14 +69,29 @@ impl Load {
             Load::ReadTail => "its reads, p99",
             Load::SequentialWrite => "writes in order",
             Load::SequentialRead => "reads in order",
+            Load::DurableSlowest => "durable writes, p99.9",
+            Load::WriteSlowest => "random writes, p99.9",
+            Load::ReadSlowest => "reads of the mix, p99.9",
+            Load::Trace => "the trace",
         }
     }
 
     fn depth(self) -> u32 {
         match self {
-            Load::DurableWrite | Load::ReadLatency => 1,
-            Load::Mixed | Load::ReadTail => 8,
+            Load::DurableWrite | Load::ReadLatency | Load::DurableSlowest => 1,
+            Load::Mixed | Load::ReadTail | Load::ReadSlowest => 8,
             _ => 32,
+        }
+    }
+
+    /// The kind of command and the percentile, in tenths of a percent, that is the figure; the
+    /// mean of all otherwise.
+    fn percentile(self) -> Option<(Op, usize)> {
+        match self {
+            Load::ReadTail => Some((Op::Read, 990)),
+            Load::DurableSlowest | Load::WriteSlowest => Some((Op::Write, 999)),
+            Load::ReadSlowest => Some((Op::Read, 999)),
+            _ => None,
         }
     }
 
@@ -75,6 +100,9 @@ impl Load {
         match self {
             Load::DurableWrite | Load::ReadLatency => 1_000,
             Load::SequentialWrite | Load::SequentialRead => 1_000,
+            // Twenty commands or more are beyond the percentile.
+            Load::DurableSlowest | Load::WriteSlowest => 20_000,
+            Load::ReadSlowest => 30_000,
             _ => 8_000,
         }
     }
@@ -83,10 +111,11 @@ impl Load {
         let in_order = number % (user / u64::from(SEQUENTIAL)) * u64::from(SEQUENTIAL);
         let at = rng.below(user / u64::from(RANDOM)) * u64::from(RANDOM);
         match self {
-            Load::DurableWrite => Command::write_fua(at, RANDOM),
-            Load::RandomWrite => Command::write(at, RANDOM),
+            Load::DurableWrite | Load::DurableSlowest => Command::write_fua(at, RANDOM),
+            Load::RandomWrite | Load::WriteSlowest => Command::write(at, RANDOM),
+            Load::Trace => unreachable!("a trace has its own commands"),
             Load::RandomRead | Load::ReadLatency => Command::read(at, RANDOM),
-            Load::Mixed | Load::ReadTail => match rng.below(100) < READ_PCT {
+            Load::Mixed | Load::ReadTail | Load::ReadSlowest => match rng.below(100) < READ_PCT {
                 true => Command::read(at, RANDOM),
                 false => Command::write(at, RANDOM),
             },
@@ -99,6 +128,8 @@ impl Load {
 /// Unit programs and reads after which a measurement ends early: a drive that works that
 /// hard for each command shows it in few.
 const WORK_MAX: u64 = 40_000;
+/// The same where the figure is that of the slowest commands.
+const WORK_SLOWEST_MAX: u64 = 400_000;
 /// Fewest commands of a measurement: as many as were outstanding when it began must have ended.
 const COUNT_MIN: u64 = 40;
 
@@ -120,7 +151,8 @@ struct Commands {
     work_max: u64,
     rng: Rng,
     user: u64,
-    reads: Vec<u64>,
+    /// Of the commands whose percentile is the figure, ns.
+    latencies: Vec<u64>,
 }
 
 fn work(drive: &Drive) -> u64 {
@@ -138,8 +170,9 @@ impl Source for Commands {
     }
 
     fn done(&mut self, _: &Drive, done: &Done) {
-        if self.load == Load::ReadTail && done.op == Op::Read {
-            self.reads.push((done.done - done.submitted).0);
+        let of = self.load.percentile();
+        if of.is_some_and(|(op, _)| op == done.op) {
+            self.latencies.push((done.done - done.submitted).0);
         }
     }
 }
@@ -148,34 +181,43 @@ impl Source for Commands {
 pub fn measure(drive: &Drive, load: Load, reliefs: &[Relief], seed: u64) -> Measured {
     let mut drive = drive.clone();
     reliefs.iter().for_each(|relief| drive.relieve(*relief));
+    let work_most = match Load::SLOWEST.contains(&load) {
+        true => WORK_SLOWEST_MAX,
+        false => WORK_MAX,
+    };
     let mut commands = Commands {
         load,
         given: 0,
         count: load.count() / 2,
         count_min: COUNT_MIN,
-        work_max: work(&drive) + WORK_MAX / 2,
+        work_max: work(&drive) + work_most / 2,
         rng: Rng::named(seed, load.name()),
         user: drive.config().user_bytes / u64::from(SEQUENTIAL) * u64::from(SEQUENTIAL),
-        reads: Vec::new(),
+        latencies: Vec::new(),
     };
     let mut host = Devices::one(drive);
     host.keep(load.depth(), Nanos::MAX, &mut commands);
-    commands.reads.clear();
+    commands.latencies.clear();
     let (began, before) = (host.now(), host.drive(0).counters().clone());
     let warm = commands.given;
     commands.count_min = warm + COUNT_MIN;
     commands.count = warm + load.count();
-    commands.work_max = work(host.drive(0)) + WORK_MAX;
+    commands.work_max = work(host.drive(0)) + work_most;
     host.keep(load.depth(), Nanos::MAX, &mut commands);
     let given = (commands.given - warm).max(1);
     let per_command = (host.now() - began).0 as f64 / given as f64;
     let after = host.drive(0).counters();
     let written = after.slots_host - before.slots_host;
     let moved = after.slots_relocated - before.slots_relocated;
-    commands.reads.sort_unstable();
-    let p99 = commands.reads.get(commands.reads.len() * 99 / 100);
+    commands.latencies.sort_unstable();
+    let of = |(_, tenths)| {
+        commands
+            .latencies
+            .get(commands.latencies.len() * tenths / 1000)
+    };
+    let slowest = load.percentile().and_then(of);
     Measured {
-        ns: p99.map_or(per_command, |ns| *ns as f64),
+        ns: slowest.map_or(per_command, |ns| *ns as f64),
         moved: moved as f64 / written.max(1) as f64,
     }
 }

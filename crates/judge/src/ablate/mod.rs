@@ -8,6 +8,8 @@
 //! A cost is first reduced to what a healthy drive of the same interface and cells has
 //! ([`Levels::healthy`]): if this saves a third of the time, the cost is a fault. Then every cost
 //! is taken down to nothing ([`Levels::free`]): the limits of the drive, not its faults.
+//!
+//! The commands are those of eight loads, or a host's own: see [`Stream`].
 
 mod cause;
 mod decompose;
@@ -15,12 +17,14 @@ mod load;
 pub mod planted;
 mod show;
 mod state;
+mod stream;
 
 pub use cause::{Cause, Levels};
-pub use decompose::{Decomposition, Share, decompose};
+pub use decompose::{Decomposition, Share, decompose, decompose_stream};
 pub use load::Load;
 pub use show::text;
 pub use state::steady;
+pub use stream::{COMMANDS_MAX, Host, Stream};
 
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
@@ -41,6 +45,15 @@ pub struct Diagnosis {
     pub healthy: Vec<Decomposition>,
     /// Each load with all costs taken away.
     pub free: Vec<Decomposition>,
+    /// The 99.9th percentiles, with all costs taken away; empty for a trace.
+    pub slowest: Vec<Decomposition>,
+}
+
+impl Diagnosis {
+    /// Whether the commands were those of a host.
+    pub fn is_of_trace(&self) -> bool {
+        self.healthy.iter().any(|of| of.load == Load::Trace)
+    }
 }
 
 /// A cause that slows a load down.
@@ -67,8 +80,27 @@ pub fn diagnose(drive: &Drive, seed: u64) -> Result<Diagnosis, LabError> {
         drive: drive.config().name.clone(),
         faults: faults(&healthy, drive.config()),
         free: taken_apart(drive, &Load::ALL, seed, &Levels::free())?,
+        slowest: taken_apart(drive, &Load::SLOWEST, seed, &Levels::free())?,
         healthy,
     })
+}
+
+/// Takes a drive apart under the commands of a host. What the host does itself, its pauses and
+/// doubled flushes, is named like the costs of the drive. A fault takes a third of the time of the
+/// trace, as much as makes a load 1.5 times as long; the one that takes most comes first.
+pub fn diagnose_stream(drive: &Drive, stream: &Stream) -> Diagnosis {
+    let to = |levels| decompose_stream(drive, stream, &levels);
+    let healthy = to(Levels::healthy(drive.config()));
+    let least = healthy.ns * (1.0 - 1.0 / FAULT);
+    let shares = healthy.shares.iter().filter(|share| share.ns >= least);
+    let faults = shares.flat_map(|share| in_share(&healthy, share, drive.config()));
+    Diagnosis {
+        drive: drive.config().name.clone(),
+        faults: faults.collect(),
+        free: vec![to(Levels::free())],
+        slowest: Vec::new(),
+        healthy: vec![healthy],
+    }
 }
 
 /// The faults under some loads alone.
@@ -90,19 +122,26 @@ fn taken_apart(
     parallel::all(loads, parallel::cores(), one)
 }
 
+fn in_share<'a>(
+    of: &'a Decomposition,
+    share: &'a Share,
+    config: &'a DriveConfig,
+) -> impl Iterator<Item = Fault> + 'a {
+    share.causes.iter().map(|cause| Fault {
+        cause: *cause,
+        sentence: cause.sentence(config),
+        load: of.load,
+        factor: share.factor,
+    })
+}
+
 /// The faults that decompositions against a healthy drive show, worst first.
 pub fn faults(healthy: &[Decomposition], config: &DriveConfig) -> Vec<Fault> {
     let mut faults: Vec<Fault> = Vec::new();
     for of in healthy {
         for share in of.shares.iter().filter(|share| share.factor >= FAULT) {
-            for &cause in &share.causes {
-                let found = Fault {
-                    cause,
-                    sentence: cause.sentence(config),
-                    load: of.load,
-                    factor: share.factor,
-                };
-                match faults.iter_mut().find(|fault| fault.cause == cause) {
+            for found in in_share(of, share, config) {
+                match faults.iter_mut().find(|fault| fault.cause == found.cause) {
                     Some(known) if known.factor >= found.factor => {}
                     Some(known) => *known = found,
                     None => faults.push(found),

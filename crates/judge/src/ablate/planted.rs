@@ -91,6 +91,7 @@ pub fn healthy(seed: u64) -> DriveConfig {
             bytes: between(4, 16) << 20,
             hold_bytes: 0,
             protected: true,
+            joined_flushes: false,
         },
         host: host(pcie, &mut between),
         energy: Default::default(),
@@ -112,6 +113,7 @@ fn host(pcie: bool, between: &mut impl FnMut(u64, u64) -> u64) -> HostConfig {
         write_overhead: Nanos(overhead),
         moved_slot: Nanos(overhead * between(1, 2)),
         latency: Nanos::from_micros(between(5, 30)),
+        read_ahead: 0,
     }
 }
 

@@ -7,6 +7,7 @@ use ssdlab_view::units;
 /// The faults, then every load taken apart.
 pub fn text(found: &Diagnosis) -> String {
     let mut text = match found.faults.as_slice() {
+        _ if found.is_of_trace() => of_trace(found),
         [] => paragraph(
             &found.drive,
             "no fault: under none of these loads would a healthy drive of this interface and these \
@@ -15,8 +16,12 @@ pub fn text(found: &Diagnosis) -> String {
         [first, ..] => paragraph(&found.drive, &format!("slow because {}.", first.sentence)),
     };
     for (number, fault) in found.faults.iter().enumerate() {
+        let instead = match fault.cause.is_of_host() {
+            true => "without them",
+            false => "with that of a healthy drive",
+        };
         let said = format!(
-            "{}: {} would be {:.1} times as fast with that of a healthy drive.",
+            "{}: {} would be {:.1} times as fast {instead}.",
             fault.cause.name(),
             fault.load.name(),
             fault.factor
@@ -29,7 +34,24 @@ pub fn text(found: &Diagnosis) -> String {
     }
     text += "\nWhere the time goes, with every cost taken away down to nothing:\n\n";
     text += &table(&found.free);
+    if !found.slowest.is_empty() {
+        text += "\nWhere the time of the slowest commands goes:\n\n";
+        text += &table(&found.slowest);
+    }
     text
+}
+
+fn of_trace(found: &Diagnosis) -> String {
+    let said = match found.faults.as_slice() {
+        [] => "no fault: on a healthy drive of this interface and these cells, without pauses and \
+               doubled flushes, no single cause would take a third of the trace's time."
+            .to_owned(),
+        [first, ..] => format!(
+            "the trace takes as long as it does because {}.",
+            first.sentence
+        ),
+    };
+    paragraph(&found.drive, &said)
 }
 
 fn table(all: &[Decomposition]) -> String {

@@ -6,6 +6,7 @@
 
 use super::figures::{Figure, Figures};
 use super::kinds::Experiment;
+use super::own_word::OwnWord;
 use crate::ablate::{Cause, FAULT};
 use serde::Serialize;
 
@@ -105,6 +106,7 @@ pub enum Standing {
 struct Look<'a> {
     figures: &'a Figures,
     limits: &'a Limits,
+    word: &'a OwnWord,
 }
 
 /// What reads at depth wait for.
@@ -409,7 +411,15 @@ impl Look<'_> {
         }
         let programs = self.die_programs(reads)?;
         let why = format!("{why}; a die programs {:.0} MB/s", programs / 1e6);
+        let used = self.word.after.used_percent;
+        let why = used.map_or(why.clone(), |used| {
+            format!("{why}; the drive says that {used:.0} % of its life is used")
+        });
         let (slow, sound) = (programs < 0.8 * DIE_PROGRAMS, programs > 0.9 * DIE_PROGRAMS);
+        let (slow, sound) = match self.word.is_worn() {
+            Some(is_worn) if !slow && !sound => (!is_worn, is_worn),
+            _ => (slow, sound),
+        };
         match (slow, sound) {
             (true, _) if worn => excluded(format!("{why}: programs are slow, too")),
             (_, true) if !worn => excluded(format!("{why}: programs are not slow")),
@@ -423,7 +433,12 @@ impl Look<'_> {
         }
     }
 
-    fn slc(&self) -> Judged {
+    /// A drive that is faster after a rest: its pSLC cache was emptied, or it cooled down.
+    fn rested(&self, throttled: bool) -> Judged {
+        let too_warm = self.word.too_warm_s();
+        if throttled && too_warm == Some(0.0) {
+            return excluded("it was never too warm by its own count".into());
+        }
         let steady = self.get(Figure::Overwrite, 1.0)? * SLOTS;
         let in_order = self.get(Figure::InOrder, 1.0)?;
         let fast = self.get(Figure::AfterIdle, 1.0)?;
@@ -433,15 +448,32 @@ impl Look<'_> {
             time(fast),
             time(in_order)
         );
-        match steady < fast {
-            true => excluded(why),
-            false => by_factor(factor, why),
+        if steady < fast || factor < FAULT {
+            return excluded(why);
+        }
+        match too_warm {
+            None => Ok(Standing::Unclear {
+                or: match throttled {
+                    true => Cause::SlcFull,
+                    false => Cause::Throttling,
+                },
+                factor,
+                why: format!("{why}; it does not say whether it was too warm"),
+            }),
+            Some(seconds) if seconds > 0.0 && !throttled => excluded(format!(
+                "{why}; it was too warm for {seconds:.0} s by its own count"
+            )),
+            Some(seconds) if seconds > 0.0 => by_factor(
+                factor,
+                format!("{why}; it was too warm for {seconds:.0} s by its own count"),
+            ),
+            Some(_) => by_factor(factor, format!("{why}; it was never too warm")),
         }
     }
 }
 
 /// The causes that experiments can show.
-pub const CAUSES: [Cause; 11] = [
+pub const CAUSES: [Cause; 12] = [
     Cause::VolatileBuffer,
     Cause::Link,
     Cause::Latency,
@@ -452,12 +484,17 @@ pub const CAUSES: [Cause; 11] = [
     Cause::Wear,
     Cause::ReadsInOrder,
     Cause::SlcFull,
+    Cause::Throttling,
     Cause::Reclaim,
 ];
 
 /// Where the hypothesis that `cause` slows the drive down stands.
-pub fn stands(cause: Cause, figures: &Figures, limits: &Limits) -> Standing {
-    let look = Look { figures, limits };
+pub fn stands(cause: Cause, figures: &Figures, limits: &Limits, word: &OwnWord) -> Standing {
+    let look = Look {
+        figures,
+        limits,
+        word,
+    };
     let judged = match cause {
         Cause::VolatileBuffer => look.volatile_buffer(),
         Cause::Link => look.link(),
@@ -468,9 +505,13 @@ pub fn stands(cause: Cause, figures: &Figures, limits: &Limits) -> Standing {
         Cause::SlowCells => look.cells(false),
         Cause::Wear => look.cells(true),
         Cause::ReadsInOrder => look.reads_in_order(),
-        Cause::SlcFull => look.slc(),
+        Cause::SlcFull => look.rested(false),
+        Cause::Throttling => look.rested(true),
         Cause::Reclaim => look.reclaim(),
-        Cause::Parity | Cause::Power | Cause::Throttling => excluded("times do not show it".into()),
+        Cause::Parity | Cause::Power => excluded("times do not show it".into()),
+        Cause::HostPauses | Cause::DoubledFlushes => {
+            excluded("the commands were those of the experiments".into())
+        }
     };
     judged.unwrap_or_else(|open| open)
 }

@@ -4,6 +4,7 @@ use super::figures::Figures;
 use super::hypotheses::{CAUSES, Limits, Standing, stands};
 use super::kinds::{Experiment, Refused};
 use super::measure::Bench;
+use super::own_word::{OwnWord, Said};
 use crate::ablate::{Cause, FAULT};
 use serde::Serialize;
 use ssdlab_base::LabError;
@@ -59,6 +60,8 @@ pub struct Investigation {
     pub tried: Vec<Tried>,
     /// Experiments that hypotheses asked for in vain.
     pub not_tried: Vec<(Experiment, Refused)>,
+    /// What the drive says of itself.
+    pub word: OwnWord,
     /// What was measured.
     pub figures: Figures,
     /// What a healthy drive does at worst.
@@ -76,7 +79,7 @@ impl Investigation {
 }
 
 /// Looks for the cause. `writes_max`: bytes that one experiment may write. `begins` is called
-/// before each experiment.
+/// before each experiment, `ask` before the first and after each round of them.
 ///
 /// # Errors
 /// When the target fails or the run is stopped.
@@ -84,9 +87,14 @@ pub fn investigate<T: Target>(
     bench: &mut Bench<'_, T>,
     writes_max: u64,
     begins: &mut dyn FnMut(Experiment, &[Cause]),
+    ask: &mut dyn FnMut(&T) -> Said,
 ) -> Result<Investigation, LabError> {
     let limits = Limits::of(bench.target.facts().interface.as_deref());
     let mut figures = Figures::default();
+    let mut word = OwnWord {
+        before: ask(bench.target),
+        after: Said::default(),
+    };
     let mut tried = Vec::new();
     let mut not_tried = Vec::new();
     let mut next: Vec<(Experiment, Vec<Cause>)> =
@@ -100,7 +108,8 @@ pub fn investigate<T: Target>(
                 asked_by,
             });
         }
-        while let Some((experiment, asked_by)) = asked(&figures, &limits, &not_tried) {
+        word.after = ask(bench.target);
+        while let Some((experiment, asked_by)) = asked(&figures, &limits, &word, &not_tried) {
             match experiment.refused(bench.bytes, writes_max) {
                 None => {
                     next.push((experiment, asked_by));
@@ -110,12 +119,13 @@ pub fn investigate<T: Target>(
             }
         }
     }
-    let causes = ranked(&figures, &limits);
+    let causes = ranked(&figures, &limits, &word);
     Ok(Investigation {
         answer: answer(&causes),
         causes,
         tried,
         not_tried,
+        word,
         figures,
         limits,
     })
@@ -125,9 +135,10 @@ pub fn investigate<T: Target>(
 fn asked(
     figures: &Figures,
     limits: &Limits,
+    word: &OwnWord,
     not_tried: &[(Experiment, Refused)],
 ) -> Option<(Experiment, Vec<Cause>)> {
-    let open = |cause: &Cause| match stands(*cause, figures, limits) {
+    let open = |cause: &Cause| match stands(*cause, figures, limits, word) {
         Standing::Open { next, suspicion } if !not_tried.iter().any(|no| no.0 == next) => {
             Some((*cause, next, suspicion))
         }
@@ -150,8 +161,8 @@ fn weight(standing: &Standing) -> (u8, f64) {
     }
 }
 
-pub(super) fn ranked(figures: &Figures, limits: &Limits) -> Vec<(Cause, Standing)> {
-    let stands = |cause: &Cause| (*cause, stands(*cause, figures, limits));
+pub(super) fn ranked(figures: &Figures, limits: &Limits, word: &OwnWord) -> Vec<(Cause, Standing)> {
+    let stands = |cause: &Cause| (*cause, stands(*cause, figures, limits, word));
     let mut all: Vec<_> = CAUSES.iter().map(stands).collect();
     all.sort_by(|a, b| {
         let (a, b) = (weight(&a.1), weight(&b.1));

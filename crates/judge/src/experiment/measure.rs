@@ -68,6 +68,7 @@ fn timed(run: Nanos, ramp: Nanos) -> Time {
         run: Some(run),
         time_based: true,
         cool_down: Nanos::ZERO,
+        delay: Nanos::ZERO,
     }
 }
 

@@ -11,6 +11,7 @@ pub mod hypotheses;
 mod investigate;
 mod kinds;
 mod measure;
+mod own_word;
 mod plan;
 mod show;
 
@@ -19,6 +20,7 @@ pub use hypotheses::{CAUSES, Limits, Standing, stands};
 pub use investigate::{Answer, Investigation, Tried, investigate};
 pub use kinds::{Experiment, Refused};
 pub use measure::Bench;
+pub use own_word::{OwnWord, Said};
 pub use plan::{FILE_BYTES, Progress, Request, look_into};
 pub use show::text;
 

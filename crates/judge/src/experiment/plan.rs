@@ -3,12 +3,13 @@
 use super::investigate::{Investigation, investigate};
 use super::kinds::Experiment;
 use super::measure::{Bench, DEPTH_MAX, LARGE};
+use super::own_word::Said;
 use crate::ablate::{Cause, steady};
 use crate::inspect::{drive_of, enrich};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::named::{LoadKept, Name, Opened};
 use ssdlab_bench::device::open::{Needs, OpenOptions};
-use ssdlab_bench::device::{ModelledTarget, TargetFacts, TargetKind};
+use ssdlab_bench::device::{ModelledTarget, Target, TargetFacts, TargetKind};
 use ssdlab_bench::with_target;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::scaling::scaled;
@@ -55,11 +56,7 @@ pub fn look_into(
 ) -> Result<(TargetFacts, Investigation), LabError> {
     let mut opened = open(request, progress, stop)?;
     let mut facts = opened.facts().clone();
-    if let Name::Path(path) = &request.target
-        && let Ok(Some(account)) = drive_of(path)
-    {
-        enrich(&mut facts, &account);
-    }
+    ask(&request.target, &mut facts);
     let bytes = match (facts.kind, request.open.size) {
         (TargetKind::Modelled, _) | (_, None) => facts.capacity,
         (_, Some(size)) => size.min(facts.capacity),
@@ -73,9 +70,23 @@ pub fn look_into(
             busy: true,
         };
         let mut begins = |experiment, by: &[Cause]| progress.begins(experiment, by);
-        investigate(&mut bench, request.writes_max, &mut begins)?
+        let mut again = facts.clone();
+        let mut said = |target: &_| {
+            ask(&request.target, &mut again);
+            Said::of(again.health.as_ref(), Target::heat(target))
+        };
+        investigate(&mut bench, request.writes_max, &mut begins, &mut said)?
     });
     Ok((facts, found))
+}
+
+/// Asks the drive underneath a file or a device, if it answers.
+fn ask(target: &Name, facts: &mut TargetFacts) {
+    if let Name::Path(path) = target
+        && let Ok(Some(account)) = drive_of(path)
+    {
+        enrich(facts, &account);
+    }
 }
 
 fn open(

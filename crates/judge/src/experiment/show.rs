@@ -29,6 +29,7 @@ fn reason(cause: Cause) -> &'static str {
         Cause::Parity => "parity takes one die of each row",
         Cause::Power => "few dies may program at once",
         Cause::Throttling => "it is too warm and slows down",
+        Cause::HostPauses | Cause::DoubledFlushes => "the host is slow",
     }
 }
 
@@ -41,6 +42,10 @@ pub fn text(facts: &TargetFacts, found: &Investigation) -> String {
     }
     for warning in facts.health.iter().flat_map(|health| &health.warnings) {
         text += &paragraph("SMART:", &format!("the drive warns: {warning}."));
+    }
+    let said = found.word.sentences();
+    if !said.is_empty() {
+        text += &paragraph("SMART:", &format!("{}.", said.join("; ")));
     }
     for (cause, standing) in &found.causes {
         let (title, why) = line(*cause, standing);

@@ -31,7 +31,11 @@ fn figures(changed: &[(Figure, f64)]) -> Figures {
 }
 
 fn answered(changed: &[(Figure, f64)]) -> Answer {
-    answer(&ranked(&figures(changed), &Limits::of(Some("sata"))))
+    answered_with(changed, &OwnWord::default())
+}
+
+fn answered_with(changed: &[(Figure, f64)], word: &OwnWord) -> Answer {
+    answer(&ranked(&figures(changed), &Limits::of(Some("sata")), word))
 }
 
 fn cause(changed: &[(Figure, f64)]) -> Cause {
@@ -99,11 +103,59 @@ fn what_was_not_tried_is_neither_shown_nor_excluded() {
     for (figure, us) in SOUND.iter().filter(|one| one.0 != Figure::InOrder) {
         figures.enter(*figure, us * 1e3);
     }
-    let stands = stands(Cause::Reclaim, &figures, &Limits::of(None));
+    let stands = stands(
+        Cause::Reclaim,
+        &figures,
+        &Limits::of(None),
+        &OwnWord::default(),
+    );
     let next = Experiment::Rewrite;
     assert!(matches!(stands, Standing::Open { next: of, .. } if of == next));
     let refused = next.refused(1 << 30, 1 << 20);
     assert_eq!(refused, Some(Refused::Writes(5 << 28)));
+}
+
+/// SMART decides between two causes with the same times, and says nothing against a time.
+#[test]
+fn what_the_drive_says_decides_where_times_do_not() {
+    use Figure::*;
+    let said = |used: f64, too_warm_s: f64| OwnWord {
+        before: Said {
+            too_warm_s: Some(10.0),
+            ..Said::default()
+        },
+        after: Said {
+            used_percent: Some(used),
+            too_warm_s: Some(10.0 + too_warm_s),
+            ..Said::default()
+        },
+    };
+    let is = |answer: Answer, of: Cause| {
+        assert!(
+            matches!(answer, Answer::Cause { cause, .. } if cause == of),
+            "{answer:?}"
+        );
+    };
+    let rested = [(InOrder, 3_000.0), (Overwrite, 250.0), (AfterIdle, 1_200.0)];
+    assert!(matches!(answered(&rested), Answer::OneOf(of) if of.contains(&Cause::Throttling)));
+    is(answered_with(&rested, &said(3.0, 0.0)), Cause::SlcFull);
+    is(answered_with(&rested, &said(3.0, 60.0)), Cause::Throttling);
+    let slow_reads = [
+        (Read, 300.0),
+        (ReadNear, 300.0),
+        (ReadAtDepth, 37.0),
+        (ReadNearAtDepth, 37.0),
+        (ReadLarge, 2_100.0),
+    ];
+    let neither = [&slow_reads[..], &[(InOrder, 1_665.0), (Overwrite, 120.0)]].concat();
+    assert!(
+        matches!(answered(&neither), Answer::OneOf(_)),
+        "{:?}",
+        answered(&neither)
+    );
+    is(answered_with(&neither, &said(97.0, 0.0)), Cause::Wear);
+    is(answered_with(&neither, &said(3.0, 0.0)), Cause::SlowCells);
+    is(answered_with(&slow_reads, &said(3.0, 0.0)), Cause::Wear);
 }
 
 fn look(seed: u64, faults: &[usize], writes_max: u64) -> Investigation {
@@ -128,7 +180,10 @@ fn look(seed: u64, faults: &[usize], writes_max: u64) -> Investigation {
         stop: &AtomicBool::new(false),
         busy: true,
     };
-    investigate(&mut bench, writes_max, &mut |_, _| {}).unwrap()
+    investigate(&mut bench, writes_max, &mut |_, _| {}, &mut |_| {
+        Said::default()
+    })
+    .unwrap()
 }
 
 /// Two faults and a healthy drive of one seed; docs/diagnose.md has the table of all over many.

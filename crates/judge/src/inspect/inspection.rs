@@ -76,6 +76,9 @@ pub struct Events {
     pub retired: Option<u64>,
     /// Celsius now.
     pub temperature_c: Option<f64>,
+    /// Minutes above its warning or critical temperature.
+    #[serde(default)]
+    pub too_warm_minutes: Option<f64>,
 }
 
 /// Intel's timed workload: E2, E3, E4.

@@ -43,6 +43,17 @@ pub(super) fn read(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
     let events = &mut found.events;
     events.unsafe_shutdowns = doc.whole(&at("unsafe_shutdowns"));
     events.media_errors = doc.whole(&at("media_errors"));
+    let minutes = ["warning_temp_time", "critical_comp_time"].map(|name| doc.number(&at(name)));
+    events.too_warm_minutes = match minutes {
+        [None, None] => None,
+        given => Some(
+            given
+                .into_iter()
+                .flatten()
+                .map(|minutes| minutes.max(0.0))
+                .sum(),
+        ),
+    };
     warnings(doc, found);
     if let Some(controller) = &report.nvme_controller {
         let vwc = Doc::new(controller).whole("vwc");

@@ -31,7 +31,13 @@ pub fn enrich(facts: &mut TargetFacts, found: &Inspection) {
         retired: found.events.retired,
         spare_percent: found.life.spare_percent.as_ref().map(|left| left.value),
         read_only: None,
+        host_bytes_written: found
+            .life
+            .host_bytes_written
+            .as_ref()
+            .map(|written| written.value as u64),
         temperature_c: found.events.temperature_c,
+        too_warm_minutes: found.events.too_warm_minutes,
     });
 }
 

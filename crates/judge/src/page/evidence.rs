@@ -2,12 +2,12 @@
 
 use crate::qualify::{Evidence, Probe, Qualification, Sustained, compare};
 use maud::{Markup, html};
-use ssdlab_bench::record::Second;
+use ssdlab_bench::record::{OpSecond, Second};
 use ssdlab_bench::report::series::Timeline;
 use ssdlab_bench::report::{series, words};
 use ssdlab_ssd::Op;
 use ssdlab_view::bars::{Bar, grouped, swatch};
-use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, Note, Unit};
+use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, LINES_MAX, Note, Unit};
 use ssdlab_view::line::Line;
 use ssdlab_view::{parts, units};
 
@@ -18,16 +18,27 @@ const MIXED: [(&str, &str); 2] = [
 ];
 
 pub(super) fn section(q: &Qualification, charts: &mut Charts) -> Markup {
-    let all: Vec<&Evidence> = compare::drives(q).iter().map(|d| &d.evidence).collect();
+    let every: Vec<&Evidence> = compare::drives(q).iter().map(|d| &d.evidence).collect();
+    let all = every[..every.len().min(LINES_MAX)].to_vec();
     html! {
         section {
             h2 { "Evidence" }
             (parts::about_charts())
+            @if every.len() > all.len() {
+                p {
+                    "The charts draw the target and the first " (all.len() - 1) " of "
+                    (every.len() - 1) " drives beside it; the tables have all."
+                }
+            }
+            @if q.kept.is_some() {
+                p .quiet { "Charts over time draw what was measured in this run." }
+            }
             h3 { "One 4 KiB write, one writer" }
             (durable_bars(&all))
             h3 { "Flush time against dirty bytes" }
             (flush_chart(&all, charts))
-            (flush_table(&all))
+            (parts::folded("Flush times in numbers", flush_table(&every)))
+            (overwrite_chart(&all, charts))
             (writers_charts(&all, charts))
             (mixed_charts(&all, charts))
             @for (name, title) in compare::sustained_names(&all) {
@@ -37,7 +48,7 @@ pub(super) fn section(q: &Qualification, charts: &mut Charts) -> Markup {
                 }
             }
             h3 { "Sustained loads in numbers" }
-            (sustained_table(&all))
+            (sustained_table(&every))
         }
     }
 }
@@ -100,6 +111,34 @@ fn flush_chart(all: &[&Evidence], charts: &mut Charts) -> Markup {
     })
 }
 
+/// Random writes over the whole drive until nothing moves, by what was overwritten.
+fn overwrite_chart(all: &[&Evidence], charts: &mut Charts) -> Markup {
+    let line = |e: &Evidence| {
+        let run = e.overwrite.as_ref();
+        let points = run.into_iter().flat_map(|o| {
+            let share = o.point_bytes as f64 / o.capacity.max(1) as f64;
+            let rates = o.rates.iter().enumerate();
+            rates.map(move |(i, rate)| ((i + 1) as f64 * share, Some(*rate)))
+        });
+        let (x, y) = points.unzip();
+        Line { x, y }
+    };
+    let chart = Chart {
+        title: "4 KiB random writes per second, 32 outstanding, by capacities overwritten".into(),
+        unit: Unit::Rate,
+        axis: Axis::Writes,
+        lines: line_per_drive(all, line),
+        notes: vec![],
+        group: "overwrite".into(),
+        same_scale: false,
+    };
+    let drawn = charts.add(chart);
+    html! {
+        @if !drawn.0.is_empty() { h3 { "Overwritten until nothing moves" } }
+        (drawn)
+    }
+}
+
 fn flush_table(all: &[&Evidence]) -> Markup {
     let points = all.iter().flat_map(|e| &e.flush_by_dirty);
     let mut sizes: Vec<u64> = points.map(|p| p.dirty_bytes).collect();
@@ -108,8 +147,8 @@ fn flush_table(all: &[&Evidence]) -> Markup {
     if sizes.is_empty() {
         return html! { p .quiet { "Not measured." } };
     }
-    let mut head = vec![html! { "Dirty bytes" }];
-    head.extend(all.iter().map(|e| html! { (e.facts.name) }));
+    let mut head = vec![html! { "Drive" }];
+    head.extend(sizes.iter().map(|&size| html! { (units::bytes(size)) }));
     let cell = |e: &Evidence, size: u64| {
         let point = e.flush_by_dirty.iter().find(|p| p.dirty_bytes == size);
         let text = point.map(|p| {
@@ -118,13 +157,13 @@ fn flush_table(all: &[&Evidence]) -> Markup {
         });
         parts::cell(text.as_deref())
     };
-    let row = |&size: &u64| {
-        let label = html! { (units::bytes(size)) };
-        let cells = all.iter().map(|e| cell(e, size));
+    let row = |(i, e): (usize, &&Evidence)| {
+        let label = html! { (swatch(i)) (e.facts.name) };
+        let cells = sizes.iter().map(|&size| cell(e, size));
         std::iter::once(label).chain(cells).collect()
     };
-    let rows: Vec<Vec<Markup>> = sizes.iter().map(row).collect();
-    parts::table(&head, &rows)
+    let rows: Vec<Vec<Markup>> = all.iter().enumerate().map(row).collect();
+    parts::sortable(&head, &rows)
 }
 
 /// One chart per method that some drive was probed with at several numbers of writers.
@@ -187,7 +226,8 @@ fn mixed_charts(all: &[&Evidence], charts: &mut Charts) -> Markup {
     }
 }
 
-/// IOPS and write latency of one sustained load, one above the other.
+/// Commands per second of one sustained load, and the latency of each kind of its commands: the
+/// target's quantiles.
 fn over_time(
     all: &[&Evidence],
     name: &str,
@@ -196,48 +236,64 @@ fn over_time(
     charts: &mut Charts,
 ) -> Markup {
     let runs: Vec<Option<&Sustained>> = all.iter().map(|e| compare::sustained(e, name)).collect();
-    let op = match runs.iter().flatten().any(|run| writes(run)) {
-        true => Op::Write,
-        false => Op::Read,
-    };
     let group = if same_scale { "mixed" } else { name };
     let line = |e: &Evidence, value: &dyn Fn(&Second) -> Option<f64>| {
-        let run = compare::sustained(e, name);
+        let run = compare::sustained(e, name).filter(|run| run.seconds.len() > 1);
         run.map_or(Line::default(), |r| Timeline::new(&r.seconds).line(value))
     };
-    let iops = Chart {
-        title: format!("{title}IOPS"),
-        unit: Unit::Rate,
+    let over = |title: String, unit: Unit, lines: Vec<ChartLine>| Chart {
+        title: compare::capital(&title),
+        unit,
         axis: Axis::Time,
-        lines: line_per_drive(all, |e| line(e, &series::iops_all)),
-        notes: run_notes(&runs),
+        lines,
+        notes: vec![],
         group: group.to_owned(),
         same_scale,
     };
-    let p99 = |s: &Second| series::latency(s, op, |s| s.ops[op as usize].p99_ns);
-    let latency = Chart {
-        title: compare::capital(&format!("{title}{} latency, p99 of each second", op.name())),
-        unit: Unit::Time,
-        lines: line_per_drive(all, |e| line(e, &p99)),
-        notes: vec![],
-        group: group.to_owned(),
-        ..like(&iops)
+    let rates = line_per_drive(all, |e| line(e, &series::iops_all));
+    let rates = Chart {
+        notes: run_notes(&runs),
+        ..over(format!("{title}commands per second"), Unit::Rate, rates)
     };
-    html! { (charts.add(iops)) (charts.add(latency)) }
-}
-
-/// An empty chart on the same axis and scale as `chart`.
-fn like(chart: &Chart) -> Chart {
-    Chart {
-        title: String::new(),
-        unit: chart.unit,
-        axis: chart.axis,
-        lines: vec![],
-        notes: vec![],
-        group: chart.group.clone(),
-        same_scale: chart.same_scale,
+    let target = all[0];
+    let occurs = |op: &Op| {
+        let run = compare::sustained(target, name);
+        run.is_some_and(|run| run.seconds.iter().any(|s| s.ops[*op as usize].count > 0))
+    };
+    let quantile = |op: Op, (k, (label, pick)): (usize, (&str, Pick))| {
+        let of = |s: &Second| {
+            let ns = series::latency(s, op, |s| pick(&s.ops[op as usize]));
+            ns.filter(|ns| *ns > 0.0)
+        };
+        ChartLine {
+            label: label.to_owned(),
+            colour: k,
+            dash: k,
+            hidden: false,
+            line: line(target, &of),
+        }
+    };
+    let latency = |op: Op| {
+        let lines = QUANTILES.into_iter().enumerate().map(|q| quantile(op, q));
+        let title = format!(
+            "{title}{} latency of each second, {}",
+            op.name(),
+            target.facts.name
+        );
+        over(title, Unit::Time, lines.collect())
+    };
+    html! {
+        (charts.add(rates))
+        @for op in Op::ALL.into_iter().filter(occurs) { (charts.add(latency(op))) }
     }
 }
+
+type Pick = fn(&OpSecond) -> u64;
+const QUANTILES: [(&str, Pick); 3] = [
+    ("p50", |o| o.p50_ns),
+    ("p99", |o| o.p99_ns),
+    ("p99.9", |o| o.p999_ns),
+];
 
 fn writes(run: &Sustained) -> bool {
     run.seconds
@@ -263,8 +319,8 @@ fn run_notes(runs: &[Option<&Sustained>]) -> Vec<Note> {
 
 fn sustained_table(all: &[&Evidence]) -> Markup {
     let head = parts::heads(&[
-        "Load",
         "Drive",
+        "Load",
         "IOPS at the end",
         "Write p99",
         "Write cliff",
@@ -280,8 +336,8 @@ fn sustained_table(all: &[&Evidence]) -> Markup {
             let p99 = writes(run).then(|| units::time(run.write_p99_ns));
             let waf = run.waf.filter(|w| w.is_finite()).map(|w| format!("{w:.2}"));
             rows.push(vec![
-                html! { (title) },
                 html! { (swatch(i)) (e.facts.name) },
+                html! { (title) },
                 html! { (units::rate(run.iops_end)) },
                 parts::cell(p99.as_deref()),
                 html! { (words::cliff(run.cliff.as_ref())) },
@@ -293,5 +349,5 @@ fn sustained_table(all: &[&Evidence]) -> Markup {
     if rows.is_empty() {
         return html! { p .quiet { "Not measured." } };
     }
-    parts::table(&head, &rows)
+    parts::sortable(&head, &rows)
 }

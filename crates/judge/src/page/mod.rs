@@ -1,6 +1,7 @@
 //! The page of a qualification.
 
 mod evidence;
+pub mod fleet;
 mod qualification;
 
 use crate::qualify::Qualification;

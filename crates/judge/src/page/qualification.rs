@@ -90,27 +90,46 @@ fn finding(f: &Finding) -> Markup {
     }
 }
 
+/// One drive a row: the figures that decide, then all.
 fn comparison(q: &Qualification) -> Markup {
-    let drives = compare::drives(q);
-    let mut head = vec![html! {}];
-    head.extend(drives.iter().enumerate().map(|(i, d)| drive_name(i, d)));
-    let mut verdicts = vec![html! { "Verdict" }];
-    verdicts.extend(drives.iter().map(|d| compare::badge(d.verdict.outcome)));
-    let mut rows = vec![verdicts];
-    for row in compare::rows(q) {
-        let cells = row.cells.iter().map(|c| parts::cell(c.as_deref()));
-        let label = html! { (row.label) };
-        rows.push(std::iter::once(label).chain(cells).collect());
-    }
+    let rows = compare::rows(q);
+    let main: Vec<&words::Row> = rows.iter().filter(|row| row.leads).collect();
+    let every: Vec<&words::Row> = rows.iter().collect();
     html! {
         section .comparison {
             h2 {
                 @if q.references.is_empty() { "Figures" } @else { "Beside modelled drives" }
             }
-            (parts::table(&head, &rows))
-            @for d in &q.references {
-                p .quiet { b { (d.evidence.facts.name) ": " } (d.verdict.answer) }
+            @if let Some(kept) = &q.kept { p .quiet { (kept) "." } }
+            (drives_table(q, &main))
+            (parts::folded("Every figure", drives_table(q, &every)))
+            @if !q.references.is_empty() {
+                (parts::folded("What is said of each drive", answers(q)))
             }
+        }
+    }
+}
+
+fn drives_table(q: &Qualification, columns: &[&words::Row]) -> Markup {
+    let mut head = parts::heads(&["Drive", "Verdict"]);
+    head.extend(columns.iter().map(|row| html! { (row.label) }));
+    let row = |(i, drive): (usize, &Assessed)| {
+        let mut cells = vec![drive_name(i, drive), compare::badge(drive.verdict.outcome)];
+        cells.extend(
+            columns
+                .iter()
+                .map(|row| parts::cell(row.cells[i].as_deref())),
+        );
+        cells
+    };
+    let drives = compare::drives(q).into_iter().enumerate();
+    parts::sortable(&head, &drives.map(row).collect::<Vec<_>>())
+}
+
+fn answers(q: &Qualification) -> Markup {
+    html! {
+        @for d in &q.references {
+            p .quiet { b { (d.evidence.facts.name) ": " } (d.verdict.answer) }
         }
     }
 }
@@ -120,21 +139,30 @@ fn drive_name(i: usize, drive: &Assessed) -> Markup {
 }
 
 fn measured_on(q: &Qualification) -> Markup {
+    let drives = compare::drives(q);
+    let cards = |from: usize, to: usize| {
+        html! { div .cards { @for i in from..to { (card(i, drives[i])) } } }
+    };
     html! {
         section {
             h2 { "Measured on" }
-            div .cards {
-                @for (i, d) in compare::drives(q).into_iter().enumerate() {
-                    div .card {
-                        h3 { (drive_name(i, d)) }
-                        (words::facts_list(&d.evidence.facts))
-                        @if d.evidence.region_bytes > 0 {
-                            p {
-                                "Region measured: " (units::bytes(d.evidence.region_bytes)) ". "
-                                "Before it: " (d.evidence.precondition) "."
-                            }
-                        }
-                    }
+            (cards(0, 1))
+            @if drives.len() > 1 {
+                (parts::folded("The drives beside it", cards(1, drives.len())))
+            }
+        }
+    }
+}
+
+fn card(i: usize, drive: &Assessed) -> Markup {
+    html! {
+        div .card {
+            h3 { (drive_name(i, drive)) }
+            (words::facts_list(&drive.evidence.facts))
+            @if drive.evidence.region_bytes > 0 {
+                p {
+                    "Region measured: " (units::bytes(drive.evidence.region_bytes)) ". "
+                    "Before it: " (drive.evidence.precondition) "."
                 }
             }
         }
@@ -177,7 +205,7 @@ fn command_stream(q: &Qualification) -> Markup {
                  counters."
             }
             @if rows.is_empty() { p .quiet { "Not measured." } }
-            @else { (parts::table(&head, &rows)) }
+            @else { (parts::sortable(&head, &rows)) }
         }
     }
 }
@@ -208,10 +236,9 @@ fn rests_on(q: &Qualification) -> Markup {
     html! {
         section {
             h2 { "What the modelled figures rest on" }
-            @for (i, d) in compare::drives(q).into_iter().enumerate() {
+            @for d in compare::drives(q) {
                 @if !d.evidence.rests_on.is_empty() {
-                    h3 { (drive_name(i, d)) }
-                    (parts::list(&d.evidence.rests_on))
+                    (parts::folded(&d.evidence.facts.name, parts::list(&d.evidence.rests_on)))
                 }
             }
             @if compare::drives(q).iter().all(|d| d.evidence.rests_on.is_empty()) {

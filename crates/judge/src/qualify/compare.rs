@@ -26,6 +26,7 @@ pub fn drives(q: &Qualification) -> Vec<&Assessed> {
 pub fn rows(q: &Qualification) -> Vec<Row> {
     let all: Vec<&Evidence> = drives(q).iter().map(|d| &d.evidence).collect();
     let mut rows = durable_rows(&all);
+    rows.extend(overwritten_rows(&all));
     rows.extend(sustained_rows(&all));
     rows.push(row(&all, "Power-loss protection", |e| {
         Some(cuts::protection_word(e).unwrap_or_else(|| protection(&e.facts)))
@@ -34,13 +35,45 @@ pub fn rows(q: &Qualification) -> Vec<Row> {
     rows.push(row(&all, "Capacity", |e| Some(capacity(&e.facts))));
     rows.push(row(&all, "Meets its data sheet", meets_its_sheet));
     rows.retain(|row| row.cells.iter().any(Option::is_some));
+    for row in &mut rows {
+        row.leads = LEAD.iter().any(|label| row.label == *label);
+    }
     rows
+}
+
+/// The rows that decide most verdicts.
+const LEAD: [&str; 9] = [
+    "Plain write, per second",
+    "Written through (FUA), per second",
+    "Write, then flush, per second",
+    "Write, then flush, p99",
+    "Written through (FUA), overwritten",
+    "Write, then flush, overwritten",
+    "Power-loss protection",
+    "Rated endurance",
+    "Meets its data sheet",
+];
+
+/// Durable writes of models that were overwritten.
+fn overwritten_rows(all: &[&Evidence]) -> Vec<Row> {
+    let of = |(method, title): (&str, &str)| {
+        row(all, &format!("{}, overwritten", capital(title)), |e| {
+            let run = e.overwrite.as_ref()?.durable(method)?;
+            let last = units::rate(run.after);
+            Some(match run.after_80_min {
+                Some(rate) => format!("{} /s after 80 min, then {last}", units::rate(rate)),
+                None => format!("{last} /s"),
+            })
+        })
+    };
+    METHODS.into_iter().skip(1).map(of).collect()
 }
 
 fn row(all: &[&Evidence], label: &str, cell: impl Fn(&Evidence) -> Option<String>) -> Row {
     Row {
         label: label.to_owned(),
         cells: all.iter().map(|e| cell(e)).collect(),
+        leads: false,
     }
 }
 

@@ -231,6 +231,10 @@ pub struct Qualification {
     pub target: Assessed,
     /// Modelled drives put beside it, each with its own verdict.
     pub references: Vec<Assessed>,
+    /// That the drives beside it were measured beforehand, and which they are, in a sentence
+    /// without its full stop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
     /// Steps and drives left out or cut short, and why.
     pub incomplete: Vec<String>,
 }

@@ -115,6 +115,7 @@ pub fn overwritten(p50_us: f64, before: f64, after: f64) -> Overwrite {
         p999_ns: p50_ns * 2,
         p9999_ns: p50_ns * 5 / 2,
         max_ns: p50_ns * 3,
+        after_80_min: None,
     };
     let whole = 1_000_000_000_000;
     Overwrite {
@@ -127,6 +128,7 @@ pub fn overwritten(p50_us: f64, before: f64, after: f64) -> Overwrite {
         sustained: after,
         waf: 2.5,
         longest_ns: p50_ns * 30,
+        written_80_min: None,
         rate_steady: true,
         waf_steady: true,
         map_steady: true,

@@ -1,11 +1,11 @@
 //! What the evidence says of a drive's health.
 //!
 //! Limits stand here, not in `roles.toml`, because health is one requirement of several numbers: a
-//! rated life used up (the maker's own limit), any read that error correction could not save
-//! (JESD218 allows one in 10^16 bits, which no rated life of a log device reaches), a drive that
-//! refuses writes or fails its own judgement, less than a tenth of the reserve left (the threshold
-//! that NVMe drives report), more than 70 degrees (the end of the operating range in data sheets),
-//! and any time in which heat slowed it down.
+//! rated life used up, by its own count or by rated writes (the maker's limits), any read that
+//! error correction could not save (JESD218 allows one in 10^16 bits, which no rated life of a log
+//! device reaches), a drive that refuses writes or fails its own judgement, less than a tenth of
+//! the reserve left (the threshold that NVMe drives report), more than 70 degrees (the end of the
+//! operating range in data sheets), and any time in which heat slowed it down.
 
 use super::reading::{Reading, unknown};
 use super::{Evidence, Grade};
@@ -17,12 +17,20 @@ const SPARE_MIN: f64 = 10.0;
 const CELSIUS_MAX: f64 = 70.0;
 
 /// What is wrong, each in a clause.
-fn troubles(h: &DriveHealth) -> Vec<String> {
+fn troubles(h: &DriveHealth, rated: Option<u64>) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(used) = h.used_percent.as_ref().filter(|u| u.value >= LIFE_USED_MAX) {
         found.push(format!(
             "worn out: {:.0} % of its rated life is used",
             used.value
+        ));
+    }
+    let over = h.host_bytes_written.zip(rated);
+    if let Some((written, rated)) = over.filter(|(written, rated)| written >= rated) {
+        found.push(format!(
+            "worn beyond its rating: {:.0} TB were written, rated are {:.0} TB",
+            written as f64 / 1e12,
+            rated as f64 / 1e12
         ));
     }
     if let Some(count) = h.uncorrectable.filter(|count| *count > 0) {
@@ -83,7 +91,7 @@ pub(super) fn health(e: &Evidence) -> Reading {
             _ => unknown("The drive's SMART was not read.".into()),
         };
     };
-    let mut found = troubles(h);
+    let mut found = troubles(h, e.facts.rated_bytes_written);
     found.extend(warm);
     let used = h.used_percent.as_ref().map_or_else(
         || "its life used is not reported".to_owned(),

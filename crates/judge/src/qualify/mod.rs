@@ -13,13 +13,14 @@ pub mod overwrite;
 pub mod plan;
 pub mod procedures;
 pub mod readings;
+pub mod references;
 pub mod roles;
 pub mod terminal;
 pub mod verdict;
 
 mod extract;
 #[cfg(test)]
-mod fixtures;
+pub(crate) mod fixtures;
 mod health;
 #[cfg(test)]
 mod mechanism_tests;
@@ -36,8 +37,9 @@ mod verdict_tests;
 
 pub use mechanisms::explain;
 pub use overwrite::{DurableRun, Overwrite};
-pub use plan::{QualifyPlan, qualify, references};
+pub use plan::{QualifyPlan, qualify};
 pub use procedures::{Progress, Silent, Step, measure};
+pub use references::{References, references};
 pub use roles::{Measure, Requirement, Role, Unit, role, roles};
 pub use settings::{Precondition, Profile, Settings};
 pub use ssdlab_bench::device::health::Grade;

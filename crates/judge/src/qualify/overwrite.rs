@@ -47,6 +47,10 @@ const PROGRAMS_MAX: u64 = 90;
 /// Slots programmed after which durable writes are enough, and the fewest of them.
 const DURABLE_PROGRAMS_MAX: u64 = 2_000_000;
 const DURABLE_LEAST: u64 = 100;
+/// The longest run of random writes that was published of a drive that never settled (article zil,
+/// `zil.rw80`). Models are calibrated to it and to nothing beyond. Its figure is the last minute's.
+const LONGEST_RUN: Nanos = Nanos::from_secs(80 * 60);
+const MINUTE: Nanos = Nanos::from_secs(60);
 
 /// One writer's durable writes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
@@ -69,6 +73,10 @@ pub struct DurableRun {
     pub p9999_ns: u64,
     /// Longest.
     pub max_ns: u64,
+    /// Of a drive that was given up: completed per second in the last of 80 minutes of durable
+    /// writes, on the whole drive and new before ([`Overwrite::written_80_min`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_80_min: Option<f64>,
 }
 
 /// A drive overwritten at random.
@@ -98,6 +106,10 @@ pub struct Overwrite {
     pub waf_steady: bool,
     /// The map's programs and misses no longer move.
     pub map_steady: bool,
+    /// Bytes written in 80 minutes of writes that were each flushed, by one writer: measured when
+    /// upkeep of the map grew until the drive was given up, while its rate collapsed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_80_min: Option<u64>,
     /// Durable writes before and after.
     pub durable: Vec<DurableRun>,
     /// Causes of slowness in this state, found by taking it apart ([`crate::ablate`]), worst first;
@@ -195,7 +207,19 @@ struct Bench<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Bench<'_> {
+impl<'a> Bench<'a> {
+    fn new(devices: Devices, rng: Rng, stop: &'a AtomicBool) -> Bench<'a> {
+        let drive = devices.drive(0);
+        let programmed = drive.counters().slots_programmed();
+        Bench {
+            rng,
+            slots: drive.config().user_bytes / u64::from(BLOCK),
+            programs_max: programmed + PROGRAMS_MAX * drive.config().user_slots(),
+            devices,
+            stop,
+        }
+    }
+
     fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -218,25 +242,41 @@ impl Bench<'_> {
             if enough && number >= DURABLE_LEAST {
                 break;
             }
-            let began = self.devices.now();
-            let place = self.rng.below(self.slots) * u64::from(BLOCK);
-            let mut serve = |command: &Command| {
-                self.devices.submit(0, command, 0);
-                self.devices.next(Nanos::MAX);
-            };
-            match method {
-                names::FUA => serve(&Command::write_fua(place, BLOCK)),
-                _ => {
-                    serve(&Command::write(place, BLOCK));
-                    serve(&Command::flush());
-                }
-            }
-            let ns = (self.devices.now() - began).0;
+            let ns = self.write_durably(method);
             all.saturating_record(ns);
             longest = longest.max(ns);
         }
         let took = (self.devices.now() - start).as_secs_f64();
         (all.len() as f64 / took.max(1e-9), all, longest)
+    }
+
+    /// One durable write, and how long it took, ns.
+    fn write_durably(&mut self, method: &str) -> u64 {
+        let began = self.devices.now();
+        let place = self.rng.below(self.slots) * u64::from(BLOCK);
+        let mut serve = |command: &Command| {
+            self.devices.submit(0, command, 0);
+            self.devices.next(Nanos::MAX);
+        };
+        match method {
+            names::FUA => serve(&Command::write_fua(place, BLOCK)),
+            _ => {
+                serve(&Command::write(place, BLOCK));
+                serve(&Command::flush());
+            }
+        }
+        (self.devices.now() - began).0
+    }
+
+    /// Durable writes for this long, and how many a second.
+    fn durable_for(&mut self, method: &str, time: Nanos) -> f64 {
+        let start = self.devices.now();
+        let mut count = 0_u64;
+        while self.devices.now() - start < time && !self.stopped() {
+            self.write_durably(method);
+            count += 1;
+        }
+        count as f64 / (self.devices.now() - start).as_secs_f64().max(1e-9)
     }
 
     /// Random writes of a point of the curve.
@@ -321,7 +361,8 @@ pub fn overwrite(
     watch: &mut dyn FnMut(u64, u64),
     stop: &AtomicBool,
 ) -> Result<Overwrite, LabError> {
-    let whole = drive.config().user_bytes;
+    let whole_drive = drive.config();
+    let whole = whole_drive.user_bytes;
     let (devices, said) = match kept {
         true => (
             Devices::one(drive.clone()),
@@ -332,17 +373,8 @@ pub fn overwrite(
             (Devices::one(new_drive(&small.config)?), small.said)
         }
     };
-    let user = devices.drive(0).config().user_bytes;
-    let drive = devices.drive(0);
-    let programmed = drive.counters().slots_programmed();
-    let programs_max = programmed + PROGRAMS_MAX * drive.config().user_slots();
-    let mut bench = Bench {
-        devices,
-        rng: Rng::named(seed, "overwrite"),
-        slots: user / u64::from(BLOCK),
-        programs_max,
-        stop,
-    };
+    let mut bench = Bench::new(devices, Rng::named(seed, "overwrite"), stop);
+    let user = bench.devices.drive(0).config().user_bytes;
     let share = if kept { KEPT_SHARE } else { 1 };
     let count = bench.slots / 2 / POINTS / share;
     let as_whole = |bytes: u64| (u128::from(bytes) * u128::from(whole) / u128::from(user)) as u64;
@@ -368,20 +400,47 @@ pub fn overwrite(
     while (windows.len() as u64) < most && !found.is_sustained() && !bench.is_over() {
         let points: Vec<Window> = (0..POINTS)
             .map(|_| bench.point(count, &mut found.longest_ns))
+            .filter(|point| point.rate > 0.0)
             .collect();
+        if points.is_empty() {
+            break;
+        }
         found.rates.extend(points.iter().map(|point| point.rate));
-        found.written += POINTS * found.point_bytes;
+        found.written += points.len() as u64 * found.point_bytes;
         windows.push(mean_window(&points));
         [found.rate_steady, found.waf_steady, found.map_steady] = steady_by(&windows);
         watch(found.written, found.needed);
     }
+    let collapses = bench.is_over() && collapses(&found.rates);
     let last = mean_window(&windows[windows.len().saturating_sub(WINDOW)..]);
     (found.sustained, found.waf) = (last.rate, last.waf);
     if !bench.stopped() {
         durable_after(&mut bench, &mut found);
         found.faults = faults(bench.devices, seed)?;
+        if collapses && !kept {
+            longest_run(new_drive(whole_drive)?, &mut found, seed, stop);
+        }
     }
     Ok(found)
+}
+
+/// Whether the rate lost more than half within the last half capacity.
+fn collapses(rates: &[f64]) -> bool {
+    let before = rates.len().checked_sub(1 + POINTS as usize);
+    before.is_some_and(|before| rates[rates.len() - 1] < 0.5 * rates[before])
+}
+
+/// Of a drive that feeds on itself: the rates after the longest published run, on the whole drive.
+fn longest_run(drive: Drive, found: &mut Overwrite, seed: u64, stop: &AtomicBool) {
+    let rng = Rng::named(seed, "longest run");
+    let mut bench = Bench::new(Devices::one(drive), rng, stop);
+    bench.durable_for(names::WRITE_FLUSH, LONGEST_RUN - MINUTE);
+    // The last minute by the same method; the other method in the minute that follows.
+    for run in found.durable.iter_mut().rev() {
+        run.after_80_min = Some(bench.durable_for(&run.method, MINUTE));
+        let written = bench.devices.drive(0).counters().host_bytes_written;
+        found.written_80_min.get_or_insert(written);
+    }
 }
 
 /// Takes the drive apart, unless its forks would be too large.

@@ -4,6 +4,7 @@
 use super::evidence::{Assessed, Evidence, Qualification};
 use super::overwrite::{Overwrite, overwrite};
 use super::procedures::{Progress, Silent, Step, measure};
+use super::references::{self, References};
 use super::roles::Role;
 use super::settings::{Precondition, Profile, Settings, region_of};
 use super::steps::steps;
@@ -16,7 +17,6 @@ use ssdlab_bench::device::open::{Needs, OpenOptions};
 use ssdlab_bench::device::{ModelledTarget, Target, TargetFacts, TargetKind};
 use ssdlab_bench::run_dir::FORMAT_VERSION;
 use ssdlab_bench::with_target;
-use ssdlab_drives::catalogue;
 use ssdlab_ssd::Bytes;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,8 +42,8 @@ pub struct QualifyPlan {
     pub profile: Profile,
     /// Seed of every random stream.
     pub seed: u64,
-    /// Drives of the catalogue that are measured beside the target; the target itself is skipped.
-    pub references: Vec<String>,
+    /// Modelled drives beside the target.
+    pub references: References,
     /// Size of the target and leave to write.
     pub open: OpenOptions,
     /// The ledger of a test of pulls of this target.
@@ -60,7 +60,7 @@ impl QualifyPlan {
             role,
             profile: Profile::Quick,
             seed: 1,
-            references: Vec::new(),
+            references: References::None,
             open: OpenOptions::default(),
             pull_record: None,
             kept: none_kept,
@@ -116,23 +116,6 @@ impl QualifyPlan {
             "Measuring the drive under the current directory on a file of {size}, made here\n\
              ({DEFAULT_FILE}) and removed afterwards{why}."
         ))
-    }
-}
-
-/// Names of the drives of the catalogue to put beside a target: `families` is one validated drive
-/// of each family, `all` is every drive, anything else the drives so named.
-///
-/// # Errors
-/// When no drive has a name that is given.
-pub fn references(which: &[String]) -> Result<Vec<String>, LabError> {
-    match which {
-        [one] if one == "families" => catalogue::references(),
-        [one] if one == "all" => catalogue::names(),
-        names => {
-            let drives = names.iter().map(|name| catalogue::drive(name));
-            let drives: Vec<_> = drives.collect::<Result<_, _>>()?;
-            Ok(drives.into_iter().map(|drive| drive.file.name).collect())
-        }
     }
 }
 
@@ -197,9 +180,17 @@ pub fn qualify(
         incomplete: evidence.incomplete.clone(),
         target: assessed(plan.role, evidence),
         references: Vec::new(),
+        kept: None,
     };
+    if plan.references == References::Kept {
+        let beside = references::beside(plan.role, &name, &qualification.target.evidence)?;
+        qualification.references = beside;
+        qualification.kept = Some(references::kept_said());
+    }
     progress.judged(&qualification)?;
-    measure_references(plan, &settings, &mut qualification, progress, stop);
+    if let References::Measured(drives) = &plan.references {
+        measure_references(plan, drives, &settings, &mut qualification, progress, stop);
+    }
     Ok(qualification)
 }
 
@@ -269,6 +260,7 @@ fn overwritten(
 /// Measures drives of the catalogue by the same procedure, in virtual time, on several threads.
 fn measure_references(
     plan: &QualifyPlan,
+    drives: &[String],
     settings: &Settings,
     qualification: &mut Qualification,
     progress: &mut dyn Progress,
@@ -276,7 +268,7 @@ fn measure_references(
 ) {
     let target = plan.name();
     let is_other = |drive: &&String| Name::Drive((*drive).clone()) != target;
-    let drives: Vec<&String> = plan.references.iter().filter(is_other).collect();
+    let drives: Vec<&String> = drives.iter().filter(is_other).collect();
     let settings = Settings {
         precondition: Settings::usual(plan.profile, TargetKind::Modelled).precondition,
         whole_drive: false,

@@ -63,6 +63,7 @@ fn timed(ramp: Nanos, run_s: f64) -> Time {
         run: Some(Nanos((run_s * 1e9) as u64)),
         time_based: true,
         cool_down: Nanos::ZERO,
+        delay: Nanos::ZERO,
     }
 }
 

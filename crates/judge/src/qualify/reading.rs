@@ -32,6 +32,16 @@ pub enum Reading {
         /// One sentence with what it rests on, and one with what is missing.
         why: String,
     },
+    /// A number of a drive that never settles: what it was after the longest published run, and
+    /// what it fell to before it was given up. It can miss a limit by either, and not meet it.
+    Falling {
+        /// After 80 minutes.
+        value: f64,
+        /// The last one seen.
+        last: f64,
+        /// One sentence with what it rests on, and one that it does not settle.
+        why: String,
+    },
     /// The evidence does not tell.
     Unknown {
         /// [`Grade::Behavioural`] when something was measured that bears on it without deciding.

@@ -93,6 +93,23 @@ fn of_model(o: &Overwrite, value: f64, why: String) -> Reading {
     }
 }
 
+/// A rate of a model that was given up before anything settled.
+fn falling(o: &Overwrite, (value, last): (f64, f64), bytes: u64, why: &str) -> Reading {
+    Reading::Falling {
+        value,
+        last,
+        why: format!(
+            "There is no sustained rate: {} a second after 80 minutes and {} of such writes on the \
+             whole drive, new before, and still falling. The model is calibrated to runs of 80 \
+             minutes; what follows shows only that it does not settle. {why} {}; given up, as it \
+             programs ever more for its map.",
+            show::rate(value),
+            Bytes(bytes),
+            o.covered()
+        ),
+    }
+}
+
 /// Durable writes of a model that was overwritten.
 pub(super) fn durable_run(method: DurableMethod, e: &Evidence) -> Option<&DurableRun> {
     let run = e.overwrite.as_ref()?.durable(method.probe());
@@ -113,6 +130,9 @@ pub(super) fn durable_iops(method: DurableMethod, e: &Evidence) -> Reading {
             method.says(),
             o.waf
         );
+        if let (Some(value), Some(bytes)) = (run.after_80_min, o.written_80_min) {
+            return falling(o, (value, run.after), bytes, &why);
+        }
         return of_model(o, run.after, why);
     }
     // The series of durable writes are written through; other methods have their probe.

@@ -60,6 +60,11 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     let gives = verdict.mechanisms.first();
     rows.extend(gives.map(|m| ("What gives?".into(), format!("{}. {}", m.title, m.sentence))));
     rows.extend(beside(q));
+    rows.extend(
+        q.kept
+            .as_ref()
+            .map(|kept| (String::new(), format!("{kept}."))),
+    );
     let incomplete = q.incomplete.len();
     rows.extend((incomplete > 0).then(|| {
         let cut = format!("{incomplete} steps were left out or cut short");
@@ -83,7 +88,7 @@ pub fn answer(q: &Qualification, width: usize) -> String {
 }
 
 /// The finding on which the outcome rests: the worst one, or, when all is well, the sustained rate.
-fn deciding<'a>(worst: &[&'a Finding]) -> Option<&'a Finding> {
+pub fn deciding<'a>(worst: &[&'a Finding]) -> Option<&'a Finding> {
     let first = worst
         .first()
         .filter(|f| f.hard && f.outcome != Outcome::Pass);

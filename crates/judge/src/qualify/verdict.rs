@@ -53,6 +53,7 @@ struct Judged {
 }
 
 fn weigh(reading: Reading, at_least: Option<f64>, at_most: Option<f64>, unit: Unit) -> Judged {
+    let meets = |value| at_least.is_none_or(|l| value >= l) && at_most.is_none_or(|l| value <= l);
     match reading {
         Reading::Unknown { grade, why } => Judged {
             outcome: Outcome::Unknown,
@@ -67,7 +68,7 @@ fn weigh(reading: Reading, at_least: Option<f64>, at_most: Option<f64>, unit: Un
             why,
         },
         Reading::Partial { value, why } => {
-            let met = at_least.is_none_or(|l| value >= l) && at_most.is_none_or(|l| value <= l);
+            let met = meets(value);
             Judged {
                 outcome: if met { Outcome::Unknown } else { Outcome::Fail },
                 value: match met {
@@ -78,8 +79,21 @@ fn weigh(reading: Reading, at_least: Option<f64>, at_most: Option<f64>, unit: Un
                 why,
             }
         }
+        Reading::Falling { value, last, why } => Judged {
+            outcome: match meets(value) && meets(last) {
+                true => Outcome::Unknown,
+                false => Outcome::Fail,
+            },
+            value: format!(
+                "{} after 80 min, then {}",
+                show::with_unit(value, unit),
+                show::with_unit(last, unit)
+            ),
+            grade: Grade::Behavioural,
+            why,
+        },
         Reading::Number { value, grade, why } => {
-            let met = at_least.is_none_or(|l| value >= l) && at_most.is_none_or(|l| value <= l);
+            let met = meets(value);
             Judged {
                 outcome: if met { Outcome::Pass } else { Outcome::Fail },
                 value: show::with_unit(value, unit),
@@ -205,6 +219,13 @@ fn fall(role: &Role, e: &Evidence) -> String {
         return durable_clause(role, e).unwrap_or_default();
     };
     let (commits, before, after) = (&role.commits, show::rate(run.before), show::rate(run.after));
+    if let (Some(rate), Some(bytes)) = (run.after_80_min, o.written_80_min) {
+        let (rate, gigabytes) = (show::rate(rate), bytes as f64 / 1e9);
+        return format!(
+            "{commits} {before} durable writes a second, {rate} after 80 minutes and \
+             {gigabytes:.0} GB of them, and ever fewer after that"
+        );
+    }
     match run.after < FELL * run.before {
         true => format!(
             "{commits} {before} durable writes a second, and after {:.0} GB of overwrites {after}",

@@ -197,7 +197,9 @@ fn law_every_measure_is_read_off_full_evidence() {
         for measure in Measure::ALL {
             let reading = read(measure, method, &protected());
             let (why, said) = match &reading {
-                Reading::Number { why, value, .. } => (why, value.is_finite()),
+                Reading::Number { why, value, .. } | Reading::Falling { why, value, .. } => {
+                    (why, value.is_finite())
+                }
                 Reading::Fact { why, .. } => (why, true),
                 Reading::Unknown { why, .. } | Reading::Partial { why, .. } => (why, false),
             };
@@ -286,6 +288,40 @@ fn a_model_that_still_moves_is_not_sustained() {
     }
 }
 
+/// The 320 of 160 GB had 26, then 4.5 durable writes a second, as it was written to more or less
+/// before it was given up; 80 minutes of them give 670.
+#[test]
+fn a_drive_that_never_settles_is_shown_after_80_minutes_and_is_never_usable() {
+    let mut e = protected();
+    let o = e.overwrite.as_mut().expect("overwritten");
+    *o = fixtures::overwritten(1.0, 5_000.0, 4.5);
+    o.written_80_min = Some(60_000_000_000);
+    for (rate, last, outcome) in [
+        (670.0, 4.5, Outcome::Fail),
+        (900.0, 4.5, Outcome::Fail),
+        (900.0, 800.0, Outcome::Unknown),
+    ] {
+        for run in &mut e.overwrite.as_mut().expect("overwritten").durable {
+            (run.after_80_min, run.after) = (Some(rate), last);
+        }
+        let v = verdict("slog", &e);
+        let f = finding(&v, "sustained_durable_rate");
+        assert_eq!(f.outcome, outcome, "{rate} {last}");
+        assert!(v.outcome != Outcome::Pass, "{}", v.answer);
+        assert!(
+            f.value
+                .starts_with(&format!("{rate:.0} /s after 80 min, then")),
+            "{}",
+            f.value
+        );
+        assert!(
+            v.consequence.contains("after 80 minutes and 60 GB"),
+            "{}",
+            v.consequence
+        );
+    }
+}
+
 /// An S3700 aged past its rating was "a good choice".
 #[test]
 fn health_decides() {
@@ -303,7 +339,9 @@ fn health_decides() {
         retired: Some(3),
         spare_percent: Some(10.0),
         read_only: Some(false),
+        host_bytes_written: Some(184_000_000_000_000),
         temperature_c: Some(70.0),
+        too_warm_minutes: None,
     };
     let of = |health: DriveHealth| {
         let mut e = protected();
@@ -312,10 +350,14 @@ fn health_decides() {
     };
     assert_eq!(of(well.clone()).outcome, Outcome::Pass);
     type Harm = fn(&mut DriveHealth);
-    let sick: [(Harm, &str); 5] = [
+    let sick: [(Harm, &str); 6] = [
         (
             |h| h.used_percent.as_mut().expect("some").value = 100.0,
             "worn out",
+        ),
+        (
+            |h| h.host_bytes_written = Some(7_300_000_000_000_000),
+            "worn beyond its rating",
         ),
         (|h| h.uncorrectable = Some(1), "1 reads were uncorrectable"),
         (|h| h.spare_percent = Some(9.0), "3 blocks retired"),

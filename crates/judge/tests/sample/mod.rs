@@ -44,6 +44,7 @@ fn op_second(count: f64, p99_us: f64) -> OpSecond {
         mean_ns: p99_us * 400.0,
         p50_ns: p99_ns * 3 / 8,
         p99_ns,
+        p999_ns: p99_ns * 2,
         max_ns: p99_ns * 3,
     }
 }

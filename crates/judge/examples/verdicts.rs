@@ -1,0 +1,26 @@
+//! The table of `drives/verdicts.csv`: run directories of `ssdlab qualify` held against two roles.
+//!
+//! `tests/verdicts.sh` measures the whole catalogue and writes the table with this.
+
+use ssdlab_base::LabError;
+use ssdlab_judge::qualify::{compare, files, judge, role};
+use std::path::Path;
+
+/// Roles of the table.
+const ROLES: [&str; 2] = ["slog", "s2d-cache"];
+
+fn main() -> Result<(), LabError> {
+    println!("drive,role,profile,answer");
+    for directory in std::env::args_os().skip(1) {
+        let Some(q) = files::read(Path::new(&directory))? else {
+            continue;
+        };
+        let evidence = &q.target.evidence;
+        let drive = evidence.facts.name.trim_start_matches("drive:");
+        for name in ROLES {
+            let (_, answer) = compare::outcome(judge(role(name)?, evidence).outcome);
+            println!("{drive},{name},{},{answer}", q.profile);
+        }
+    }
+    Ok(())
+}
