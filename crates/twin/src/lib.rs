@@ -20,6 +20,7 @@
 //! [`ensemble`] were chosen while looking at three drives of it.
 
 pub mod ensemble;
+pub mod fingerprint;
 pub mod fit;
 pub mod keep;
 pub mod page;

@@ -1,0 +1,193 @@
+//! The page of a fingerprint: every value with the plot behind it.
+
+use super::course::Fingerprint;
+use super::probes::Probe;
+use super::series::Series;
+use super::show::cells;
+use maud::{Markup, html};
+use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, Unit};
+use ssdlab_view::line::Line;
+use ssdlab_view::{page, parts, units};
+
+/// Windows of a series that is drawn.
+const WINDOWS: f64 = 300.0;
+
+/// The page.
+pub fn fingerprint_page(found: &Fingerprint) -> String {
+    let charts = &mut Charts::default();
+    let known = found
+        .values
+        .iter()
+        .filter(|value| value.value.is_some())
+        .count();
+    let body = html! {
+        header .answer {
+            p .kicker { "ssdlab fingerprint" span .quiet { " - " (found.target.name) } }
+            h1 { (known) " of " (found.values.len()) " values measured, the others UNKNOWN" }
+            p .quiet {
+                "Through the block interface alone. fingerprint.toml holds the drive: measured \
+                 values with their intervals; what is UNKNOWN is taken from an archetype there."
+            }
+        }
+        @for probe in Probe::ALL { (section(found, probe, charts)) }
+        (cost(found))
+    };
+    page::page("fingerprint of a drive", body, charts)
+}
+
+fn section(found: &Fingerprint, probe: Probe, charts: &mut Charts) -> Markup {
+    let head = parts::heads(&["Of the drive", "Value", "Interval", "Seen, or why not"]);
+    let values = found.values.iter().filter(|value| value.probe == probe);
+    let rows: Vec<Vec<Markup>> = values
+        .map(|value| {
+            let cells = cells(value).into_iter().chain([value.why.clone()]);
+            cells.map(|cell| html! { (cell) }).collect()
+        })
+        .collect();
+    let left_out = found.left_out.iter().find(|(other, _)| *other == probe);
+    html! {
+        section {
+            h2 { (probe.purpose()) }
+            p .quiet { "Probe: " (probe.name()) }
+            @if let Some((_, why)) = left_out { p { "Left out: " (why) } }
+            @if !rows.is_empty() { (parts::table(&head, &rows)) }
+            (plot(found, probe, charts))
+        }
+    }
+}
+
+fn chart(title: &str, unit: Unit, axis: Axis, points: (Vec<f64>, Vec<f64>)) -> Chart {
+    let line = Line {
+        x: points.0,
+        y: points.1.into_iter().map(Some).collect(),
+    };
+    Chart {
+        title: title.into(),
+        unit,
+        axis,
+        lines: vec![ChartLine {
+            label: "measured".into(),
+            colour: 0,
+            dash: 0,
+            hidden: false,
+            line,
+        }],
+        notes: Vec::new(),
+        group: title.into(),
+        same_scale: false,
+    }
+}
+
+fn rates(series: &Series, bytes: u64) -> (Vec<f64>, Vec<f64>) {
+    let (x, y) = series.rates(series.bytes() / WINDOWS);
+    (x.into_iter().map(|at| at / bytes as f64).collect(), y)
+}
+
+fn plot(found: &Fingerprint, probe: Probe, charts: &mut Charts) -> Markup {
+    let r = &found.readings;
+    let mut of = |title: &str, unit, axis, points| charts.add(chart(title, unit, axis, points));
+    let over = |series: &Option<Series>| {
+        series
+            .as_ref()
+            .map_or_else(Default::default, |series| rates(series, found.bytes))
+    };
+    let (writes, rate) = (Axis::Writes, Unit::Throughput);
+    match probe {
+        Probe::Fill => of(
+            "Rate while the emptied drive is filled",
+            rate,
+            writes,
+            over(&r.fill),
+        ),
+        Probe::Rewrite => of(
+            "Rate while one half is rewritten, twice",
+            rate,
+            writes,
+            over(&r.rewrite),
+        ),
+        Probe::Trimmed => of(
+            "Rate at random, the other half trimmed",
+            rate,
+            writes,
+            over(&r.trimmed),
+        ),
+        Probe::Reads => {
+            let points = r
+                .reads
+                .iter()
+                .map(|at| (f64::from(at.depth).log2(), at.iops));
+            of(
+                "Random reads a second by depth",
+                Unit::Rate,
+                Axis::Depth,
+                points.unzip(),
+            )
+        }
+        Probe::Spans => {
+            let points = r
+                .spans
+                .iter()
+                .map(|(span, ns)| ((*span as f64).log2(), *ns));
+            of(
+                "Time of a single read by span",
+                Unit::Time,
+                Axis::Size,
+                points.unzip(),
+            )
+        }
+        Probe::Buffer => {
+            let shown = r.bursts.as_ref().map(|bursts| bursts.shown.as_slice());
+            let steps = burst_rates(shown.unwrap_or_default());
+            let title = "Rate of a burst by bytes acknowledged since it began";
+            of(title, rate, Axis::Size, steps.into_iter().unzip())
+        }
+        Probe::Flush => singles(r.singles.as_ref()),
+    }
+}
+
+/// Rate of a burst over windows that grow with the bytes acknowledged, by their logarithm.
+fn burst_rates(acks: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(part) = acks.get(from..=from + 8 + from / 6) {
+        from += part.len() - 1;
+        if let (Some(first), Some(last)) = (part.first(), part.last()) {
+            let rate = (last.1 - first.1) / (last.0 - first.0).max(1e-9);
+            found.push((last.1.log2(), rate));
+        }
+    }
+    found
+}
+
+/// Single writes: quantiles.
+fn singles(found: Option<&[Vec<f64>; 3]>) -> Markup {
+    let head = parts::heads(&["Write of 4 KiB", "Median", "90 %", "Longest"]);
+    let names = ["plain", "with FUA", "with a FLUSH after it"];
+    let rows = found.into_iter().flatten().zip(names).map(|(times, name)| {
+        let mut sorted = times.clone();
+        sorted.sort_by(f64::total_cmp);
+        let at = |share: usize| sorted.get(((sorted.len() - 1) * share) / 100).copied();
+        let cells = [at(50), at(90), at(100)].map(|ns| units::time_mean(ns.unwrap_or(f64::NAN)));
+        let cells = std::iter::once(name.to_string()).chain(cells);
+        cells.map(|cell| html! { (cell) }).collect()
+    });
+    let rows: Vec<Vec<Markup>> = rows.collect();
+    html! { @if !rows.is_empty() { (parts::table(&head, &rows)) } }
+}
+
+fn cost(found: &Fingerprint) -> Markup {
+    let head = parts::heads(&["Probe", "Written", "Announced", "Seconds", "Announced"]);
+    let bytes = |count: u64| units::decimal_bytes(count as f64);
+    let rows = found.done.iter().map(|done| {
+        let cells = [
+            done.probe.name().to_string(),
+            bytes(done.cost.bytes),
+            bytes(done.announced.bytes),
+            format!("{:.0}", done.cost.seconds),
+            format!("{:.0}", done.announced.seconds),
+        ];
+        cells.map(|cell| html! { (cell) }).to_vec()
+    });
+    let rows: Vec<Vec<Markup>> = rows.collect();
+    html! { section { h2 { "Cost" } (parts::table(&head, &rows)) } }
+}

@@ -1,0 +1,81 @@
+//! A value of the drive: with an interval, or UNKNOWN with the reason.
+
+use super::burst::median;
+use super::probes::Probe;
+use serde::Serialize;
+
+/// A value is stated when its interval is within this part of it.
+pub(super) const STATED: f64 = 0.1;
+
+/// A value of the drive.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Value {
+    /// Key of the drive file that it decides, or a name of our own.
+    pub key: &'static str,
+    /// For a person.
+    pub title: &'static str,
+    /// Unit: `B`, `B/s`, `ns`, `1/s`, `share`, `yes`, `count`.
+    pub unit: &'static str,
+    /// The probe behind it.
+    pub probe: Probe,
+    /// The value; `None`: UNKNOWN.
+    pub value: Option<f64>,
+    /// Low and high, where anything was seen.
+    pub interval: Option<[f64; 2]>,
+    /// How it was seen, or why it is unknown.
+    pub why: String,
+}
+
+/// What is looked for: key, title, unit, probe.
+pub(super) type Sought = (&'static str, &'static str, &'static str, Probe);
+
+impl Value {
+    pub(super) fn unknown((key, title, unit, probe): Sought, why: impl Into<String>) -> Value {
+        Value {
+            key,
+            title,
+            unit,
+            probe,
+            value: None,
+            interval: None,
+            why: why.into(),
+        }
+    }
+
+    /// Stated where the interval is narrow enough.
+    pub(super) fn between(
+        sought: Sought,
+        value: f64,
+        interval: [f64; 2],
+        why: impl Into<String>,
+    ) -> Value {
+        let wide = (interval[1] - interval[0]) / 2.0 > STATED * value.abs();
+        let known = !wide && value.is_finite();
+        let mut why = why.into();
+        if wide {
+            why = format!("the interval is too wide: {why}");
+        }
+        Value {
+            value: known.then_some(value),
+            interval: interval[0].is_finite().then_some(interval),
+            ..Value::unknown(sought, why)
+        }
+    }
+
+    pub(super) fn yes(sought: Sought, yes: bool, why: impl Into<String>) -> Value {
+        Value {
+            value: Some(f64::from(u8::from(yes))),
+            ..Value::unknown(sought, why)
+        }
+    }
+}
+
+pub(super) const NOT_DONE: &str = "its probe was not carried out";
+
+/// Median with the interval of the values and `least` part of it at least.
+pub(super) fn spread(all: &[f64], least: f64) -> (f64, [f64; 2]) {
+    let mid = median(all);
+    let low = all.iter().copied().fold(mid * (1.0 - least), f64::min);
+    let high = all.iter().copied().fold(mid * (1.0 + least), f64::max);
+    (mid, [low, high])
+}

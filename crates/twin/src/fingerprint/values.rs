@@ -1,0 +1,27 @@
+//! From readings to values.
+
+pub use super::value::Value;
+
+use super::probes::Readings;
+use super::{inside, outside};
+
+/// Every value that the readings decide, and those that they do not.
+pub fn values(r: &Readings) -> Vec<Value> {
+    vec![
+        outside::buffer(r),
+        inside::drain(r),
+        outside::durable(r),
+        outside::latency(r),
+        outside::link(r),
+        outside::overhead(r),
+        outside::read_time(r),
+        outside::read_parallelism(r),
+        outside::map(r),
+        inside::slc(r),
+        inside::slc_static(r),
+        inside::spare(r),
+        inside::superblock(r),
+        inside::shared(r),
+        inside::trimmed(r),
+    ]
+}
