@@ -1,9 +1,9 @@
 //! The command line: every subcommand, and what runs it.
 
 use crate::commands::{
-    age, check, crashtest, create, diagnose, drives, endurance, generate, inspect, mark, mirror,
-    months, oltp, policies, power, profiles, pull, qualify, report, reproduce, run, serve,
-    simulate, smart, theory, tier, trace, twin, zil,
+    age, check, compare, crashtest, create, diagnose, drives, endurance, fingerprint, generate,
+    inspect, mark, mirror, months, oltp, policies, power, profiles, pull, qualify, report,
+    reproduce, run, serve, simulate, smart, theory, tier, trace, twin, zil,
 };
 use crate::failure::{Exit, Failure};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -64,7 +64,7 @@ pub enum Command {
     /// Print a run directory's results again, and rewrite its report.html.
     Report(report::Report),
     /// Put several runs side by side.
-    Compare(report::Compare),
+    Compare(compare::Compare),
     /// The workloads that have a name, with their sources.
     Profiles {
         /// Print this one, a fio job file.
@@ -79,6 +79,8 @@ pub enum Command {
     Simulate(Box<simulate::Simulate>),
     /// Fit models to what was measured of a drive, and predict other loads with intervals.
     Twin(twin::TwinArgs),
+    /// Probe a drive's buffer, caches, spare area and superblocks; write them as a drive file.
+    Fingerprint(fingerprint::Fingerprint),
     /// Age a modelled drive over its whole life: wear, failures, and the worn drive to keep.
     Age(Box<age::Age>),
     /// Endurance of drives under JESD219's enterprise stream, against their ratings.
@@ -144,11 +146,12 @@ impl Command {
             Command::Drives(args) => drives::drives(&args.action),
             Command::Inspect(args) => inspect::inspect(&args),
             Command::Report(args) => report::report(&args),
-            Command::Compare(args) => report::compare(&args),
+            Command::Compare(args) => compare::compare(&args),
             Command::Profiles { name, json } => profiles::profiles(name.as_deref(), json),
             Command::Trace(args) => trace::trace(&args.action),
             Command::Simulate(args) => simulate::simulate(&args),
             Command::Twin(args) => twin::twin(&args),
+            Command::Fingerprint(args) => fingerprint::fingerprint(&args),
             Command::Age(args) => age::age(&args),
             Command::Endurance(args) => endurance::endurance(&args),
             Command::Mirror(args) => mirror::mirror(&args),

@@ -8,7 +8,15 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Start here", &["qualify", "inspect", "drives"]),
     (
         "Measure",
-        &["run", "report", "compare", "trace", "profiles", "options"],
+        &[
+            "run",
+            "fingerprint",
+            "report",
+            "compare",
+            "trace",
+            "profiles",
+            "options",
+        ],
     ),
     (
         "Modelled drives over their lives",

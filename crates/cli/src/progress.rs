@@ -3,6 +3,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
+use ssdlab_bench::device::TargetFacts;
 use ssdlab_bench::engine::Observer;
 use ssdlab_bench::record::Second;
 use ssdlab_bench::run::Progress;
@@ -46,9 +47,13 @@ impl Bar {
             ProgressDrawTarget::stderr_with_hz(8)
         };
         let length = (expected_s.max(0.0) * 1000.0) as u64;
+        let title = title
+            .chars()
+            .filter(|c| !c.is_control())
+            .collect::<String>();
         let bar = ProgressBar::with_draw_target((length > 0).then_some(length), target);
         bar.set_style(style(length > 0));
-        bar.set_prefix(title.to_owned());
+        bar.set_prefix(title);
         bar.tick();
         Bar {
             bar,
@@ -87,15 +92,18 @@ impl Bar {
     }
 }
 
-/// With a known length, a bar and the time left; else what is being done and the rate.
+/// What is being done on a line of its own, as far as the terminal is wide; below it the rate, and
+/// a bar and the time left when the length is known.
 fn style(known_length: bool) -> ProgressStyle {
-    let template = if known_length {
-        "{prefix:34!} {bar:14} {percent:>3}% {msg:12} {eta:>4} left"
+    let size = console::Term::stderr().size_checked();
+    let columns = size.map_or(80, |(_, columns)| columns.max(20)) - 1;
+    let below = if known_length {
+        "  {bar:24} {percent:>3}% {msg:12} {eta:>4} left"
     } else {
-        "{prefix:38!} {spinner} {msg}"
+        "  {spinner} {msg}"
     };
     // Constants, so they parse; were one wrong, the default bar is better than none.
-    ProgressStyle::with_template(template)
+    ProgressStyle::with_template(&format!("{{prefix:{columns}!}}\n{below}"))
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("=> ")
 }
@@ -151,12 +159,18 @@ fn filling(bar: &mut Option<Bar>, quiet: bool, file: &Path, done: u64, total: u6
 pub struct Steps {
     quiet: bool,
     bar: Option<Bar>,
+    /// What is being measured, once it is open.
+    target: String,
 }
 
 impl Steps {
     /// Steps without a bar when `quiet`.
     pub fn new(quiet: bool) -> Steps {
-        Steps { quiet, bar: None }
+        Steps {
+            quiet,
+            bar: None,
+            target: String::new(),
+        }
     }
 }
 
@@ -164,8 +178,7 @@ impl qualify::Progress for Steps {
     fn step(&mut self, step: &qualify::Step) {
         // The bar before it is removed first: two would share a line.
         self.bar = None;
-        let number = format!("{}/{}", step.number, step.count);
-        let title = format!("{number} {}", step.title);
+        let title = step_title(step, &self.target);
         self.bar = Some(Bar::new(&title, step.expected_s, self.quiet));
     }
 
@@ -185,6 +198,11 @@ impl qualify::Progress for Steps {
         filling(&mut self.bar, self.quiet, file, done, total);
     }
 
+    fn opened(&mut self, facts: &TargetFacts) -> Result<(), LabError> {
+        self.target.clone_from(&facts.name);
+        Ok(())
+    }
+
     fn overwriting(&mut self, done: u64, needed: u64) {
         if let Some(bar) = &mut self.bar {
             bar.bytes(done.min(needed), needed);
@@ -197,11 +215,21 @@ impl qualify::Progress for Steps {
     }
 
     fn references(&mut self, measured: usize, count: usize) {
-        let title = || format!("{count} modelled drives beside it");
-        self.bar
-            .get_or_insert_with(|| Bar::new(&title(), 0.0, self.quiet))
-            .bytes(measured as u64, count as u64);
+        let title = format!("modelled drives beside it: {measured} of {count} measured");
+        let bar = self
+            .bar
+            .get_or_insert_with(|| Bar::new(&title, 0.0, self.quiet));
+        bar.bar.set_prefix(title);
+        bar.bytes(measured as u64, count as u64);
     }
+}
+
+/// "step 3 of 21 on drive:NAME: durable 4 KiB writes, one writer"
+fn step_title(step: &qualify::Step, target: &str) -> String {
+    format!(
+        "step {} of {} on {target}: {}",
+        step.number, step.count, step.title
+    )
 }
 
 /// Bar of the experiments of `reproduce`.
@@ -220,4 +248,23 @@ pub fn experiments_bar(experiments: usize, quiet: bool) -> ProgressBar {
     );
     bar.tick();
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Labels said neither which drive nor which step of how many, and were cut after 34 letters.
+    #[test]
+    fn a_step_names_its_drive_its_number_and_what_it_measures() {
+        let step = qualify::Step {
+            number: 3,
+            count: 21,
+            title: "durable 4 KiB writes, write then flush, one writer".into(),
+            expected_s: 4.0,
+        };
+        let title = step_title(&step, "drive:consumer-sata-1tb");
+        assert!(title.starts_with("step 3 of 21 on drive:consumer-sata-1tb: durable"));
+        assert!(title.ends_with("one writer"), "{title}");
+    }
 }

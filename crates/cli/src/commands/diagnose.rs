@@ -12,9 +12,12 @@ use ssdlab_base::LabError;
 use ssdlab_bench::device::named::Name;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::scaling::scaled;
-use ssdlab_judge::ablate::{self, Cause, steady};
+use ssdlab_judge::ablate::{self, Cause, Diagnosis, Stream, steady};
+
 use ssdlab_judge::experiment::{self, Answer, Experiment, Progress, Request, look_into};
+use ssdlab_load::trace::ReadOptions;
 use ssdlab_ssd::Drive;
+use std::path::Path;
 
 /// The drive in the state to be explained: a kept one as it is, a new one written until steady.
 fn drive(args: &Diagnose, name: &str) -> Result<Drive, LabError> {
@@ -69,6 +72,23 @@ fn by_experiment(args: &Diagnose, target: Name) -> Result<Exit, Failure> {
     })
 }
 
+fn no_model(target: &str) -> LabError {
+    LabError::refused(
+        format!("{target} is not a modelled drive: only a model is taken apart under a trace"),
+        "give drive:NAME; `ssdlab run --trace` replays a trace on files and devices",
+    )
+}
+
+fn under_trace(args: &Diagnose, name: &str, trace: &Path) -> Result<Diagnosis, LabError> {
+    let options = ReadOptions {
+        device: args.device.clone(),
+        ..ReadOptions::default()
+    };
+    let stream = Stream::read(trace, &options)?;
+    say(args.quiet, &stream.summary());
+    Ok(ablate::diagnose_stream(&drive(args, name)?, &stream))
+}
+
 /// Names what makes a drive slow.
 ///
 /// # Errors
@@ -76,9 +96,13 @@ fn by_experiment(args: &Diagnose, target: Name) -> Result<Exit, Failure> {
 pub fn diagnose(args: &Diagnose) -> Result<Exit, Failure> {
     let name = match Name::parse(&args.target)? {
         Name::Drive(name) if !args.black_box => name,
+        _ if args.trace.is_some() => return Err(no_model(&args.target).into()),
         other => return by_experiment(args, other),
     };
-    let found = ablate::diagnose(&drive(args, &name)?, args.seed)?;
+    let found = match &args.trace {
+        Some(trace) => under_trace(args, &name, trace)?,
+        None => ablate::diagnose(&drive(args, &name)?, args.seed)?,
+    };
     match args.json {
         true => print_json(&found)?,
         false => print(&ablate::text(&found))?,

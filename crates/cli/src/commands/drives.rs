@@ -1,10 +1,12 @@
 //! `ssdlab drives`: the catalogue.
 
+mod references;
 mod validate;
 
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json};
 use clap::{Args, Subcommand};
+use references::References;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::show;
 use ssdlab_drives::known::list;
@@ -48,6 +50,8 @@ pub enum DrivesAction {
     /// of 4 KiB, the latter in a steady state over the whole drive, or as the sheet has it. A rate
     /// holds within 15 % of the sheet. Exits with 1 when one does not.
     Validate(Validate),
+    /// Compare the figures kept of the drives that `qualify` puts beside a target with the model.
+    References(References),
     /// Real drives: what published sources say of their power-loss protection and rated writes.
     ///
     /// `inspect` and `qualify` look a drive up here by the model name that it reports. A drive that
@@ -101,6 +105,7 @@ pub fn drives(action: &DrivesAction) -> Result<Exit, Failure> {
                 false => print(&list::text(&found, *verbose))?,
             }
         }
+        DrivesAction::References(args) => return references::references(args),
         DrivesAction::Validate(args) => return validate::validate(args),
         DrivesAction::Show { name, json, toml } => {
             let drive = catalogue::open(name)?;

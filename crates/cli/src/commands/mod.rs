@@ -2,11 +2,13 @@
 
 pub mod age;
 pub mod check;
+pub mod compare;
 pub mod crashtest;
 pub mod create;
 pub mod diagnose;
 pub mod drives;
 pub mod endurance;
+pub mod fingerprint;
 pub mod generate;
 pub mod hosts;
 pub mod inspect;

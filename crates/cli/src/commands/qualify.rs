@@ -12,13 +12,14 @@ use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use ssdlab_bench::device::named::Name;
 use ssdlab_judge::qualify::files::Recorder;
-use ssdlab_judge::qualify::{QualifyPlan, references, role, terminal};
+use ssdlab_judge::qualify::{QualifyPlan, References, references, role, terminal};
 
 fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
     let references = match args.no_reference {
-        true => Vec::new(),
-        false if args.all_references => references(&["all".to_owned()])?,
-        false => references(&args.reference)?,
+        true => References::None,
+        false if args.all_references => References::Measured(references(&["all".to_owned()])?),
+        false if args.reference.is_empty() => References::Kept,
+        false => References::Measured(references(&args.reference)?),
     };
     Ok(QualifyPlan {
         target: args.target.as_deref().map(Name::parse).transpose()?,

@@ -15,7 +15,7 @@ use ssdlab_bench::device::Target;
 use ssdlab_bench::device::named::Name;
 use ssdlab_bench::device::open::Needs;
 use ssdlab_bench::with_target;
-use ssdlab_hosts::zil::{LogDevice, Preset, ZilSpec};
+use ssdlab_hosts::zil::{Fit, LogDevice, Preset, ZilSpec};
 use ssdlab_load::trace::files::whole_or_none;
 use std::fs::File;
 use std::io::Write;
@@ -38,16 +38,28 @@ pub fn zil(args: &Zil) -> Result<Exit, Failure> {
         }
         return Ok(Exit::Good);
     }
-    let spec = ZilSpec {
+    let size = args.device.as_deref().map(parse_size).transpose()?;
+    let duration = args.duration.as_deref().map(parse_duration).transpose()?;
+    let given = ZilSpec {
         preset,
         writers: args.writers,
         datasets: args.datasets.unwrap_or(args.writers),
-        duration: parse_duration(&args.duration)?,
         interval: parse_duration(&args.interval)?,
         seed: args.seed,
         keep_commands: args.trace.is_some(),
+        duration: duration.unwrap_or(ZilSpec::default().duration),
+        fit: None,
     };
-    let size = args.device.as_deref().map(parse_size).transpose()?;
+    let spec = match &args.fit {
+        None => given,
+        Some(path) => {
+            let fit = Fit::of(path, size.unwrap_or(LogDevice::USUAL), args.seed)?;
+            ZilSpec {
+                duration: duration.unwrap_or(fit.duration(fit.structure.blocks as u64)),
+                ..given.fitted(fit)
+            }
+        }
+    };
     // Wrong numbers are found before anything is opened or written.
     spec.validate(size.unwrap_or(LogDevice::USUAL))?;
     let stop = stop_on_signal()?;

@@ -135,6 +135,9 @@ fn sizes_that_cannot_be() {
         &["931.5 GiB"],
     );
     refused(&[], &["qualify", "--size", "many"], &["many"]);
+    // 10 TiB were looked for until the disk was full.
+    let said = ["do not fit", "free"];
+    refused(&[], &["qualify", "--size", "1000TiB"], &said);
 }
 
 #[test]

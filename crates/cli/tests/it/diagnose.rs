@@ -26,3 +26,57 @@ fn a_hypothesis_whose_experiment_is_not_allowed_stays_open() {
         assert!(outcome.stdout.contains(text), "{text}: {}", outcome.stdout);
     }
 }
+
+/// One write each millisecond, each completed after 20 us.
+fn paced(done: bool) -> String {
+    let header = "t_us,op,offset,length,done_us\n".to_owned();
+    (0..500).fold(header, |text, number| {
+        let (at, offset) = (number * 1000, number * 4096);
+        let end = if done {
+            format!("{}", at + 20)
+        } else {
+            String::new()
+        };
+        text + &format!("{at},write,{offset},4096,{end}\n")
+    })
+}
+
+#[test]
+fn a_host_that_pauses_is_named_from_its_trace() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("host.csv"), paced(true)).expect("written");
+    let drive = ["diagnose", "drive:intel-dc-s3700-400gb", "--trace"];
+    let args = [&drive[..], &["host.csv", "--capacity", "256MiB", "-q"]].concat();
+    let outcome = ssdlab(dir.path(), &args);
+    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+    let named = outcome.stdout.contains("1. pauses of the host: the trace");
+    assert!(
+        named && !outcome.stdout.contains("\n2."),
+        "{}",
+        outcome.stdout
+    );
+}
+
+#[test]
+fn a_trace_without_completions_or_for_a_real_drive_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("host.csv"), paced(false)).expect("written");
+    let drive = [
+        "diagnose",
+        "drive:intel-dc-s3700-400gb",
+        "--trace",
+        "host.csv",
+    ];
+    for (args, said) in [
+        (&drive[..], "does not say when its commands completed"),
+        (
+            &["diagnose", "./new", "--trace", "host.csv"],
+            "only a model",
+        ),
+    ] {
+        let outcome = ssdlab(dir.path(), args);
+        assert_eq!(outcome.code, Some(2), "{}", outcome.stdout);
+        assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    }
+    assert!(!dir.path().join("new").exists());
+}

@@ -8,6 +8,7 @@ mod crashtest;
 mod crashtest_stops;
 mod create;
 mod diagnose;
+mod fingerprint;
 mod hosts;
 mod inspect;
 mod published;

@@ -3,6 +3,7 @@
 use crate::args::TargetArgs;
 use clap::Args;
 use ssdlab_base::quantity::parse_size;
+use std::path::PathBuf;
 
 /// `ssdlab diagnose`.
 #[derive(Args, Debug)]
@@ -12,6 +13,7 @@ device is written to and timed for a minute or two; its contents are lost.
 
 Examples:
   ssdlab diagnose drive:tlc-client-nvme-1tb
+  ssdlab diagnose drive:consumer-sata-1tb --trace host.blkparse
   ssdlab diagnose ./new-file --size 4GiB
   ssdlab diagnose /dev/nvme0n1 --serial S4NENX0T123456 --writes 2TB
 
@@ -24,6 +26,13 @@ pub struct Diagnose {
     /// Size of the model of a new drive.
     #[arg(long, default_value = "1GiB", value_parser = parse_size)]
     pub capacity: u64,
+    /// Take a modelled drive apart under the commands of a host, recorded with their completions
+    /// (blktrace, blkparse, csv, msr, biosnoop): the first 20,000.
+    #[arg(long, value_name = "FILE", conflicts_with = "black_box")]
+    pub trace: Option<PathBuf>,
+    /// The device whose commands are meant, where the trace has several.
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    pub device: Option<String>,
     /// Look into a model through the block interface, as into a real drive.
     #[arg(long)]
     pub black_box: bool,

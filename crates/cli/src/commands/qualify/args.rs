@@ -35,6 +35,8 @@ pub struct Qualify {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Modelled drives to measure beside the target: families (one drive of each), all, or names.
+    /// Without it, figures measured beforehand are shown of the nearest drives, the best and the
+    /// worst for the role.
     #[arg(long, value_name = "WHICH", value_delimiter = ',')]
     pub reference: Vec<String>,
     /// Measure every modelled drive beside the target (minutes).

@@ -16,6 +16,7 @@ Examples:
   ssdlab zil                 one writer on one dataset, code of 2010
   ssdlab zil --writers 5     five writers, each on a dataset of its own
   ssdlab zil --preset 2.1 --writers 5 --trace log.csv
+  ssdlab zil --fit log.csv   a host as the one that wrote a trace
   ssdlab zil --writers 5 --target drive:consumer-sata-1tb --duration 1m
   ssdlab zil --parameters    every value of the preset, with its reason")]
 pub struct Zil {
@@ -28,9 +29,13 @@ pub struct Zil {
     /// Datasets (file systems), each with a log of its own [default: one per writer]
     #[arg(long, value_name = "N")]
     pub datasets: Option<usize>,
-    /// For how long; virtual time unless the target is real.
-    #[arg(long, default_value = "20s", value_name = "TIME")]
-    pub duration: String,
+    /// Fit the host to a trace of a log device: its code, logs, and writers.
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["preset", "writers", "datasets"])]
+    pub fit: Option<PathBuf>,
+    /// For how long; virtual time unless the target is real [default: 20s, or as many log blocks
+    /// as the trace of --fit has]
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<String>,
     /// Length of an interval of the pattern.
     #[arg(long, default_value = "1s", value_name = "TIME")]
     pub interval: String,

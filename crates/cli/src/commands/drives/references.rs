@@ -1,0 +1,67 @@
+//! `ssdlab drives references`: the kept figures of validated drives.
+
+use crate::failure::{Exit, Failure};
+use crate::output::print;
+use crate::progress::stop_on_signal;
+use clap::Args;
+use ssdlab_base::{LabError, parallel};
+use ssdlab_bench::device::named::Name;
+use ssdlab_judge::qualify::references::{KEPT_PROFILE, KEPT_SEED, kept_line, line, names_kept};
+use ssdlab_judge::qualify::{QualifyPlan, Silent, qualify, role};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+/// `ssdlab drives references`.
+#[derive(Args, Debug)]
+pub struct References {
+    /// Names; without any, every validated drive.
+    #[arg(conflicts_with = "write")]
+    drives: Vec<String>,
+    /// Write the figures to this file: `drives/references.jsonl` is the one that is built in.
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+}
+
+fn measure(name: &str, stop: &AtomicBool) -> Result<String, LabError> {
+    let target = Some(Name::Drive(name.to_owned()));
+    let plan = QualifyPlan {
+        profile: KEPT_PROFILE,
+        seed: KEPT_SEED,
+        ..QualifyPlan::new(target, role("general")?)
+    };
+    let found = qualify(&plan, &mut Silent, stop)?;
+    match found.incomplete.first() {
+        None => line(name, found.target.evidence),
+        Some(why) => Err(LabError::refused(format!("{name}: {why}"), "")),
+    }
+}
+
+/// Measures them, and compares or writes.
+///
+/// # Errors
+/// When a drive is unknown, the file cannot be written, or the user stops it.
+pub fn references(args: &References) -> Result<Exit, Failure> {
+    let names = match args.drives.as_slice() {
+        [] => names_kept()?,
+        names => names.to_vec(),
+    };
+    let stop = stop_on_signal()?;
+    let lines = parallel::all(&names, parallel::cores(), |name| measure(name, &stop))?;
+    if let Some(path) = &args.write {
+        let written = std::fs::write(path, lines.join("\n") + "\n");
+        written.map_err(|error| LabError::file("writing", path, error))?;
+    }
+    let mut exit = Exit::Good;
+    for (name, line) in names.iter().zip(&lines) {
+        let said = match kept_line(name) {
+            None => "not kept",
+            Some(kept) if kept == line => "as kept",
+            Some(_) => "differs from what is kept",
+        };
+        if said != "as kept" && args.write.is_none() {
+            exit = Exit::Fails;
+        }
+        print(&format!("{name}: {said}\n"))?;
+    }
+    Ok(exit)
+}

@@ -1,0 +1,77 @@
+//! `ssdlab fingerprint`: a drive's values, probed through the block interface.
+
+mod args;
+
+pub use args::Fingerprint;
+
+use crate::failure::{Exit, Failure};
+use crate::output::{Reserved, print, print_json, run_dir, say, write_file, write_json};
+use crate::progress::{Bar, stop_on_signal};
+use crate::target::kept;
+use ssdlab_base::clock::Utc;
+use ssdlab_bench::device::named::Name;
+use ssdlab_twin::fingerprint::course::Cost;
+use ssdlab_twin::fingerprint::probes::Probe;
+use ssdlab_twin::fingerprint::{Progress, Request, file, page, show, take};
+
+/// Announces the plan, then a line for each probe.
+struct Lines {
+    quiet: bool,
+    bar: Option<Bar>,
+}
+
+impl Progress for Lines {
+    fn filling(&mut self, done: u64, total: u64) {
+        let bar = self
+            .bar
+            .get_or_insert_with(|| Bar::new("filling a new file", 0.0, self.quiet));
+        bar.bytes(done, total);
+    }
+
+    fn announced(&mut self, plan: &[(Probe, Cost)], left_out: &[(Probe, String)]) {
+        self.bar = None;
+        say(self.quiet, &show::plan(plan, left_out));
+    }
+
+    fn begins(&mut self, probe: Probe) {
+        say(self.quiet, probe.name());
+    }
+}
+
+/// Takes the fingerprint of a target.
+///
+/// # Errors
+/// When the target cannot be used or may not be written, or results cannot be written.
+pub fn fingerprint(args: &Fingerprint) -> Result<Exit, Failure> {
+    let request = Request {
+        target: Name::parse(&args.target)?,
+        open: args.on.options()?,
+        kept,
+        capacity: args.capacity,
+        budget: args.budget()?,
+        seed: args.seed,
+    };
+    let (dir, existing) = run_dir(&args.output, "fingerprint", Utc::now());
+    let _reserved = Reserved::new(&dir, existing)?;
+    let quiet = args.output.quiet;
+    let stop = stop_on_signal()?;
+    let found = take(&request, &mut Lines { quiet, bar: None }, &stop)?;
+    write_json(&dir.join("fingerprint.json"), &found)?;
+    write_file(&dir.join(file::FILE), &file::drive_file(&found)?)?;
+    write_file(&dir.join("report.html"), &page::fingerprint_page(&found))?;
+    match args.output.json {
+        true => print_json(&found)?,
+        false => print(&show::text(&found))?,
+    }
+    let place = dir.display();
+    say(
+        quiet,
+        &format!("drive: {place}/{}  page: {place}/report.html", file::FILE),
+    );
+    Ok(
+        match found.values.iter().any(|value| value.value.is_some()) {
+            true => Exit::Good,
+            false => Exit::Unknown,
+        },
+    )
+}
