@@ -51,6 +51,8 @@ pub(super) struct Engine<F> {
     pub(super) unreadable: Vec<u32>,
     /// `None` on a drive that does not read ahead.
     pub(super) ahead: Option<Box<ReadAhead>>,
+    /// The media does not wear and nothing is read ahead.
+    reads_plainly: bool,
 }
 
 fn link_ns(bytes_per_second: u64) -> [u64; 65] {
@@ -89,6 +91,7 @@ impl<F: Translation> Engine<F> {
             pause: 0,
             unreadable: Vec::new(),
             ahead: ReadAhead::of(&config.host),
+            reads_plainly: config.wear.is_none() && config.host.read_ahead == 0,
             config,
         };
         engine.begin_thermal();
@@ -367,9 +370,10 @@ impl<F: Translation> Engine<F> {
     #[inline]
     fn start_read(&mut self, tag: u32, command: &Command, ready: u64) {
         let slots = self.slots(command);
-        let in_controller = match self.ahead {
-            None => self.read_for_host(tag, ready, slots),
-            Some(_) => self.read_ahead(tag, command, slots, ready),
+        let in_controller = if self.reads_plainly {
+            self.ftl.read(ready, slots)
+        } else {
+            self.read_with_care(tag, command, slots, ready)
         };
         let length = self.link_time(command.len);
         let link = if self.config.host.full_duplex {

@@ -6,9 +6,10 @@ use crate::ftl::Translation;
 use std::ops::Range;
 
 impl<F: Translation> Engine<F> {
-    /// Reads `slots` for the host and reads ahead; returns when they are in the controller.
+    /// Reads `slots` for the host from media that wears, or reads ahead; returns when they are in
+    /// the controller.
     #[inline(never)]
-    pub(super) fn read_ahead(
+    pub(super) fn read_with_care(
         &mut self,
         tag: u32,
         command: &Command,
@@ -40,8 +41,7 @@ impl<F: Translation> Engine<F> {
     }
 
     /// Reads mapping units and notes whether some of them are beyond correction.
-    #[inline(always)]
-    pub(super) fn read_for_host(&mut self, tag: u32, ready: u64, slots: Range<u32>) -> u64 {
+    fn read_for_host(&mut self, tag: u32, ready: u64, slots: Range<u32>) -> u64 {
         let lost = self.lost_reads();
         let end = self.ftl.read(ready, slots);
         if lost.is_some() {
@@ -54,8 +54,7 @@ impl<F: Translation> Engine<F> {
     }
 
     /// Reads of the media beyond correction so far; `None` where it does not wear.
-    #[inline(always)]
-    pub(super) fn lost_reads(&self) -> Option<u64> {
+    fn lost_reads(&self) -> Option<u64> {
         let wear = self.ftl.nand().wear()?;
         Some(wear.counters().reads_uncorrectable)
     }
