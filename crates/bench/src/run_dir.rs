@@ -1,11 +1,16 @@
 //! A run directory: everything a run was and measured, in files that other tools can read.
 //!
-//! | file             | what                                                     | written     |
-//! |------------------|----------------------------------------------------------|-------------|
-//! | `run.json`       | [`RunHeader`]: plan, target, seed, version, arguments    | before      |
-//! | `series.csv`     | one row per second, all jobs together ([`Second`])       | each second |
-//! | `histograms.csv` | each second's latency histograms, one row per bucket     | each second |
-//! | `result.json`    | [`RunResult`]: totals, checks, steady state, cliff       | at the end  |
+//! | file                     | what                                              | written     |
+//! |--------------------------|---------------------------------------------------|-------------|
+//! | `run.json`               | [`RunHeader`]: plan, target, seed, arguments      | before      |
+//! | `series.csv`             | one row per second, all jobs together ([`Second`])| each second |
+//! | `histograms/latency.csv` | each second's histograms, one row per bucket      | each second |
+//! | `result.json`            | [`RunResult`]: totals, checks, steady state, cliff| at the end  |
+//! | `series.parquet`         | `series.csv` again, in columns with types         | at the end  |
+//!
+//! The CSV files at the top of a run directory have one set of columns, the same for every run: a
+//! glob over them, or over those of many runs, is one table. Histograms have other columns and
+//! therefore a folder of their own; version 1 of the format had them as `histograms.csv`.
 //!
 //! The first three exist before the first command is sent, so that an unwritable place is found
 //! in the first second. Rows are flushed every second: a killed run is readable up to its last
@@ -14,6 +19,8 @@
 //! [`Second`]: crate::record::Second
 
 mod csv;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod reader;
 mod result;
 #[cfg(test)]
@@ -23,19 +30,25 @@ mod writer;
 pub use csv::HistogramRow;
 pub use reader::RunDir;
 pub use result::{CheckRow, JobResult, Latency, OpResult, Percentile, PhaseResult, RunResult};
-pub use writer::{Existing, RunWriter, write_json, write_text};
+pub use writer::{Existing, RunWriter, write_bytes, write_json, write_text};
 
 use crate::device::TargetFacts;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_load::plan::Plan;
+use std::path::Path;
 
-/// Version of all four files; raised when a reader of the old ones would go wrong.
-pub const FORMAT_VERSION: u32 = 1;
+/// Version of all files; raised when a reader of the old ones would go wrong. All versions up to
+/// this one are read.
+pub const FORMAT_VERSION: u32 = 2;
 
 const RUN_FILE: &str = "run.json";
 const SERIES_FILE: &str = "series.csv";
-const HISTOGRAMS_FILE: &str = "histograms.csv";
+const HISTOGRAMS_DIR: &str = "histograms";
+const HISTOGRAMS_FILE: &str = "histograms/latency.csv";
+/// Where version 1 of the format had it.
+const HISTOGRAMS_FILE_1: &str = "histograms.csv";
+const PARQUET_FILE: &str = "series.parquet";
 const RESULT_FILE: &str = "result.json";
 
 /// What was run: `run.json`.
@@ -55,6 +68,19 @@ pub struct RunHeader {
     pub target: TargetFacts,
     /// The plan, all defaults filled in ([`Plan`] as JSON).
     pub plan: serde_json::Value,
+}
+
+/// Writes `series.parquet` of the run directory at `path` from its `series.csv`. Nothing is written
+/// by a build without the feature `parquet`.
+///
+/// # Errors
+/// When it is no run directory, or the file cannot be written.
+pub fn write_columns(path: &Path) -> Result<(), LabError> {
+    #[cfg(feature = "parquet")]
+    RunDir::open(path)?.write_parquet()?;
+    #[cfg(not(feature = "parquet"))]
+    let _ = path;
+    Ok(())
 }
 
 impl RunHeader {

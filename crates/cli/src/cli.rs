@@ -3,7 +3,7 @@
 use crate::commands::{
     age, check, compare, crashtest, create, diagnose, drives, endurance, fingerprint, generate,
     inspect, mark, mirror, months, oltp, policies, power, profiles, pull, qualify, report,
-    reproduce, run, serve, simulate, smart, theory, tier, trace, twin, zil,
+    reproduce, run, serve, simulate, smart, snia, theory, tier, trace, twin, zil,
 };
 use crate::failure::{Exit, Failure};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -73,6 +73,8 @@ pub enum Command {
         #[arg(long, conflicts_with = "name")]
         json: bool,
     },
+    /// Run the SNIA Performance Test Specification on a modelled drive.
+    Snia(snia::Snia),
     /// Look at a trace, or turn it into another format.
     Trace(crate::args::trace::Trace),
     /// Run a modelled drive under a load: WAF, wear, IOPS and latency.
@@ -148,6 +150,7 @@ impl Command {
             Command::Report(args) => report::report(&args),
             Command::Compare(args) => compare::compare(&args),
             Command::Profiles { name, json } => profiles::profiles(name.as_deref(), json),
+            Command::Snia(args) => snia::snia(&args),
             Command::Trace(args) => trace::trace(&args.action),
             Command::Simulate(args) => simulate::simulate(&args),
             Command::Twin(args) => twin::twin(&args),

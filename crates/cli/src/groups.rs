@@ -15,6 +15,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "compare",
             "trace",
             "profiles",
+            "snia",
             "options",
         ],
     ),

@@ -7,5 +7,6 @@ pub mod inspect;
 pub mod page;
 pub mod pull;
 pub mod qualify;
+pub mod snia;
 
 pub use qualify::{QualifyPlan, qualify};

@@ -50,6 +50,10 @@
     size: { show: size, incrs: [1, 2, 4, 5, 10, 20] },
     writes: { show: (v) => tick("rate", v) + "x", incrs: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5,
       10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] },
+    rounds: { show: String, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] },
+    block: { show: size, incrs: [1, 2, 4] },
+    rate: { show: (v) => tick("rate", v), incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3,
+      1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6] },
     depth: { show: (v) => String(Math.round(2 ** v)), incrs: [1, 2, 4] },
     months: { show: (v) => v + (v === 1 ? " month" : " months"), incrs: [1, 2, 3, 6, 12, 24] },
     percent: { show: (v) => tick("rate", v) + " %", incrs: [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50,
@@ -100,7 +104,7 @@
     return [low, Math.max(low * 10, 10 ** Math.ceil(Math.log10(to)))];
   };
   // Points over writers, sizes and queue depths, which were chosen; else lines.
-  const over = (chart) => !["writers", "size", "depth"].includes(chart.axis);
+  const over = (chart) => !["writers", "size", "depth", "block", "rate"].includes(chart.axis);
   const xRange = (chart) => (_u, min, max) => {
     if (over(chart)) return min === max ? [min - 1, max + 1] : [min, max];
     const pad = (max - min) * 0.03 || 1;
@@ -123,7 +127,8 @@
   ];
   const series = (chart) => [
     {
-      label: { writers: "writers", size: "dirty", depth: "depth" }[chart.axis] || "at",
+      label: { writers: "writers", size: "dirty", depth: "depth", rounds: "round",
+        block: "size", rate: "IOPS" }[chart.axis] || "at",
       value: (_u, v) => (v == null ? "-" : AXES[chart.axis].show(v)),
     },
     ...chart.lines.map((line) => ({

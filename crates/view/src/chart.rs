@@ -47,6 +47,12 @@ pub enum Axis {
     Months,
     /// Commands outstanding, as logarithms to base 2.
     Depth,
+    /// Rounds or samples, counted from 1.
+    Rounds,
+    /// Bytes of a command, logarithmic to base 2.
+    Block,
+    /// Commands per second.
+    Rate,
 }
 
 /// One line with its look: the colour says which drive, run or kind; the dash says it again.
@@ -192,6 +198,9 @@ impl Chart {
             Axis::Percent => "percent",
             Axis::Months => "months",
             Axis::Depth => "depth",
+            Axis::Rounds => "rounds",
+            Axis::Block => "block",
+            Axis::Rate => "rate",
         };
         let lines = self.lines.iter().map(|l| self.line_json(l, points_max));
         json!({

@@ -42,17 +42,39 @@ pub fn fio_logs(plan: &Plan, record: &RunRecord, phase: usize) -> Vec<LogFile> {
         first.depth,
         first.copies
     );
-    let counted = |s: &&Second| s.phase == phase && s.t_s >= 0 && s.length_s > 0.0;
-    let seconds: Vec<&Second> = record.seconds.iter().filter(counted).collect();
-    let used: Vec<Op> = [Op::Read, Op::Write, Op::Trim]
-        .into_iter()
-        .filter(|op| seconds.iter().any(|s| s.ops[*op as usize].count > 0))
-        .collect();
+    let (seconds, used) = counted(&record.seconds, phase);
     let file = |(name, value): Column| LogFile {
         name: format!("{stem}_{name}.1.log"),
         text: lines(&seconds, &used, value),
     };
     COLUMNS.into_iter().map(file).collect()
+}
+
+/// The logs of every phase of recorded seconds, named as fio names those of its jobs: the first phase
+/// gives `PREFIX_iops.1.log` and so on, the second `PREFIX_iops.2.log`.
+pub fn logs_of_seconds(prefix: &str, seconds: &[Second]) -> Vec<LogFile> {
+    let mut phases: Vec<usize> = seconds.iter().map(|second| second.phase).collect();
+    phases.dedup();
+    let mut logs = Vec::new();
+    for phase in phases {
+        let (seconds, used) = counted(seconds, phase);
+        logs.extend(COLUMNS.into_iter().map(|(name, value)| LogFile {
+            name: format!("{prefix}_{name}.{}.log", phase + 1),
+            text: lines(&seconds, &used, value),
+        }));
+    }
+    logs
+}
+
+/// The counted seconds of `phase`, and the kinds of commands that happen in them.
+fn counted(seconds: &[Second], phase: usize) -> (Vec<&Second>, Vec<Op>) {
+    let counted = |s: &&Second| s.phase == phase && s.t_s >= 0 && s.length_s > 0.0;
+    let seconds: Vec<&Second> = seconds.iter().filter(counted).collect();
+    let used = [Op::Read, Op::Write, Op::Trim]
+        .into_iter()
+        .filter(|op| seconds.iter().any(|s| s.ops[*op as usize].count > 0))
+        .collect();
+    (seconds, used)
 }
 
 fn lines(seconds: &[&Second], used: &[Op], value: fn(&OpSecond, f64) -> Option<f64>) -> String {
@@ -96,5 +118,9 @@ mod tests {
         // An idle second has a rate of 0 and no latency.
         assert_eq!(logs[2].text.lines().count(), 5);
         assert!(fio_logs(&plan, &record, 1).is_empty());
+        let of_seconds = logs_of_seconds("out/a", &record.seconds);
+        let names: Vec<&str> = of_seconds.iter().map(|log| log.name.as_str()).collect();
+        assert_eq!(names[..2], ["out/a_iops.1.log", "out/a_bw.1.log"]);
+        assert_eq!(of_seconds[0].text, logs[0].text);
     }
 }

@@ -5,12 +5,13 @@ pub mod diskspd_text;
 pub mod diskspd_xml;
 pub mod fio_json;
 pub mod fio_log;
+pub mod openmetrics;
 
 pub use diskspd_spans::Machine;
 pub use diskspd_text::diskspd_text;
 pub use diskspd_xml::diskspd_xml;
 pub use fio_json::fio_json;
-pub use fio_log::{LogFile, fio_logs};
+pub use fio_log::{LogFile, fio_logs, logs_of_seconds};
 
 use crate::record::JobRecord;
 use ssdlab_load::plan::{JobSpec, Plan};

@@ -1,4 +1,8 @@
-//! Rows of `series.csv` and `histograms.csv`.
+//! Rows of `series.csv` and of the histograms.
+//!
+//! Every run has the same columns in the same order and of the same types, whatever it did: a mean
+//! always has a decimal point, so that a reader that guesses types from one file guesses right for
+//! all of them.
 
 use crate::device::OP_NAMES;
 use crate::record::{OpSecond, Second};
@@ -10,25 +14,33 @@ use std::fmt::Write;
 use std::str::FromStr;
 
 /// Columns of `series.csv` per kind of command, behind its name.
-const OP_COLUMNS: [&str; 6] = ["count", "bytes", "mean_ns", "p50_ns", "p99_ns", "max_ns"];
+pub(super) const OP_COLUMNS: [&str; 7] = [
+    "count", "bytes", "mean_ns", "p50_ns", "p99_ns", "p999_ns", "max_ns",
+];
+/// The one of them that version 1 of the format did not have.
+const SINCE_2: &str = "p999_ns";
 
-/// First line of `histograms.csv`.
+/// First line of the histograms.
 pub(super) const HISTOGRAMS_HEADER: &str = "phase,t_s,op,latency_ns_low,latency_ns_high,count";
 
-/// First line of `series.csv`.
-pub(super) fn series_header() -> String {
-    let ops = OP_NAMES.iter().flat_map(|op| {
-        OP_COLUMNS
-            .iter()
-            .map(move |column| format!(",{op}_{column}"))
-    });
+/// Columns per kind of command in `version` of the format.
+fn op_columns(version: u32) -> impl Iterator<Item = &'static str> + Clone {
+    let known = move |column: &&str| version >= 2 || *column != SINCE_2;
+    OP_COLUMNS.into_iter().filter(known)
+}
+
+/// First line of `series.csv` in `version` of the format.
+pub(super) fn series_header(version: u32) -> String {
+    let ops = OP_NAMES
+        .iter()
+        .flat_map(|op| op_columns(version).map(move |column| format!(",{op}_{column}")));
     let ops: String = ops.collect();
     format!("phase,t_s,length_s{ops},nand_bytes_written,device_flushes")
 }
 
 /// One second as a line; an unknown is an empty field.
 pub(super) fn series_row(second: &Second) -> String {
-    let mut row = format!("{},{},{}", second.phase, second.t_s, second.length_s);
+    let mut row = format!("{},{},{:?}", second.phase, second.t_s, second.length_s);
     for o in &second.ops {
         let OpSecond {
             count,
@@ -36,11 +48,12 @@ pub(super) fn series_row(second: &Second) -> String {
             mean_ns,
             p50_ns,
             p99_ns,
-            p999_ns: _,
+            p999_ns,
             max_ns,
         } = o;
         // Writing to a String cannot fail.
-        let _ = write!(row, ",{count},{bytes},{mean_ns},{p50_ns},{p99_ns},{max_ns}");
+        let _ = write!(row, ",{count},{bytes},{mean_ns:?},{p50_ns},{p99_ns}");
+        let _ = write!(row, ",{p999_ns},{max_ns}");
     }
     for unknown in [second.nand_bytes_written, second.device_flushes] {
         row.push(',');
@@ -52,9 +65,13 @@ pub(super) fn series_row(second: &Second) -> String {
     row
 }
 
-/// Reads what [`series_row`] wrote.
-pub(super) fn parse_series_row(line: &str, place: &Place) -> Result<Second, LabError> {
-    let columns = 3 + Op::COUNT * OP_COLUMNS.len() + 2;
+/// Reads what [`series_row`] of `version` wrote.
+pub(super) fn parse_series_row(
+    line: &str,
+    version: u32,
+    place: &Place,
+) -> Result<Second, LabError> {
+    let columns = 3 + Op::COUNT * op_columns(version).count() + 2;
     let mut fields = Fields::new(line, columns, place)?;
     let phase = fields.number("phase")?;
     let t_s = fields.number("t_s")?;
@@ -66,6 +83,9 @@ pub(super) fn parse_series_row(line: &str, place: &Place) -> Result<Second, LabE
         op.mean_ns = fields.finite("mean_ns")?;
         op.p50_ns = fields.number("p50_ns")?;
         op.p99_ns = fields.number("p99_ns")?;
+        if op_columns(version).any(|column| column == SINCE_2) {
+            op.p999_ns = fields.number(SINCE_2)?;
+        }
         op.max_ns = fields.number("max_ns")?;
     }
     Ok(Second {

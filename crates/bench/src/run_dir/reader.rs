@@ -2,7 +2,8 @@
 
 use super::csv::{self, HistogramRow};
 use super::{
-    FORMAT_VERSION, HISTOGRAMS_FILE, RESULT_FILE, RUN_FILE, RunHeader, RunResult, SERIES_FILE,
+    FORMAT_VERSION, HISTOGRAMS_FILE, HISTOGRAMS_FILE_1, RESULT_FILE, RUN_FILE, RunHeader,
+    RunResult, SERIES_FILE,
 };
 use crate::record::Second;
 use serde::de::DeserializeOwned;
@@ -48,7 +49,7 @@ impl RunDir {
                 hint,
             ));
         }
-        let header = read_json(&path.join(RUN_FILE))?.ok_or_else(|| {
+        let header: RunHeader = read_json(&path.join(RUN_FILE))?.ok_or_else(|| {
             let what = format!("{} has no {RUN_FILE}", path.display());
             let page = path.join("report.html");
             if page.is_file() {
@@ -60,9 +61,9 @@ impl RunDir {
         let mut seconds = Vec::new();
         read_rows(
             &path.join(SERIES_FILE),
-            &csv::series_header(),
+            &csv::series_header(header.version),
             |line, place| {
-                seconds.push(csv::parse_series_row(line, place)?);
+                seconds.push(csv::parse_series_row(line, header.version, place)?);
                 Ok(())
             },
         )?;
@@ -75,25 +76,31 @@ impl RunDir {
         })
     }
 
-    /// Calls `each` with every whole row of `histograms.csv`, in order. The file can be large: it
+    /// Calls `each` with every whole row of the histograms, in order. The file can be large: it
     /// is not held in memory.
     ///
     /// # Errors
     /// When the file is missing or damaged.
     pub fn histogram_rows(&self, mut each: impl FnMut(HistogramRow)) -> Result<(), LabError> {
-        let path = self.path.join(HISTOGRAMS_FILE);
+        let path = self.path.join(match self.header.version {
+            1 => HISTOGRAMS_FILE_1,
+            _ => HISTOGRAMS_FILE,
+        });
         read_rows(&path, csv::HISTOGRAMS_HEADER, |line, place| {
             each(csv::parse_histogram_row(line, place)?);
             Ok(())
         })
     }
 
-    /// Takes the 99.9th percentile of each second from `histograms.csv`, within the histogram's
-    /// 1 %; seconds that are not in it keep none.
+    /// Takes the 99.9th percentile of each second from the histograms, within their 1 %, where
+    /// `series.csv` does not have it: in runs of version 1. Seconds that are not in them keep none.
     ///
     /// # Errors
     /// As for [`RunDir::histogram_rows`].
     pub fn read_tails(&mut self) -> Result<(), LabError> {
+        if self.header.version > 1 {
+            return Ok(());
+        }
         let mut rows: HashMap<(usize, i64, usize), Vec<HistogramRow>> = HashMap::new();
         self.histogram_rows(|row| {
             let key = (row.phase, row.t_s, row.op as usize);
@@ -151,7 +158,7 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, LabError> {
     };
     let value: serde_json::Value = serde_json::from_slice(&text).map_err(damaged)?;
     let version = value.get("version").and_then(serde_json::Value::as_u64);
-    if version != Some(u64::from(FORMAT_VERSION)) {
+    if version.is_none_or(|version| version == 0 || version > u64::from(FORMAT_VERSION)) {
         let given = value
             .get("version")
             .map_or("missing".to_string(), ToString::to_string);
@@ -162,7 +169,7 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, LabError> {
         return Err(LabError::BadValue {
             option: "version".to_string(),
             given,
-            allowed: format!("this program reads version {FORMAT_VERSION}"),
+            allowed: format!("this program reads versions 1 to {FORMAT_VERSION}"),
             place: Place {
                 source: path.display().to_string(),
                 line: None,

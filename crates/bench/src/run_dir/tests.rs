@@ -50,7 +50,32 @@ fn message(result: Result<RunDir, LabError>) -> String {
     error.to_string()
 }
 
-/// `series.csv` has no 99.9th percentiles.
+/// As version 1 of the format wrote it: histograms at the top, and no 99.9th percentiles.
+fn write_version_1(path: &Path, plan: &Plan, record: &RunRecord) {
+    write(path, plan, record, true);
+    for name in [RUN_FILE, RESULT_FILE] {
+        let text = fs::read_to_string(path.join(name)).unwrap();
+        let text = text.replacen("\"version\": 2", "\"version\": 1", 1);
+        fs::write(path.join(name), text).unwrap();
+    }
+    fs::rename(path.join(HISTOGRAMS_FILE), path.join(HISTOGRAMS_FILE_1)).unwrap();
+    fs::remove_dir(path.join(HISTOGRAMS_DIR)).unwrap();
+    let text = fs::read_to_string(path.join(SERIES_FILE)).unwrap();
+    let tails: Vec<bool> = text
+        .lines()
+        .next()
+        .unwrap()
+        .split(',')
+        .map(|name| name.ends_with("_p999_ns"))
+        .collect();
+    let old = text.lines().map(|line| {
+        let fields = line.split(',').zip(&tails).filter(|(_, tail)| !**tail);
+        fields.map(|(field, _)| field).collect::<Vec<_>>().join(",") + "\n"
+    });
+    fs::write(path.join(SERIES_FILE), old.collect::<String>()).unwrap();
+}
+
+/// `series.csv` of version 1 has no 99.9th percentiles.
 fn without_tails(record: &mut RunRecord) {
     let seconds = record.seconds.iter_mut();
     for op in seconds.flat_map(|second| &mut second.ops) {
@@ -58,43 +83,68 @@ fn without_tails(record: &mut RunRecord) {
     }
 }
 
-/// Read from the rows of buckets, against the histogram's own quantile.
+/// Version 1: read from the rows of buckets, against the histogram's own quantile.
 #[test]
-fn the_far_quantile_of_each_second_comes_from_its_histogram() {
+fn a_run_of_version_1_is_read_with_its_far_quantiles() {
     let temporary = tempfile::tempdir().unwrap();
     let path = temporary.path().join("run");
     let (plan, mut record) = made();
-    record.seconds.truncate(4);
-    let mut writer = RunWriter::create(&path, &header(&plan), Existing::Refuse).unwrap();
-    let mut expected = Vec::new();
-    for (slow, second) in [0, 1, 2, 30].into_iter().zip(&mut record.seconds) {
+    for second in &mut record.seconds {
+        second.ops[Op::Write as usize].max_ns = 5_000_000;
+    }
+    write_version_1(&path, &plan, &record);
+    let mut run = RunDir::open(&path).unwrap();
+    without_tails(&mut record);
+    assert_eq!(run.seconds, record.seconds);
+    assert_eq!(run.header.version, 1);
+    run.read_tails().unwrap();
+    for (read, second) in run.seconds.iter().zip(&record.seconds) {
         let mut latencies = testing::no_latencies();
         let writes = &mut latencies[Op::Write as usize];
-        writes.record_n(70_000, 1_500 - slow).unwrap();
-        writes.record_n(5_000_000, slow).unwrap();
-        second.ops[Op::Write as usize].max_ns = 5_000_000;
-        expected.push(writes.value_at_quantile(0.999).min(5_000_000));
-        writer.second(second, &latencies).unwrap();
+        writes
+            .record_n(70_000, second.ops[Op::Write as usize].count)
+            .unwrap();
+        let tail = read.ops[Op::Write as usize].p999_ns;
+        assert_eq!(tail, writes.value_at_quantile(0.999).min(5_000_000));
     }
-    let mut run = RunDir::open(&path).unwrap();
-    run.read_tails().unwrap();
-    let tails = run
-        .seconds
-        .iter()
-        .map(|s| s.ops[Op::Write as usize].p999_ns);
-    assert_eq!(tails.collect::<Vec<_>>(), expected);
-    assert!(
-        expected[1] < 80_000 && expected[2] == 5_000_000,
-        "{expected:?}"
-    );
+    let line = read_first_line(&path.join(SERIES_FILE));
+    assert_eq!(line, csv::series_header(1));
+}
+
+fn read_first_line(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// One glob is one table: all CSV files at the top have the same columns, whatever the run did.
+#[test]
+fn csv_files_at_the_top_have_the_same_columns() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("run");
+    let (plan, record) = made();
+    write(&path, &plan, &record, true);
+    let names = fs::read_dir(&path)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let csv_files: Vec<_> = names
+        .filter(|path| path.extension().is_some_and(|e| e == "csv"))
+        .collect();
+    assert!(!csv_files.is_empty());
+    for file in csv_files {
+        assert_eq!(
+            read_first_line(&file),
+            csv::series_header(FORMAT_VERSION),
+            "{}",
+            file.display()
+        );
+    }
 }
 
 #[test]
 fn what_was_written_is_read_back() {
     let temporary = tempfile::tempdir().unwrap();
     let path = temporary.path().join("parent/run");
-    let (plan, mut record) = made();
-    without_tails(&mut record);
+    let (plan, record) = made();
     write(&path, &plan, &record, true);
     let run = RunDir::open(&path).unwrap();
     assert_eq!(run.seconds, record.seconds);
@@ -156,9 +206,8 @@ fn totals_are_those_of_the_record() {
 fn a_run_cut_off_at_any_byte_is_readable() {
     let temporary = tempfile::tempdir().unwrap();
     let path = temporary.path().join("run");
-    let (plan, mut record) = made();
+    let (plan, record) = made();
     write(&path, &plan, &record, false);
-    without_tails(&mut record);
     for name in [SERIES_FILE, HISTOGRAMS_FILE] {
         let file = path.join(name);
         let whole = fs::read(&file).unwrap();
@@ -263,11 +312,11 @@ fn damage_in_the_series_is_placed() {
     write(&path, &plan, &record, false);
     let series = path.join(SERIES_FILE);
     let text = fs::read_to_string(&series).unwrap();
-    fs::write(&series, text.replacen("\n0,1,1,", "\n0,one,1,", 1)).unwrap();
+    fs::write(&series, text.replacen("\n0,1,1.0,", "\n0,one,1.0,", 1)).unwrap();
     assert!(message(RunDir::open(&path)).contains("series.csv:3: `t_s` cannot be `one`"));
-    fs::write(&series, text.replacen("\n0,1,1,", "\n0,1,NaN,", 1)).unwrap();
+    fs::write(&series, text.replacen("\n0,1,1.0,", "\n0,1,NaN,", 1)).unwrap();
     assert!(message(RunDir::open(&path)).contains("`length_s` cannot be `NaN`"));
-    fs::write(&series, text.replacen("\n0,1,1,", "\n0,1,", 1)).unwrap();
+    fs::write(&series, text.replacen("\n0,1,1.0,", "\n0,1,", 1)).unwrap();
     assert!(message(RunDir::open(&path)).contains("columns"));
     for garbage in [&b"\x00\xff\xfe garbage"[..], b"\x7fELF\n\x01\x02\n"] {
         fs::write(&series, garbage).unwrap();
@@ -280,20 +329,20 @@ fn damage_in_the_series_is_placed() {
 
 #[test]
 fn the_series_header_is_stable() {
-    let header = csv::series_header();
+    let header = csv::series_header(FORMAT_VERSION);
     let columns: Vec<&str> = header.split(',').collect();
-    assert_eq!(columns.len(), 35);
+    assert_eq!(columns.len(), 40);
     assert_eq!(
         columns[..5],
         ["phase", "t_s", "length_s", "read_count", "read_bytes"]
     );
     assert_eq!(
-        columns[9..15].join(" "),
+        columns[10..17].join(" "),
         "write_count write_bytes write_mean_ns write_p50_ns \
-        write_p99_ns write_max_ns"
+        write_p99_ns write_p999_ns write_max_ns"
     );
     assert_eq!(
-        columns[32..],
+        columns[37..],
         [
             "write_zeroes_max_ns",
             "nand_bytes_written",
@@ -313,13 +362,13 @@ proptest! {
         second.ops[2].mean_ns = mean_ns;
         let place = ssdlab_base::error::Place { source: "here".to_string(), line: Some(2) };
         let row = csv::series_row(&second);
-        prop_assert_eq!(csv::parse_series_row(row.trim_end(), &place).unwrap(), second);
+        prop_assert_eq!(csv::parse_series_row(row.trim_end(), FORMAT_VERSION, &place).unwrap(), second);
     }
 
     #[test]
     fn no_line_panics(line in ".*") {
         let place = ssdlab_base::error::Place { source: "here".to_string(), line: Some(2) };
-        let _ = csv::parse_series_row(&line, &place);
+        let _ = csv::parse_series_row(&line, FORMAT_VERSION, &place);
         let _ = csv::parse_histogram_row(&line, &place);
     }
 }

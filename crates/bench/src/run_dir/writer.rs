@@ -1,6 +1,9 @@
 //! Writes a run directory while the run goes on.
 
-use super::{HISTOGRAMS_FILE, RESULT_FILE, RUN_FILE, RunHeader, RunResult, SERIES_FILE, csv};
+use super::{
+    FORMAT_VERSION, HISTOGRAMS_DIR, HISTOGRAMS_FILE, HISTOGRAMS_FILE_1, PARQUET_FILE, RESULT_FILE,
+    RUN_FILE, RunHeader, RunResult, SERIES_FILE, csv,
+};
 use crate::engine::Observer;
 use crate::record::Second;
 use serde::Serialize;
@@ -44,6 +47,9 @@ impl RunWriter {
         let path = path.into();
         make_room(&path, existing)?;
         write_json(&path.join(RUN_FILE), header)?;
+        let histograms = path.join(HISTOGRAMS_DIR);
+        std::fs::create_dir_all(&histograms)
+            .map_err(|error| write_error("creating", &histograms, error))?;
         let create = |name: &str| {
             let file = path.join(name);
             let made = File::options().write(true).create_new(true).open(&file);
@@ -56,7 +62,10 @@ impl RunWriter {
             rows: String::new(),
             path,
         };
-        writer.append(&format!("{}\n", csv::series_header()), SERIES_FILE)?;
+        writer.append(
+            &format!("{}\n", csv::series_header(FORMAT_VERSION)),
+            SERIES_FILE,
+        )?;
         writer.append(&format!("{}\n", csv::HISTOGRAMS_HEADER), HISTOGRAMS_FILE)?;
         Ok(writer)
     }
@@ -123,14 +132,19 @@ pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), LabError> {
 /// # Errors
 /// When it cannot be written.
 pub fn write_text(path: &Path, text: &str) -> Result<(), LabError> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// Writes `bytes` to `path` as [`write_json`] does: whole or not at all.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".tmp");
     let temporary = PathBuf::from(name);
     let written = File::create(&temporary)
-        .and_then(|mut file| {
-            file.write_all(text.as_bytes())
-                .and_then(|()| file.sync_all())
-        })
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| std::fs::rename(&temporary, path));
     written.map_err(|error| {
         // Best effort: the error that is reported is the first one.
@@ -158,7 +172,14 @@ fn make_room(path: &Path, existing: Existing) -> Result<(), LabError> {
             "name another directory, or ask for the run in it to be replaced",
         ));
     }
-    for name in [RESULT_FILE, RUN_FILE, SERIES_FILE, HISTOGRAMS_FILE] {
+    for name in [
+        RESULT_FILE,
+        RUN_FILE,
+        SERIES_FILE,
+        HISTOGRAMS_FILE,
+        HISTOGRAMS_FILE_1,
+        PARQUET_FILE,
+    ] {
         let file = path.join(name);
         match std::fs::remove_file(&file) {
             Err(error) if error.kind() != ErrorKind::NotFound => {

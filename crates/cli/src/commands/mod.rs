@@ -28,6 +28,7 @@ pub mod run_plan;
 pub mod serve;
 pub mod simulate;
 pub mod smart;
+pub mod snia;
 pub mod theory;
 pub mod tier;
 pub mod trace;

@@ -1,10 +1,12 @@
-//! `ssdlab report`: results already measured, shown again.
+//! `ssdlab report`: results already measured, shown again, and exported for other tools.
 
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, say, write_file};
 use clap::Args;
 use ssdlab_base::LabError;
+use ssdlab_bench::export::{logs_of_seconds, openmetrics};
 use ssdlab_bench::report::RunReport;
+use ssdlab_bench::run_dir::{RunDir, write_columns};
 use ssdlab_judge::qualify;
 use ssdlab_judge::qualify::files;
 
@@ -13,20 +15,32 @@ use std::path::{Path, PathBuf};
 
 /// `ssdlab report`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ssdlab report RUN
+  ssdlab report RUN --openmetrics /var/lib/prometheus/node-exporter/ssd.prom
+  ssdlab report RUN --fio-logs logs/randwrite-iodepth-32-numjobs-1")]
 pub struct Report {
     /// A run directory.
     pub run_dir: PathBuf,
     /// Print the result as JSON instead.
     #[arg(long)]
     pub json: bool,
+    /// Also write the results as metrics, for node_exporter's textfile collector.
+    #[arg(long, value_name = "FILE")]
+    pub openmetrics: Option<PathBuf>,
+    /// Also write the seconds as fio's logs: PREFIX_bw.1.log, PREFIX_iops.1.log and so on.
+    #[arg(long, value_name = "PREFIX")]
+    pub fio_logs: Option<String>,
 }
 
-/// Prints a run directory's results and rewrites its page.
+/// Prints a run directory's results and rewrites its page and its series.parquet.
 ///
 /// # Errors
 /// When it is not a run directory.
 pub fn report(args: &Report) -> Result<Exit, Failure> {
     let page = args.run_dir.join("report.html");
+    export(args)?;
     if let Some(qualification) = files::read(&args.run_dir)? {
         if args.json {
             print_json(&qualification)?;
@@ -46,8 +60,42 @@ pub fn report(args: &Report) -> Result<Exit, Failure> {
         print(&terminal::run_summary(&run))?;
         write_file(&page, &ssdlab_bench::report::run_page(&[run]))?;
     }
+    // A qualification can be without the seconds that it rests on.
+    if args.run_dir.join("series.csv").exists() {
+        write_columns(&args.run_dir)?;
+    }
     say(false, &format!("\npage: {}", page.display()));
     Ok(Exit::Good)
+}
+
+/// The files that were asked for, in formats of other tools.
+fn export(args: &Report) -> Result<(), Failure> {
+    if let Some(file) = &args.openmetrics {
+        write_file(file, &metrics(&args.run_dir)?)?;
+    }
+    if let Some(prefix) = &args.fio_logs {
+        let dir = RunDir::open(&args.run_dir)?;
+        for log in logs_of_seconds(prefix, &dir.seconds) {
+            let path = PathBuf::from(&log.name);
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent)
+                    .map_err(|error| LabError::file("creating", parent, error))?;
+            }
+            write_file(&path, &log.text)?;
+        }
+    }
+    Ok(())
+}
+
+/// The results as text that OpenMetrics parsers read.
+fn metrics(path: &Path) -> Result<String, LabError> {
+    let dir = RunDir::open(path)?;
+    let name = label(path);
+    if let Some(qualification) = files::read(path)? {
+        return Ok(qualify::metrics::metrics(&name, &dir.header, &qualification).text());
+    }
+    let result = dir.result.as_ref().ok_or_else(|| cut_off(path))?;
+    Ok(openmetrics::of_run(&name, &dir, result).text())
 }
 
 /// A run directory's name, as runs are called beside each other.
@@ -61,6 +109,6 @@ pub fn label(path: &Path) -> String {
 fn cut_off(path: &Path) -> LabError {
     LabError::refused(
         format!("{} has no result.json: the run was cut off", path.display()),
-        "series.csv and histograms.csv hold every second up to then",
+        "series.csv and histograms/latency.csv hold every second up to then",
     )
 }

@@ -11,7 +11,7 @@ use ssdlab_bench::device::TargetFacts;
 use ssdlab_bench::engine::Observer;
 use ssdlab_bench::record::Second;
 use ssdlab_bench::run_dir::{
-    Existing, FORMAT_VERSION, RunHeader, RunWriter, write_json, write_text,
+    Existing, FORMAT_VERSION, RunHeader, RunWriter, write_columns, write_json, write_text,
 };
 use std::path::{Path, PathBuf};
 
@@ -67,6 +67,7 @@ impl<'a> Recorder<'a> {
     /// When they cannot be written.
     pub fn finish(self, qualification: &Qualification) -> Result<(), LabError> {
         write_json(&self.path.join(RESULT_FILE), qualification)?;
+        write_columns(&self.path)?;
         write_page(&self.path, qualification)
     }
 }

@@ -8,6 +8,7 @@ mod cuts;
 pub mod evidence;
 pub mod files;
 pub mod mechanisms;
+pub mod metrics;
 pub mod names;
 pub mod overwrite;
 pub mod plan;

@@ -1,0 +1,114 @@
+//! Demand intensity, and the enterprise composite workload: IOPS and response time by demand.
+
+use super::load::{Load, Sizes};
+use super::result::{Histogram, Row};
+use super::rig::Rig;
+use super::rounds::{IOPS, until_steady};
+use super::short::Found;
+use ssdlab_base::LabError;
+
+/// Threads and depths, each with each.
+pub const DEMANDS: [u32; 7] = [32, 16, 8, 6, 4, 2, 1];
+/// Response time that the largest useful demand may have, ns.
+const MEAN_MAX_NS: f64 = 5e6;
+const MINUTE_S: f64 = 60.0;
+const MOST: (u32, u32) = (32, 32);
+
+/// Demand intensity: 8 KiB, 65 % reads (the specification leaves both to the user).
+///
+/// # Errors
+/// When the drive fails.
+pub fn demand_intensity(rig: &mut Rig<'_>) -> Result<Found, LabError> {
+    by_demand(rig, 65, Sizes::One(8 << 10))
+}
+
+/// Enterprise composite workload: JESD219's sizes and skew, 40 % reads.
+///
+/// # Errors
+/// When the drive fails.
+pub fn composite(rig: &mut Rig<'_>) -> Result<Found, LabError> {
+    by_demand(rig, 40, Sizes::Composite)
+}
+
+/// Random writes to steady state; then rounds of 49 demands, from the most commands outstanding to
+/// the fewest, after five minutes of writes; then the response times at three of them.
+fn by_demand(rig: &mut Rig<'_>, read_pct: u8, sizes: Sizes) -> Result<Found, LabError> {
+    rig.purge()?;
+    let load = |demand: (u32, u32), read_pct: u8| Load {
+        sizes,
+        ..Load::random(demand, read_pct, 4096)
+    };
+    let write = load(MOST, 0);
+    let before = write.lasting(30.0 * MINUTE_S);
+    let mut found = until_steady(rig, "precondition", None, &[before], &[(before, IOPS)])?;
+    if rig.stopped() {
+        return Ok((found, Vec::new(), Vec::new()));
+    }
+    let loads: Vec<Load> = demands().map(|demand| load(demand, read_pct)).collect();
+    let most = load(MOST, read_pct);
+    let five = write.lasting(5.0 * MINUTE_S);
+    found.extend(until_steady(
+        rig,
+        "round",
+        Some(&five),
+        &loads,
+        &[(most, IOPS)],
+    )?);
+    let mut histograms = Vec::new();
+    for (name, demand) in chosen(&last_round(&rig.rows)) {
+        if rig.stopped() {
+            break;
+        }
+        rig.round("histogram-before", 1, &[write.lasting(60.0 * MINUTE_S)])?;
+        let part = format!("histogram-{name}");
+        let long = load(demand, read_pct).lasting(10.0 * MINUTE_S);
+        let histogram = rig.histogram(&part, &long)?;
+        histograms.extend(histogram.map(|h| Histogram {
+            title: format!("{name}: {}", h.title),
+            ..h
+        }));
+    }
+    let note = format!(
+        "Max is the demand of most IOPS with a mean response time below {} ms; mid is the one \
+         whose IOPS are nearest to the middle between it and min, one thread of depth 1.",
+        MEAN_MAX_NS / 1e6
+    );
+    Ok((found, histograms, vec![note]))
+}
+
+/// Every pair, from the most commands outstanding to the fewest.
+fn demands() -> impl Iterator<Item = (u32, u32)> {
+    let mut all: Vec<(u32, u32)> = DEMANDS
+        .into_iter()
+        .flat_map(|threads| DEMANDS.map(|depth| (threads, depth)))
+        .collect();
+    all.sort_by_key(|(threads, depth)| std::cmp::Reverse((threads * depth, *threads)));
+    all.into_iter()
+}
+
+/// The rows of the last round.
+pub fn last_round(rows: &[Row]) -> Vec<Row> {
+    let of_round = rows.iter().filter(|row| row.part == "round");
+    let last = of_round.clone().map(|row| row.round).max();
+    of_round
+        .filter(|row| Some(row.round) == last)
+        .cloned()
+        .collect()
+}
+
+/// The three demands whose response times are shown.
+fn chosen(rows: &[Row]) -> Vec<(&'static str, (u32, u32))> {
+    let quick = || rows.iter().filter(|row| row.mean_ns < MEAN_MAX_NS);
+    let max = quick().max_by(|a, b| a.iops.total_cmp(&b.iops));
+    let min = rows.iter().find(|row| row.outstanding() == 1);
+    let (Some(max), Some(min)) = (max, min) else {
+        return Vec::new();
+    };
+    let middle = f64::midpoint(max.iops, min.iops);
+    let distance = |row: &&Row| (row.iops - middle).abs();
+    let mid = quick().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let mid = mid.unwrap_or(min);
+    [("max", max), ("mid", mid), ("min", min)]
+        .map(|(name, row)| (name, (row.threads, row.depth)))
+        .to_vec()
+}

