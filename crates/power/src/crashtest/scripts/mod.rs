@@ -24,7 +24,7 @@ mod tidy;
 pub use attach::{Attached, ScriptOptions};
 pub use record::{Recording, RecordingStore, mark, record};
 pub use results::{Line, ScriptReport};
-pub use run::Outcome;
+pub use run::{COULD_NOT, Outcome};
 pub use settings::Settings;
 pub use tidy::clear_dead;
 
