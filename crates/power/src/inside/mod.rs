@@ -19,7 +19,7 @@ pub use file_system::FileSystem;
 pub use preset::{Preset, Published, Row, chosen as preset, presets};
 pub use program::Marks;
 
-use crate::crashtest::scripts::{COULD_NOT, mark};
+use crate::crashtest::scripts::{COULD_NOT, END_OF_RECORDING, mark};
 use file_system::Unusable;
 use loop_device::LoopDevice;
 use program::Program;
@@ -99,6 +99,10 @@ pub fn run(kind: FileSystem, task: &Task) -> Result<i32, LabError> {
         Err(Unusable::Failed(error)) => return Err(error),
     }
     let code = work(task, &place, &at, &at)?;
+    if task.is_work() {
+        // Unmounting writes everything: no cut is to come so late.
+        mark(&variable("SSDLAB_MARK")?, END_OF_RECORDING)?;
+    }
     file_system::unmount(&at)?;
     let damage = match task.is_work() || code != 0 {
         true => None,

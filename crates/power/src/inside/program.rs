@@ -119,19 +119,19 @@ impl Program {
         let mut command = self.command("sh");
         let output = command.args(["-c", line]).stderr(Stdio::inherit()).output();
         let output = output.map_err(|error| LabError::file("running", "sh", error))?;
-        // With nothing acknowledged there may be nothing that it could read.
-        if !output.status.success() && !due.is_empty() {
-            println!("damaged: `{line}` ends with {}", output.status);
-            return Ok(output.status.code().filter(|&code| code != 0).unwrap_or(1));
-        }
         let text = String::from_utf8_lossy(&output.stdout);
+        let failed = !output.status.success();
+        let how = match failed {
+            true => format!("; `{line}` ends with {}", output.status),
+            false => String::new(),
+        };
         match missing(due, &text) {
-            None => Ok(0),
-            Some(words) => {
-                println!("{words}");
-                Ok(1)
-            }
+            Some(words) => println!("{words}{how}"),
+            // With nothing acknowledged there may be nothing that it could read.
+            None if failed && !due.is_empty() => println!("damaged{how}"),
+            None => return Ok(0),
         }
+        Ok(1)
     }
 
     /// Runs a script of a preset.
