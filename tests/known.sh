@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Do databases fare as their authors say? Runs the settings of tests/known/known.toml under
-# `ssdlab crashtest`, on honest and on lying drives: see tests/known/known.py. Needs root, /dev/fuse
+# Do databases fare as their authors say? Runs the settings of crates/power/presets/databases.toml
+# under `ssdlab crashtest`, on honest and on lying drives: see tests/known/known.py. Needs root, /dev/fuse
 # and loop devices.
 # Exit codes: 0 as published; 1 not; 2 the test could not do its work.
 # Usage: bash tests/known.sh [path of ssdlab]

@@ -1,5 +1,5 @@
 # Workload of docs/does-your-database-survive.md: transactions of SQLite on ext4 on the drive.
-# Needs root, /dev/fuse and a loop device.
+# Needs root, /dev/fuse and a loop device; works in the folder SSDLAB_DATA if there is one.
 #   JOURNAL      DELETE, TRUNCATE, PERSIST or WAL (WAL)
 #   SYNCHRONOUS  OFF, NORMAL, FULL or EXTRA (FULL)
 #   COUNT        transactions (30)
@@ -13,15 +13,22 @@ esac
 case $synchronous in OFF) level=0 ;; NORMAL) level=1 ;; FULL) level=2 ;; EXTRA) level=3 ;; *)
   echo "SYNCHRONOUS=$synchronous: allowed are OFF, NORMAL, FULL and EXTRA"; exit 2 ;;
 esac
-loop=$(losetup -f --show --direct-io=on "$SSDLAB_FILE") || exit 77
-trap 'kill "$sqlite" 2>/dev/null && wait "$sqlite" || true
-  umount "$SSDLAB_DIR/mnt" 2>/dev/null || true; losetup -d "$loop"' EXIT
-mkdir "$SSDLAB_DIR/mnt"
-mkfs.ext4 -q -F -E nodiscard,lazy_itable_init=1 -J size=4 "$loop"
-mount -o noatime "$loop" "$SSDLAB_DIR/mnt"
+finish() {
+  kill "$sqlite" 2>/dev/null && wait "$sqlite" || true
+  [ -z "$loop" ] || { umount "$data" 2>/dev/null || true; losetup -d "$loop"; }
+}
+loop="" data=$SSDLAB_DATA
+trap finish EXIT
+if [ -z "$data" ]; then
+  loop=$(losetup -f --show --direct-io=on "$SSDLAB_FILE") || exit 77
+  data=$SSDLAB_DIR/mnt
+  mkdir "$data"
+  mkfs.ext4 -q -F -E nodiscard,lazy_itable_init=1 -J size=4 "$loop"
+  mount -o noatime "$loop" "$data"
+fi
 
 mkfifo "$SSDLAB_DIR/ask" "$SSDLAB_DIR/answers"
-stdbuf -oL sqlite3 -bail "$SSDLAB_DIR/mnt/test.db" <"$SSDLAB_DIR/ask" >"$SSDLAB_DIR/answers" &
+stdbuf -oL sqlite3 -bail "$data/test.db" <"$SSDLAB_DIR/ask" >"$SSDLAB_DIR/answers" &
 sqlite=$!
 exec 3>"$SSDLAB_DIR/ask" 4<"$SSDLAB_DIR/answers"
 answer() { # SQL, and the answer it must give

@@ -1,11 +1,15 @@
 # Check of docs/does-your-database-survive.md: SQLite's own check passes, and every acknowledged
 # transaction is there. Says `damaged` or `lost` first if not.
 set -e
-loop=$(losetup -f --show --direct-io=on "$SSDLAB_FILE") || exit 77
-trap 'umount "$SSDLAB_DIR/mnt" 2>/dev/null || true; losetup -d "$loop"' EXIT
-mkdir "$SSDLAB_DIR/mnt"
-mount -o noatime "$loop" "$SSDLAB_DIR/mnt" || { echo "damaged: the file system"; exit 1; }
-found=$(sqlite3 -bail "$SSDLAB_DIR/mnt/test.db" "PRAGMA integrity_check;
+data=$SSDLAB_DATA
+if [ -z "$data" ]; then
+  loop=$(losetup -f --show --direct-io=on "$SSDLAB_FILE") || exit 77
+  data=$SSDLAB_DIR/mnt
+  trap 'umount "$data" 2>/dev/null || true; losetup -d "$loop"' EXIT
+  mkdir "$data"
+  mount -o noatime "$loop" "$data" || { echo "damaged: the file system"; exit 1; }
+fi
+found=$(sqlite3 -bail "$data/test.db" "PRAGMA integrity_check;
   SELECT count(*), coalesce(max(n), 0), coalesce(sum(length(text) = 2 * (600 + n)), 0) FROM t;" 2>&1) ||
   { echo "damaged: $found"; exit 1; }
 last=$(tail -n 1 "$SSDLAB_MARKS")

@@ -1,4 +1,4 @@
-"""Do databases fare as their authors say? Runs the settings of known.toml under `ssdlab crashtest`.
+"""Do databases fare as their authors say? Runs the settings of databases.toml under `ssdlab crashtest`.
 
     known.py --ssdlab PATH --work EMPTY_DIR [--cuts N] [--seed N] [--only WORD] [--ci]
     known.py --table FILE...
@@ -23,6 +23,7 @@ from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+PRESETS = HERE.parent.parent / "crates" / "power" / "presets"
 EXAMPLES = HERE.parent.parent / "examples" / "crashtest"
 LIE = "ignores-flush"
 # A drive that lies breaks its word at nearly every cut.
@@ -36,7 +37,7 @@ class RigFailed(Exception):
 
 def rows():
     """Yields every setting of the table, with what it has of its database."""
-    for key, base in tomllib.loads((HERE / "known.toml").read_text()).items():
+    for key, base in tomllib.loads((PRESETS / "databases.toml").read_text()).items():
         for row in base["row"]:
             yield {**{name: value for name, value in base.items() if name != "row"}, **row,
                    "database": key}
@@ -63,16 +64,22 @@ def as_published(row, lies, found):
             "damages": not keeps or row.get("rare", False)}[row["published"]]
 
 
+def scripts(row):
+    """Returns workload and check of a setting."""
+    if row["database"] == "sqlite":
+        return f"sh {EXAMPLES / 'sqlite-fill.sh'}", f"sh {EXAMPLES / 'sqlite-verify.sh'}"
+    task = f"{sys.executable} -B {PRESETS / 'stores.py'} {{}} {row['database']} {row['setting']}"
+    return task.format("fill"), task.format("check")
+
+
 def campaign(args, row, lies):
     """Runs one setting on one drive; returns the counts."""
     cuts = CI_LYING_CUTS if args.ci and lies else args.cuts
     out = args.work / "campaign"
     shutil.rmtree(out, ignore_errors=True)
-    words = {"python": f"{sys.executable} -B", "stores": HERE / "stores.py", "examples": EXAMPLES,
-             "setting": row["setting"]}
+    workload, check = scripts(row)
     command = [args.ssdlab, "crashtest", "--json", "--quiet", "--after-mark", "begin",
-               "--workload", row["workload"].format(**words),
-               "--check", row["check"].format(**words), "--size", row.get("size", "64MiB"),
+               "--workload", workload, "--check", check, "--size", row.get("size", "64MiB"),
                "--cuts", cuts, "--seed", args.seed, "--jobs", args.jobs, "--minimise", "0",
                "--out", out]
     command += ["--fault", LIE] if lies else []

@@ -4,9 +4,12 @@ root nor a drive.
     python3 -B tests/known/selftest.py
 """
 
+import sys
 import unittest
 
 import known
+
+sys.path.append(str(known.PRESETS))
 from stores import Damaged, decode, judge, text_of
 
 GUIDE = known.HERE.parent.parent / "docs" / "does-your-database-survive.md"

@@ -1,12 +1,14 @@
 //! `ssdlab crashtest`: does a program survive power cuts?
 
 mod args;
+mod run;
 
 pub use args::Crashtest;
 
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json, say};
 use crate::progress::stop_on_signal;
+use args::{CampaignArgs, CrashtestCommand};
 use ssdlab_base::parallel;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_power::crashtest::scripts::{ScriptCampaign, ScriptReport, Settings, clear_dead};
@@ -21,10 +23,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// # Errors
 /// When the drive is impossible, or a script cannot be run.
 pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
-    for folder in clear_dead() {
-        let what = "the drive of a campaign that was killed";
-        say(args.quiet, &format!("removed {}: {what}", folder.display()));
+    match &args.command {
+        Some(CrashtestCommand::Run(run)) => run::run(run),
+        Some(CrashtestCommand::Presets { json }) => run::list_presets(*json),
+        Some(CrashtestCommand::Inside(inside)) => run::inside(inside),
+        None => scripts(args),
     }
+}
+
+/// A campaign of two scripts.
+fn scripts(args: &Crashtest) -> Result<Exit, Failure> {
+    let quiet = args.campaign.quiet;
+    remove_dead(quiet);
     let stop = stop_on_signal()?;
     if let Some(token) = &args.replay {
         return replay(args, &token.parse()?, &stop);
@@ -34,13 +44,32 @@ pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
         (None, true) => ScriptCampaign::open(&args.out)?,
         (_, false) => record(args, &stop)?,
     };
-    campaign.check_mark()?;
     if let Some(path) = &args.export_dm_log_writes {
+        campaign.check_mark()?;
         campaign.export(path)?;
     }
+    judge(&campaign, &args.campaign, &args.out, &stop)
+}
+
+/// Removes the drives of campaigns that were killed.
+fn remove_dead(quiet: bool) {
+    for folder in clear_dead() {
+        let what = "the drive of a campaign that was killed";
+        say(quiet, &format!("removed {}: {what}", folder.display()));
+    }
+}
+
+/// Cuts, and shows what was found.
+fn judge(
+    campaign: &ScriptCampaign,
+    args: &CampaignArgs,
+    out: &Path,
+    stop: &Arc<AtomicBool>,
+) -> Result<Exit, Failure> {
+    campaign.check_mark()?;
     let jobs = args.jobs.map_or_else(parallel::cores, NonZeroUsize::get);
     let shown = AtomicUsize::new(0);
-    let report = campaign.run(jobs, &stop, |done, all| {
+    let report = campaign.run(jobs, stop, |done, all| {
         // Some twenty lines, however many cuts there are.
         let step = all.div_ceil(20).max(1);
         if done / step > shown.swap(done / step, Ordering::Relaxed) || done == all {
@@ -51,17 +80,17 @@ pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
         true => print_json(&report.to_json())?,
         false => print(&report.render())?,
     }
-    Ok(verdict(args, &report))
+    Ok(verdict(out, &report))
 }
 
 /// The exit code; says how to go on with a campaign that was stopped.
-fn verdict(args: &Crashtest, report: &ScriptReport) -> Exit {
+fn verdict(out: &Path, report: &ScriptReport) -> Exit {
     if report.stopped {
         tell!(
             "stopped after {} of {} cuts\nhint: `ssdlab crashtest --out {} --resume` goes on",
             report.lines.len(),
             report.chosen,
-            args.out.display()
+            out.display()
         );
         return Exit::Error;
     }
@@ -71,8 +100,9 @@ fn verdict(args: &Crashtest, report: &ScriptReport) -> Exit {
     }
 }
 
-fn record(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<ScriptCampaign, Failure> {
-    let settings = Settings {
+/// Settings of a campaign without its scripts.
+fn settings(args: &CampaignArgs) -> Result<Settings, Failure> {
+    Ok(Settings {
         drive: args.drive.clone(),
         size: args.size.as_deref().map(parse_size).transpose()?,
         faults: args.fault.clone(),
@@ -83,20 +113,40 @@ fn record(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<ScriptCampaign, Fa
             chosen => chosen.to_vec(),
         },
         age: args.age.clone(),
+        after_mark: None,
+        workload: String::new(),
+        check: String::new(),
+        file: true,
+        timeout_s: args.timeout,
+        checks_max: args.minimise,
+    })
+}
+
+fn record(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<ScriptCampaign, Failure> {
+    let settings = Settings {
         after_mark: args.after_mark.clone(),
         workload: args.workload.clone().unwrap_or_default(),
         check: args.check.clone().unwrap_or_default(),
         file: !args.no_file && Path::new("/dev/fuse").exists(),
-        timeout_s: args.timeout,
-        checks_max: args.minimise,
+        ..settings(&args.campaign)?
     };
     if let Some(log) = &args.stream {
         return Ok(ScriptCampaign::from_log(&args.out, settings, log)?);
     }
-    let (campaign, lint) = ScriptCampaign::record(&args.out, settings, stop)?;
+    recorded(&args.out, settings, args.campaign.quiet, stop)
+}
+
+/// Runs the workload on a drive that records.
+fn recorded(
+    out: &Path,
+    settings: Settings,
+    quiet: bool,
+    stop: &Arc<AtomicBool>,
+) -> Result<ScriptCampaign, Failure> {
+    let (campaign, lint) = ScriptCampaign::record(out, settings, stop)?;
     let count = campaign.stream().commands.len();
-    say(args.quiet, &format!("recorded {count} commands"));
-    say(args.quiet, lint.trim_end());
+    say(quiet, &format!("recorded {count} commands"));
+    say(quiet, lint.trim_end());
     Ok(campaign)
 }
 
@@ -106,7 +156,7 @@ fn replay(args: &Crashtest, token: &Token, stop: &Arc<AtomicBool>) -> Result<Exi
         campaign = campaign.with_check(check);
     }
     let (cut, line) = campaign.replay(token, stop)?;
-    if args.json {
+    if args.campaign.json {
         print_json(&line)?;
     } else {
         print(&format!("{}: {}", line.place, line.verdict))?;

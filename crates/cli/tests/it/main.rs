@@ -5,6 +5,7 @@ mod age;
 mod bad_input;
 mod check;
 mod crashtest;
+mod crashtest_run;
 mod crashtest_stops;
 mod create;
 mod diagnose;

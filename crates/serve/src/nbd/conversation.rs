@@ -11,6 +11,7 @@ use super::budget::Budget;
 use super::execute::Executor;
 use super::handshake::{Encryption, Export, Handshake, Session, Step};
 use super::input::{Input, READ_BYTES, is_silence};
+use super::reply::Reply;
 use super::wire::*;
 use crate::lint::{Lint, SessionNotes};
 use crate::sectors::Sectors;
@@ -127,14 +128,14 @@ fn run_requests<S: Read + Write>(
 ) -> io::Result<()> {
     let (mut replies, mut payload) = (Replies::default(), Vec::new());
     loop {
-        let Some(head) = input.ready().first_chunk::<REQUEST_BYTES>() else {
+        let Some(head) = Head::next(executor, input.ready()) else {
             replies.send(executor, stream)?;
             if receive(stream, input, [&mut replies.out, &mut payload])? == 0 {
                 return Ok(());
             }
             continue;
         };
-        let Some(request) = Request::parse(head) else {
+        let Some((request, head_bytes)) = head.request() else {
             return replies.send(executor, stream);
         };
         if request.command == CMD_DISC {
@@ -142,14 +143,16 @@ fn run_requests<S: Read + Write>(
             return replies.send(executor, stream);
         }
         let bytes = request.payload() as usize;
-        let whole = REQUEST_BYTES + bytes;
-        if request.length > KEEP_BYTES as u32 && matches!(request.command, CMD_READ | CMD_WRITE) {
-            input.take(REQUEST_BYTES);
+        let whole = head_bytes + bytes;
+        let is_large =
+            bytes > KEEP_BYTES || request.length > KEEP_BYTES as u64 && request.command == CMD_READ;
+        if is_large {
+            input.take(head_bytes);
             replies.send(executor, stream)?;
             run_large(executor, budget, &request, stream, input)?;
             continue;
         }
-        if let Some(from) = input.ready().get(REQUEST_BYTES..whole) {
+        if let Some(from) = input.ready().get(head_bytes..whole) {
             executor.run(&request, from, &mut replies.out);
             input.take(whole);
         } else if whole <= READ_BYTES {
@@ -159,16 +162,42 @@ fn run_requests<S: Read + Write>(
             }
             continue;
         } else {
-            input.take(REQUEST_BYTES);
+            input.take(head_bytes);
             replies.send(executor, stream)?;
             input.collect(stream, bytes, &mut payload)?;
             executor.run(&request, &payload, &mut replies.out);
             payload.clear();
         }
-        replies.cookies.push(request.cookie);
-        if replies.out.len() >= BATCH_BYTES || replies.cookies.len() >= BATCH_REQUESTS {
+        replies.begun.push(executor.reply(&request));
+        if replies.out.len() >= BATCH_BYTES || replies.begun.len() >= BATCH_REQUESTS {
             replies.send(executor, stream)?;
         }
+    }
+}
+
+/// The head of the next request.
+enum Head<'a> {
+    Compact(&'a [u8; REQUEST_BYTES]),
+    Extended(&'a [u8; EXTENDED_REQUEST_BYTES]),
+}
+
+impl<'a> Head<'a> {
+    /// The head at the front of `ready`, if all of it is there.
+    fn next(executor: &Executor<'_>, ready: &'a [u8]) -> Option<Head<'a>> {
+        match executor.session.extended {
+            true => ready.first_chunk().map(Head::Extended),
+            false => ready.first_chunk().map(Head::Compact),
+        }
+    }
+
+    /// The request and the bytes of its head; `None` if it is none, or has a payload of 4 GiB or
+    /// more, which no client may send.
+    fn request(self) -> Option<(ExtendedRequest, usize)> {
+        let (request, bytes) = match self {
+            Head::Compact(head) => (Request::parse(head)?.into(), head.len()),
+            Head::Extended(head) => (ExtendedRequest::parse(head)?, head.len()),
+        };
+        (request.payload() <= u64::from(u32::MAX)).then_some((request, bytes))
     }
 }
 
@@ -176,14 +205,14 @@ fn run_requests<S: Read + Write>(
 fn run_large<S: Read + Write>(
     executor: &mut Executor<'_>,
     budget: &Budget,
-    request: &Request,
+    request: &ExtendedRequest,
     stream: &mut S,
     input: &mut Input,
 ) -> io::Result<()> {
     let bytes = request.payload() as usize;
     let mut replies = Replies::default();
     let share = budget.take(request.length as usize);
-    let refusal = if request.length > PAYLOAD_MAX {
+    let refusal = if request.length > PAYLOAD_MAX.into() {
         let text = format!("more than {PAYLOAD_MAX} bytes in one request");
         Some((EINVAL, text))
     } else if share.is_none() {
@@ -195,13 +224,15 @@ fn run_large<S: Read + Write>(
     if let Some((number, text)) = refusal {
         input.skip(stream, bytes)?;
         executor.notes.errors += 1;
-        executor.refuse(request.cookie, number, &text, &mut replies.out);
+        executor
+            .reply(request)
+            .error(&mut replies.out, number, &text);
     } else {
         let mut payload = Vec::new();
         input.collect(stream, bytes, &mut payload)?;
         executor.run(request, &payload, &mut replies.out);
     }
-    replies.cookies.push(request.cookie);
+    replies.begun.push(executor.reply(request));
     replies.send(executor, stream)
 }
 
@@ -227,8 +258,8 @@ fn receive<S: Read>(
 #[derive(Default)]
 struct Replies {
     out: Vec<u8>,
-    /// Of the requests that they answer.
-    cookies: Vec<u64>,
+    /// Each of them, without its content.
+    begun: Vec<Reply>,
 }
 
 impl Replies {
@@ -239,11 +270,11 @@ impl Replies {
             return Ok(());
         }
         if let Err(error) = executor.drive.settle() {
-            executor.refuse_all(&self.cookies, error, &mut self.out);
+            executor.refuse_all(&self.begun, error, &mut self.out);
         }
         stream.write_all(&self.out)?;
         stream.flush()?;
-        self.cookies.clear();
+        self.begun.clear();
         self.out.clear();
         self.out.shrink_to(KEEP_BYTES);
         Ok(())

@@ -1,7 +1,7 @@
 //! Runs one request on the drive and appends its reply to a buffer. No socket here.
 
 use super::handshake::Session;
-use super::reply;
+use super::reply::{Chunks, Form, Reply};
 use super::wire::*;
 use crate::lint::{Coverage, SessionNotes};
 use crate::sectors::Sectors;
@@ -57,62 +57,66 @@ fn flags_allowed(command: u16) -> Option<u16> {
 
 impl Executor<'_> {
     /// Runs `request` with its payload and appends the reply to `out`.
-    pub fn run(&mut self, request: &Request, payload: &[u8], out: &mut Vec<u8>) {
+    pub fn run(&mut self, request: &ExtendedRequest, payload: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
         if let Err(Failure(number, text)) = self.try_run(request, payload, out) {
             out.truncate(start);
             self.notes.errors += 1;
-            self.refuse(request.cookie, number, &text, out);
+            self.reply(request).error(out, number, &text);
         }
     }
 
-    /// Appends a reply that reports an error.
-    pub fn refuse(&self, cookie: u64, number: u32, text: &str, out: &mut Vec<u8>) {
-        if self.session.structured {
-            reply::error(out, cookie, number, text);
-        } else {
-            reply::simple(out, cookie, number);
+    /// The reply to a request, still empty.
+    pub fn reply(&self, request: &ExtendedRequest) -> Reply {
+        let form = match (self.session.structured, self.session.extended) {
+            (_, true) => Form::Extended,
+            (true, false) => Form::Structured,
+            (false, false) => Form::Simple,
+        };
+        Reply {
+            form,
+            cookie: request.cookie,
+            offset: request.offset,
         }
     }
 
     /// Refuses all requests whose replies were not sent: what they did could not be kept.
-    pub fn refuse_all(&mut self, cookies: &[u64], error: StoreError, out: &mut Vec<u8>) {
+    pub fn refuse_all(&mut self, replies: &[Reply], error: StoreError, out: &mut Vec<u8>) {
         let Failure(number, text) = error.into();
         out.clear();
-        self.notes.errors += cookies.len() as u64;
-        for &cookie in cookies {
-            self.refuse(cookie, number, &text, out);
+        self.notes.errors += replies.len() as u64;
+        for reply in replies {
+            reply.error(out, number, &text);
         }
     }
 
     fn try_run(
         &mut self,
-        request: &Request,
+        request: &ExtendedRequest,
         payload: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), Failure> {
         self.check(request)?;
-        let Request {
+        let ExtendedRequest {
             command,
             offset,
             length,
             ..
         } = *request;
-        let bytes = u64::from(length);
         let fua = request.flags & FLAG_FUA != 0;
         match command {
             CMD_READ => return self.read(request, out),
             CMD_BLOCK_STATUS => return self.block_status(request, out),
             CMD_WRITE => {
                 self.drive.write(offset, payload, fua)?;
-                self.notes.wrote(self.coverage, bytes, fua);
+                self.notes.wrote(self.coverage, length, fua);
             }
             CMD_WRITE_ZEROES => {
                 let no_hole = request.flags & FLAG_NO_HOLE != 0;
                 let fast = request.flags & FLAG_FAST_ZERO != 0;
                 self.drive
-                    .write_zeroes(offset, bytes, ZeroFlags { fua, no_hole, fast })?;
-                self.notes.wrote(self.coverage, bytes, fua);
+                    .write_zeroes(offset, length, ZeroFlags { fua, no_hole, fast })?;
+                self.notes.wrote(self.coverage, length, fua);
             }
             CMD_FLUSH => {
                 let number = self.coverage.begin_flush();
@@ -120,25 +124,17 @@ impl Executor<'_> {
                 self.notes.flushed(self.coverage, number);
             }
             CMD_TRIM => {
-                self.drive.trim(offset, bytes, fua)?;
+                self.drive.trim(offset, length, fua)?;
                 self.notes.trims += 1;
             }
-            _ => self.drive.cache(offset, bytes)?,
+            _ => self.drive.cache(offset, length)?,
         }
-        self.done(request.cookie, out);
+        self.reply(request).done(out);
         Ok(())
     }
 
-    fn done(&self, cookie: u64, out: &mut Vec<u8>) {
-        if self.session.structured {
-            reply::none(out, cookie);
-        } else {
-            reply::simple(out, cookie, 0);
-        }
-    }
-
-    fn check(&mut self, request: &Request) -> Result<(), Failure> {
-        let Request {
+    fn check(&mut self, request: &ExtendedRequest) -> Result<(), Failure> {
+        let ExtendedRequest {
             flags,
             command,
             offset,
@@ -148,6 +144,8 @@ impl Executor<'_> {
         let Some(allowed) = flags_allowed(command) else {
             return Err(Failure(EINVAL, format!("unknown command {command}")));
         };
+        let has_payload = self.session.extended && command == CMD_WRITE;
+        let allowed = allowed | if has_payload { FLAG_PAYLOAD_LEN } else { 0 };
         if flags & !allowed != 0 {
             let text = format!("flags {flags:#x} do not fit command {command}");
             return Err(Failure(EINVAL, text));
@@ -160,46 +158,39 @@ impl Executor<'_> {
             return Err(Failure(EINVAL, "a request of 0 bytes".to_string()));
         }
         let size = self.drive.size();
-        if offset
-            .checked_add(length.into())
-            .is_none_or(|end| end > size)
-        {
+        if offset.checked_add(length).is_none_or(|end| end > size) {
             let grows = command == CMD_WRITE || command == CMD_WRITE_ZEROES;
             let text = format!("{offset}..+{length} is beyond the end, {size} bytes");
             return Err(Failure(if grows { ENOSPC } else { EINVAL }, text));
         }
-        if command == CMD_READ && length > PAYLOAD_MAX {
+        if command == CMD_READ && length > PAYLOAD_MAX.into() {
             return Err(Failure(
                 EINVAL,
                 format!("more than {PAYLOAD_MAX} bytes in one read"),
             ));
         }
-        if !self.drive.is_aligned(offset, length.into()) {
+        if !self.drive.is_aligned(offset, length) {
             self.notes.unaligned += 1;
         }
         Ok(())
     }
 
-    fn read(&mut self, request: &Request, out: &mut Vec<u8>) -> Result<(), Failure> {
-        let Request {
-            flags,
-            cookie,
-            offset,
-            length,
-            ..
-        } = *request;
-        let has_df = flags & FLAG_DF != 0;
-        if !self.session.structured {
+    fn read(&mut self, request: &ExtendedRequest, out: &mut Vec<u8>) -> Result<(), Failure> {
+        let has_df = request.flags & FLAG_DF != 0;
+        let reply = self.reply(request);
+        // At most the largest payload, as `check` says.
+        let length = request.length as u32;
+        if reply.form == Form::Simple {
             if has_df {
                 return Err(Failure(EINVAL, "DF without structured replies".to_string()));
             }
-            reply::simple(out, cookie, 0);
-            self.append(offset, length, out)?;
+            reply.simple(out, 0);
+            self.append(request.offset, length, out)?;
         } else if has_df || length < SPARSE_MIN {
-            reply::data_head(out, cookie, CHUNK_DONE, offset, length);
-            self.append(offset, length, out)?;
+            reply.data_head(out, CHUNK_DONE, request.offset, length);
+            self.append(request.offset, length, out)?;
         } else {
-            self.read_sparse(cookie, offset, length, out)?;
+            self.read_sparse(reply, length, out)?;
         }
         self.notes.reads += 1;
         Ok(())
@@ -210,24 +201,23 @@ impl Executor<'_> {
     }
 
     /// A read as chunks of data and holes.
-    fn read_sparse(
-        &self,
-        cookie: u64,
-        offset: u64,
-        length: u32,
-        out: &mut Vec<u8>,
-    ) -> Result<(), StoreError> {
-        let mut chunks = reply::Chunks::new(cookie, offset, out);
+    fn read_sparse(&self, reply: Reply, length: u32, out: &mut Vec<u8>) -> Result<(), StoreError> {
+        let mut chunks = Chunks::new(reply, out);
         self.drive
-            .read_pieces(offset, length as usize, &mut |piece| chunks.add(piece))?;
+            .read_pieces(reply.offset, length as usize, &mut |piece| {
+                chunks.add(piece);
+            })?;
         chunks.end();
         Ok(())
     }
 
-    fn block_status(&mut self, request: &Request, out: &mut Vec<u8>) -> Result<(), Failure> {
-        let Request {
+    fn block_status(
+        &mut self,
+        request: &ExtendedRequest,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Failure> {
+        let ExtendedRequest {
             flags,
-            cookie,
             offset,
             length,
             ..
@@ -242,24 +232,25 @@ impl Executor<'_> {
             ));
         };
         let one = flags & FLAG_REQ_ONE != 0;
-        let extents = self.drive.extents(offset, length.into(), EXTENTS_MAX)?;
+        let extents = self.drive.extents(offset, length, EXTENTS_MAX)?;
+        let reply = self.reply(request);
         for index in &selected {
             let flags = if index == last { CHUNK_DONE } else { 0 };
             let mut found = merge(&extents, if *index == 0 { allocation } else { durability });
             if one {
                 found.truncate(1);
             }
-            reply::states(out, cookie, flags, *index as u32 + 1, &found);
+            reply.states(out, flags, *index as u32 + 1, &found);
         }
         Ok(())
     }
 }
 
 /// Merges adjacent extents of one state; returns pairs of bytes and state.
-fn merge(extents: &[Extent], state: fn(&Extent) -> u32) -> Vec<(u32, u32)> {
-    let mut found: Vec<(u32, u32)> = Vec::new();
+fn merge(extents: &[Extent], state: fn(&Extent) -> u32) -> Vec<(u64, u32)> {
+    let mut found: Vec<(u64, u32)> = Vec::new();
     for extent in extents {
-        let (bytes, state) = (extent.length as u32, state(extent));
+        let (bytes, state) = (extent.length, state(extent));
         match found.last_mut() {
             Some(last) if last.1 == state => last.0 += bytes,
             _ => found.push((bytes, state)),

@@ -27,6 +27,8 @@ pub struct Export {
 pub struct Session {
     /// Whether replies are structured.
     pub structured: bool,
+    /// Whether headers are extended, of requests and of structured replies.
+    pub extended: bool,
     /// Whether the client selected each of [`CONTEXTS`].
     pub contexts: [bool; 2],
 }
@@ -194,6 +196,9 @@ impl Handshake {
         self.last = (option, self.out.len());
         let is_bare = self.encryption == Encryption::Required && !self.is_encrypted;
         match option {
+            OPT_EXPORT_NAME if self.session.extended => {
+                return Step::Close("with extended headers, GO begins transmission");
+            }
             OPT_EXPORT_NAME if is_bare => return Step::Close("TLS is required"),
             OPT_ABORT | OPT_STARTTLS => {}
             _ if is_bare => {
@@ -210,11 +215,24 @@ impl Handshake {
             }
             OPT_LIST => self.list(body),
             OPT_INFO | OPT_GO => return self.info(option, body),
-            OPT_STRUCTURED_REPLY if body.is_empty() => {
+            OPT_STRUCTURED_REPLY | OPT_EXTENDED_HEADERS if !body.is_empty() => {
+                self.answer(option, REP_ERR_INVALID, b"takes no data");
+            }
+            OPT_EXTENDED_HEADERS if self.session.extended => {
+                self.answer(option, REP_ERR_INVALID, b"headers are extended already");
+            }
+            OPT_EXTENDED_HEADERS => {
+                (self.session.extended, self.session.structured) = (true, true);
+                self.answer(option, REP_ACK, &[]);
+            }
+            OPT_STRUCTURED_REPLY if self.session.extended => {
+                let why = b"headers are extended already";
+                self.answer(option, REP_ERR_EXT_HEADER_REQD, why);
+            }
+            OPT_STRUCTURED_REPLY => {
                 self.session.structured = true;
                 self.answer(option, REP_ACK, &[]);
             }
-            OPT_STRUCTURED_REPLY => self.answer(option, REP_ERR_INVALID, b"takes no data"),
             OPT_LIST_META_CONTEXT | OPT_SET_META_CONTEXT => self.contexts(option, body),
             OPT_STARTTLS => return self.start_tls(body),
             _ => self.answer(option, REP_ERR_UNSUP, b"not supported"),

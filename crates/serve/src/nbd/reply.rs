@@ -3,56 +3,123 @@
 use super::wire::*;
 use crate::store::Piece;
 
-/// Length in bytes of the head of a chunk of data, its offset included.
-const DATA_HEAD: usize = 28;
+/// Length in bytes of the head of a chunk of data, its offset included: structured, extended.
+const DATA_HEAD: [usize; 2] = [28, 40];
 
-/// Appends a simple reply, or the head of one with data.
-pub fn simple(out: &mut Vec<u8>, cookie: u64, error: u32) {
-    out.extend(SIMPLE_REPLY_MAGIC.to_be_bytes());
-    out.extend(error.to_be_bytes());
-    out.extend(cookie.to_be_bytes());
+/// Form of the replies of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Simple replies.
+    Simple,
+    /// Structured replies with compact headers.
+    Structured,
+    /// Structured replies with extended headers.
+    Extended,
 }
 
-/// Appends the head of a chunk of a structured reply.
-fn chunk(out: &mut Vec<u8>, cookie: u64, flags: u16, kind: u16, length: u32) {
-    out.extend(STRUCTURED_REPLY_MAGIC.to_be_bytes());
-    out.extend(flags.to_be_bytes());
-    out.extend(kind.to_be_bytes());
-    out.extend(cookie.to_be_bytes());
-    out.extend(length.to_be_bytes());
+/// The reply to a request, or a part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reply {
+    /// Its form.
+    pub form: Form,
+    /// The request's cookie.
+    pub cookie: u64,
+    /// The request's offset, which an extended header repeats.
+    pub offset: u64,
 }
 
-/// Appends a complete structured reply without content.
-pub fn none(out: &mut Vec<u8>, cookie: u64) {
-    chunk(out, cookie, CHUNK_DONE, CHUNK_NONE, 0);
-}
+impl Reply {
+    /// Appends a simple reply, or the head of one with data.
+    pub fn simple(self, out: &mut Vec<u8>, error: u32) {
+        out.extend(SIMPLE_REPLY_MAGIC.to_be_bytes());
+        out.extend(error.to_be_bytes());
+        out.extend(self.cookie.to_be_bytes());
+    }
 
-/// Appends a complete structured reply with an error and its message.
-pub fn error(out: &mut Vec<u8>, cookie: u64, number: u32, text: &str) {
-    let text = &text.as_bytes()[..text.len().min(NAME_MAX)];
-    chunk(out, cookie, CHUNK_DONE, CHUNK_ERROR, 6 + text.len() as u32);
-    out.extend(number.to_be_bytes());
-    out.extend((text.len() as u16).to_be_bytes());
-    out.extend(text);
-}
+    /// Appends the head of a chunk.
+    fn chunk(self, out: &mut Vec<u8>, flags: u16, kind: u16, length: u32) {
+        let is_extended = self.form == Form::Extended;
+        let magic = match is_extended {
+            true => EXTENDED_REPLY_MAGIC,
+            false => STRUCTURED_REPLY_MAGIC,
+        };
+        out.extend(magic.to_be_bytes());
+        out.extend(flags.to_be_bytes());
+        out.extend(kind.to_be_bytes());
+        out.extend(self.cookie.to_be_bytes());
+        if is_extended {
+            out.extend(self.offset.to_be_bytes());
+            out.extend(u64::from(length).to_be_bytes());
+        } else {
+            out.extend(length.to_be_bytes());
+        }
+    }
 
-/// Appends the head of a chunk of data; `length` bytes must follow.
-pub fn data_head(out: &mut Vec<u8>, cookie: u64, flags: u16, offset: u64, length: u32) {
-    chunk(out, cookie, flags, CHUNK_OFFSET_DATA, length + 8);
-    out.extend(offset.to_be_bytes());
-}
+    /// Appends a complete reply without content.
+    pub fn done(self, out: &mut Vec<u8>) {
+        match self.form {
+            Form::Simple => self.simple(out, 0),
+            Form::Structured | Form::Extended => self.chunk(out, CHUNK_DONE, CHUNK_NONE, 0),
+        }
+    }
 
-/// Appends a chunk of zeroes.
-fn hole(out: &mut Vec<u8>, cookie: u64, flags: u16, offset: u64, length: u32) {
-    chunk(out, cookie, flags, CHUNK_OFFSET_HOLE, 12);
-    out.extend(offset.to_be_bytes());
-    out.extend(length.to_be_bytes());
+    /// Appends a complete reply with an error, and with its message where the form has room.
+    pub fn error(self, out: &mut Vec<u8>, number: u32, text: &str) {
+        if self.form == Form::Simple {
+            return self.simple(out, number);
+        }
+        let text = &text.as_bytes()[..text.len().min(NAME_MAX)];
+        self.chunk(out, CHUNK_DONE, CHUNK_ERROR, 6 + text.len() as u32);
+        out.extend(number.to_be_bytes());
+        out.extend((text.len() as u16).to_be_bytes());
+        out.extend(text);
+    }
+
+    /// Appends the head of a chunk of data; `length` bytes must follow.
+    pub fn data_head(self, out: &mut Vec<u8>, flags: u16, offset: u64, length: u32) {
+        self.chunk(out, flags, CHUNK_OFFSET_DATA, length + 8);
+        out.extend(offset.to_be_bytes());
+    }
+
+    /// Appends a chunk of zeroes.
+    fn hole(self, out: &mut Vec<u8>, flags: u16, offset: u64, length: u32) {
+        self.chunk(out, flags, CHUNK_OFFSET_HOLE, 12);
+        out.extend(offset.to_be_bytes());
+        out.extend(length.to_be_bytes());
+    }
+
+    /// Appends a chunk of block states of one context: pairs of bytes and state. A compact header
+    /// has 32 bits for each: a longer run ends there.
+    pub fn states(self, out: &mut Vec<u8>, flags: u16, context: u32, found: &[(u64, u32)]) {
+        let count = found.len() as u32;
+        if self.form == Form::Extended {
+            self.chunk(out, flags, CHUNK_BLOCK_STATUS_EXT, 8 + 16 * count);
+            out.extend(context.to_be_bytes());
+            out.extend(count.to_be_bytes());
+            for (length, state) in found {
+                out.extend(length.to_be_bytes());
+                out.extend(u64::from(*state).to_be_bytes());
+            }
+            return;
+        }
+        self.chunk(out, flags, CHUNK_BLOCK_STATUS, 4 + 8 * count);
+        out.extend(context.to_be_bytes());
+        for (length, state) in found {
+            out.extend((*length as u32).to_be_bytes());
+            out.extend(state.to_be_bytes());
+        }
+    }
+
+    /// Length in bytes of the head of a chunk of data.
+    fn data_head_bytes(self) -> usize {
+        DATA_HEAD[usize::from(self.form == Form::Extended)]
+    }
 }
 
 /// Chunks of data and holes; adjacent pieces of one kind share a chunk.
 pub struct Chunks<'a> {
     out: &'a mut Vec<u8>,
-    cookie: u64,
+    reply: Reply,
     /// Offset of the next piece.
     at: u64,
     /// The chunk that the next piece may extend.
@@ -67,12 +134,12 @@ struct Last {
 }
 
 impl<'a> Chunks<'a> {
-    /// Begins a reply at `offset`.
-    pub fn new(cookie: u64, offset: u64, out: &'a mut Vec<u8>) -> Self {
+    /// Begins a reply.
+    pub fn new(reply: Reply, out: &'a mut Vec<u8>) -> Self {
         Self {
             out,
-            cookie,
-            at: offset,
+            reply,
+            at: reply.offset,
             last: None,
         }
     }
@@ -89,7 +156,7 @@ impl<'a> Chunks<'a> {
                 is_hole,
             });
             if !is_hole {
-                data_head(self.out, self.cookie, 0, self.at, 0);
+                self.reply.data_head(self.out, 0, self.at, 0);
             }
         }
         self.at += match piece {
@@ -108,11 +175,12 @@ impl<'a> Chunks<'a> {
         };
         let length = (self.at - last.offset) as u32;
         if last.is_hole {
-            return hole(self.out, self.cookie, flags, last.offset, length);
+            return self.reply.hole(self.out, flags, last.offset, length);
         }
-        let mut head = Vec::with_capacity(DATA_HEAD);
-        data_head(&mut head, self.cookie, flags, last.offset, length);
-        self.out[last.start..last.start + DATA_HEAD].copy_from_slice(&head);
+        let bytes = self.reply.data_head_bytes();
+        let mut head = Vec::with_capacity(bytes);
+        self.reply.data_head(&mut head, flags, last.offset, length);
+        self.out[last.start..last.start + bytes].copy_from_slice(&head);
     }
 
     /// Ends the reply.
@@ -121,30 +189,28 @@ impl<'a> Chunks<'a> {
     }
 }
 
-/// Appends a chunk of block states of one context: pairs of bytes and state.
-pub fn states(out: &mut Vec<u8>, cookie: u64, flags: u16, context: u32, found: &[(u32, u32)]) {
-    chunk(
-        out,
-        cookie,
-        flags,
-        CHUNK_BLOCK_STATUS,
-        4 + 8 * found.len() as u32,
-    );
-    out.extend(context.to_be_bytes());
-    for (length, state) in found {
-        out.extend(length.to_be_bytes());
-        out.extend(state.to_be_bytes());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn reply(form: Form, offset: u64) -> Reply {
+        Reply {
+            form,
+            cookie: 5,
+            offset,
+        }
+    }
+
     #[test]
     fn pieces_of_one_kind_share_a_chunk_and_the_last_chunk_is_marked() {
+        for form in [Form::Structured, Form::Extended] {
+            pieces_share_chunks(reply(form, 4096));
+        }
+    }
+
+    fn pieces_share_chunks(reply: Reply) {
         let mut out = vec![9];
-        let mut chunks = Chunks::new(5, 4096, &mut out);
+        let mut chunks = Chunks::new(reply, &mut out);
         for piece in [
             Piece::Bytes(&[1; 4]),
             Piece::Bytes(&[2; 4]),
@@ -156,10 +222,10 @@ mod tests {
         }
         chunks.end();
         let mut expected = vec![9];
-        data_head(&mut expected, 5, 0, 4096, 8);
+        reply.data_head(&mut expected, 0, 4096, 8);
         expected.extend([1, 1, 1, 1, 2, 2, 2, 2]);
-        hole(&mut expected, 5, 0, 4104, 24);
-        data_head(&mut expected, 5, CHUNK_DONE, 4128, 2);
+        reply.hole(&mut expected, 0, 4104, 24);
+        reply.data_head(&mut expected, CHUNK_DONE, 4128, 2);
         expected.extend([3, 3]);
         assert_eq!(out, expected);
     }
@@ -167,10 +233,11 @@ mod tests {
     #[test]
     fn a_hole_at_the_end_is_the_last_chunk() {
         let (mut out, mut expected) = (Vec::new(), Vec::new());
-        let mut chunks = Chunks::new(5, 0, &mut out);
+        let reply = reply(Form::Structured, 0);
+        let mut chunks = Chunks::new(reply, &mut out);
         chunks.add(Piece::Zeroes(512));
         chunks.end();
-        hole(&mut expected, 5, CHUNK_DONE, 0, 512);
+        reply.hole(&mut expected, CHUNK_DONE, 0, 512);
         assert_eq!(out, expected);
     }
 }

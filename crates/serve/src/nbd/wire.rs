@@ -7,6 +7,8 @@ pub const OPTION_REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
 pub const REQUEST_MAGIC: u32 = 0x2560_9513;
 pub const SIMPLE_REPLY_MAGIC: u32 = 0x6744_6698;
 pub const STRUCTURED_REPLY_MAGIC: u32 = 0x668e_33ef;
+pub const EXTENDED_REQUEST_MAGIC: u32 = 0x21e4_1c71;
+pub const EXTENDED_REPLY_MAGIC: u32 = 0x6e8a_278c;
 
 /// Handshake flags, server and client.
 pub const FIXED_NEWSTYLE: u16 = 1;
@@ -21,6 +23,7 @@ pub const OPT_GO: u32 = 7;
 pub const OPT_STRUCTURED_REPLY: u32 = 8;
 pub const OPT_LIST_META_CONTEXT: u32 = 9;
 pub const OPT_SET_META_CONTEXT: u32 = 10;
+pub const OPT_EXTENDED_HEADERS: u32 = 11;
 
 pub const REP_ACK: u32 = 1;
 pub const REP_SERVER: u32 = 2;
@@ -32,6 +35,7 @@ pub const REP_ERR_INVALID: u32 = 0x8000_0003;
 pub const REP_ERR_TLS_REQD: u32 = 0x8000_0005;
 pub const REP_ERR_UNKNOWN: u32 = 0x8000_0006;
 pub const REP_ERR_TOO_BIG: u32 = 0x8000_0009;
+pub const REP_ERR_EXT_HEADER_REQD: u32 = 0x8000_000a;
 
 pub const INFO_EXPORT: u16 = 0;
 pub const INFO_NAME: u16 = 1;
@@ -58,18 +62,21 @@ pub const CMD_TRIM: u16 = 4;
 pub const CMD_CACHE: u16 = 5;
 pub const CMD_WRITE_ZEROES: u16 = 6;
 pub const CMD_BLOCK_STATUS: u16 = 7;
+pub const CMD_RESIZE: u16 = 8;
 
 pub const FLAG_FUA: u16 = 1;
 pub const FLAG_NO_HOLE: u16 = 1 << 1;
 pub const FLAG_DF: u16 = 1 << 2;
 pub const FLAG_REQ_ONE: u16 = 1 << 3;
 pub const FLAG_FAST_ZERO: u16 = 1 << 4;
+pub const FLAG_PAYLOAD_LEN: u16 = 1 << 5;
 
 pub const CHUNK_DONE: u16 = 1;
 pub const CHUNK_NONE: u16 = 0;
 pub const CHUNK_OFFSET_DATA: u16 = 1;
 pub const CHUNK_OFFSET_HOLE: u16 = 2;
 pub const CHUNK_BLOCK_STATUS: u16 = 5;
+pub const CHUNK_BLOCK_STATUS_EXT: u16 = 6;
 pub const CHUNK_ERROR: u16 = (1 << 15) | 1;
 
 pub const EPERM: u32 = 1;
@@ -96,6 +103,8 @@ pub const CONTEXTS: [&str; 2] = ["base:allocation", "ssdlab:durability"];
 
 /// Length in bytes of a request without its payload.
 pub const REQUEST_BYTES: usize = 28;
+/// Length in bytes of a request with an extended header, without its payload.
+pub const EXTENDED_REQUEST_BYTES: usize = 32;
 /// Maximum length in bytes of a read or write.
 pub const PAYLOAD_MAX: u32 = 64 << 20;
 /// Maximum length in bytes of an option's data.
@@ -199,14 +208,63 @@ impl Request {
         bytes[24..].copy_from_slice(&self.length.to_be_bytes());
         bytes
     }
+}
 
-    /// Length in bytes of the payload that follows the request.
-    pub fn payload(&self) -> u32 {
-        if self.command == CMD_WRITE {
-            self.length
-        } else {
-            0
+/// One request with a length of 64 bits, without its payload; one with a compact header converts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExtendedRequest {
+    pub flags: u16,
+    pub command: u16,
+    pub cookie: u64,
+    pub offset: u64,
+    pub length: u64,
+}
+
+impl From<Request> for ExtendedRequest {
+    fn from(request: Request) -> Self {
+        Self {
+            flags: request.flags,
+            command: request.command,
+            cookie: request.cookie,
+            offset: request.offset,
+            length: request.length.into(),
         }
+    }
+}
+
+impl ExtendedRequest {
+    /// Decodes a request; `None` if the magic number is wrong.
+    pub fn parse(bytes: &[u8; EXTENDED_REQUEST_BYTES]) -> Option<Self> {
+        let mut bytes = Reader(bytes);
+        if bytes.u32()? != EXTENDED_REQUEST_MAGIC {
+            return None;
+        }
+        Some(Self {
+            flags: bytes.u16()?,
+            command: bytes.u16()?,
+            cookie: bytes.u64()?,
+            offset: bytes.u64()?,
+            length: bytes.u64()?,
+        })
+    }
+
+    /// Encodes the request as a client sends it.
+    pub fn encode(&self) -> [u8; EXTENDED_REQUEST_BYTES] {
+        let mut bytes = [0; EXTENDED_REQUEST_BYTES];
+        bytes[..4].copy_from_slice(&EXTENDED_REQUEST_MAGIC.to_be_bytes());
+        bytes[4..6].copy_from_slice(&self.flags.to_be_bytes());
+        bytes[6..8].copy_from_slice(&self.command.to_be_bytes());
+        bytes[8..16].copy_from_slice(&self.cookie.to_be_bytes());
+        bytes[16..24].copy_from_slice(&self.offset.to_be_bytes());
+        bytes[24..].copy_from_slice(&self.length.to_be_bytes());
+        bytes
+    }
+
+    /// Length in bytes of the payload that follows the request. A write has one, whether the
+    /// client sets the flag or not; any other command has one if it sets it.
+    pub fn payload(&self) -> u64 {
+        let has = self.command == CMD_WRITE || self.flags & FLAG_PAYLOAD_LEN != 0;
+        if has { self.length } else { 0 }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod client;
 mod crowd;
+mod extended;
 mod full;
 mod nbd;
 #[cfg(feature = "tls")]

@@ -1,11 +1,12 @@
 //! Arguments of `ssdlab crashtest`.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// `ssdlab crashtest`.
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
 Both scripts run under `sh -c` with these in their environment:
   SSDLAB_NBD    URI of the drive on a unix socket  SSDLAB      this program
@@ -14,6 +15,7 @@ The workload may say what it takes for acknowledged: \"$SSDLAB\" mark TEXT. The
 check finds the marks made before its cut, one a line, in the file SSDLAB_MARKS.
 
 Examples:
+  ssdlab crashtest run --found 'cat log' -- ./my-app --log log
   ssdlab crashtest --workload ./fill.sh --check ./verify.sh --cuts 500 --out t
   ssdlab crashtest --out t --resume
   ssdlab crashtest --out t --replay 28+844891-7d167c7f
@@ -22,6 +24,8 @@ Ctrl-C ends it, its scripts too, and keeps every verdict; --resume goes on.
 
 Exit codes: 0 every cut passed, 1 some did not, 2 an error, or stopped.")]
 pub struct Crashtest {
+    #[command(subcommand)]
+    pub command: Option<CrashtestCommand>,
     /// Run once, on a device that records what it does.
     #[arg(
         long,
@@ -35,16 +39,42 @@ pub struct Crashtest {
     /// Run after each cut, on the drive as it recovered; exit code 0: nothing is missing.
     #[arg(long, value_name = "SCRIPT", required_unless_present_any = ["resume", "replay"])]
     pub check: Option<String>,
+    #[command(flatten)]
+    pub campaign: CampaignArgs,
+    /// Cut only after the workload's mark of this text; what came before is preparation. With
+    /// --resume: another mark of what was recorded, while there are no results.
+    #[arg(long, value_name = "TEXT")]
+    pub after_mark: Option<String>,
+    /// Where everything is kept; must be new, empty, or of a workload that failed, unless resumed.
+    #[arg(long, short, value_name = "DIR", default_value = "crashtest")]
+    pub out: PathBuf,
+    /// Go on with the campaign in --out where it was stopped.
+    #[arg(long, conflicts_with_all = ["workload", "check", "replay", "stream", "cuts",
+        "exhaustive", "on", "drive", "size", "age", "fault", "seed", "no_file", "timeout",
+        "minimise"])]
+    pub resume: bool,
+    /// Run one cut of the campaign in --out again; --check may be another.
+    #[arg(long, value_name = "TOKEN", conflicts_with_all = ["workload", "stream", "cuts",
+        "exhaustive", "on", "after_mark", "drive", "size", "age", "fault", "seed", "no_file",
+        "timeout", "minimise", "export_dm_log_writes"])]
+    pub replay: Option<String>,
+    /// Also write the recorded stream in the format of Linux' dm-log-writes.
+    #[arg(long, value_name = "FILE")]
+    pub export_dm_log_writes: Option<PathBuf>,
+    /// Serve the NBD socket alone, without a file.
+    #[arg(long)]
+    pub no_file: bool,
+}
+
+/// Arguments of every campaign.
+#[derive(Args, Debug)]
+pub struct CampaignArgs {
     /// Number of random instants.
     #[arg(long, value_name = "N", default_value = "100")]
     pub cuts: NonZeroUsize,
     /// Every command and every NAND operation: before, inside and after.
     #[arg(long, conflicts_with = "cuts")]
     pub exhaustive: bool,
-    /// Cut only after the workload's mark of this text; what came before is preparation. With
-    /// --resume: another mark of what was recorded, while there are no results.
-    #[arg(long, value_name = "TEXT")]
-    pub after_mark: Option<String>,
     /// What cuts are to strike: any, recovery (again inside it), after-recovery (again right after
     /// it), reclaim, map, check (again while the check runs) (repeatable; the first has a double
     /// share).
@@ -73,25 +103,6 @@ pub struct Crashtest {
     /// [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// Where everything is kept; must be new, empty, or of a workload that failed, unless resumed.
-    #[arg(long, short, value_name = "DIR", default_value = "crashtest")]
-    pub out: PathBuf,
-    /// Go on with the campaign in --out where it was stopped.
-    #[arg(long, conflicts_with_all = ["workload", "check", "replay", "stream", "cuts",
-        "exhaustive", "on", "drive", "size", "age", "fault", "seed", "no_file", "timeout",
-        "minimise"])]
-    pub resume: bool,
-    /// Run one cut of the campaign in --out again; --check may be another.
-    #[arg(long, value_name = "TOKEN", conflicts_with_all = ["workload", "stream", "cuts",
-        "exhaustive", "on", "after_mark", "drive", "size", "age", "fault", "seed", "no_file",
-        "timeout", "minimise", "export_dm_log_writes"])]
-    pub replay: Option<String>,
-    /// Also write the recorded stream in the format of Linux' dm-log-writes.
-    #[arg(long, value_name = "FILE")]
-    pub export_dm_log_writes: Option<PathBuf>,
-    /// Serve the NBD socket alone, without a file.
-    #[arg(long)]
-    pub no_file: bool,
     /// Longest time of a script, in seconds; a check that takes longer has failed.
     #[arg(long, value_name = "SECONDS", default_value_t = 120,
         value_parser = clap::value_parser!(u64).range(1..=86_400))]
@@ -105,4 +116,89 @@ pub struct Crashtest {
     /// No progress on standard error.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// What needs no scripts.
+#[derive(Subcommand, Debug)]
+pub enum CrashtestCommand {
+    /// Your program in a file system on the drive, cut by cut, by one command.
+    Run(Box<RunArgs>),
+    /// The databases that `run --preset` knows, and what their authors promise.
+    Presets {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// What the scripts of `run` do.
+    #[command(hide = true)]
+    Inside(InsideArgs),
+}
+
+/// `ssdlab crashtest run`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The program runs once, in a new file system on a drive that records, with that
+folder as its working directory and as $SSDLAB_DATA ({} in its arguments). Each
+line that it prints is what it takes for acknowledged. After each cut, the check
+runs in the folder as the drive and the file system recovered it; it finds the
+lines printed before the cut in the file $SSDLAB_MARKS. An argument that begins
+with ./ or ../ and exists where you are is taken from there, as is $SSDLAB_CWD.
+
+Examples:
+  ssdlab crashtest run --found 'cat log' -- ./my-app --log log
+  ssdlab crashtest run --mount xfs --check ./verify.sh -- ./my-app --data {}
+  ssdlab crashtest run --preset sqlite --cuts 500
+  ssdlab crashtest run --preset sqlite:journal_mode=WAL,synchronous=NORMAL
+
+`ssdlab crashtest --out DIR --resume` and `--replay TOKEN` go on with it.
+
+Exit codes: 0 every cut passed, 1 some did not, 2 an error, or stopped.")]
+pub struct RunArgs {
+    /// The program, and its arguments.
+    #[arg(
+        value_name = "PROGRAM",
+        last = true,
+        required_unless_present = "preset"
+    )]
+    pub program: Vec<String>,
+    /// The file system; none: the program gets the drive itself as the file $SSDLAB_DATA.
+    #[arg(long, value_parser = ["ext4", "xfs", "none"], default_value = "ext4")]
+    pub mount: String,
+    /// Run after each cut, by the shell; exit code 0: nothing is missing.
+    #[arg(long, value_name = "COMMAND",
+        required_unless_present_any = ["found", "preset"], conflicts_with = "found")]
+    pub check: Option<String>,
+    /// In place of a check: prints what is there after a cut. Each line that the program printed
+    /// before it must be among its lines.
+    #[arg(long, value_name = "COMMAND")]
+    pub found: Option<String>,
+    /// How the program says what it has acknowledged: each line on standard output, or only by
+    /// `"$SSDLAB" mark TEXT`.
+    #[arg(long, value_parser = ["stdout", "mark"], default_value = "stdout")]
+    pub marks: String,
+    /// A database in place of a program: NAME or NAME:SETTING of `ssdlab crashtest presets`.
+    #[arg(long, value_name = "NAME[:SETTING]", conflicts_with_all = ["program", "check", "found",
+        "marks", "after_mark"])]
+    pub preset: Option<String>,
+    /// Cut only after the program's line of this text, such as the end of its preparation.
+    #[arg(long, value_name = "TEXT")]
+    pub after_mark: Option<String>,
+    #[command(flatten)]
+    pub campaign: CampaignArgs,
+    /// Where everything is kept; must be new, empty, or of a program that failed.
+    #[arg(long, short, value_name = "DIR", default_value = "crashtest")]
+    pub out: PathBuf,
+}
+
+/// `ssdlab crashtest inside`.
+#[derive(Args, Debug)]
+pub struct InsideArgs {
+    /// The file system.
+    pub mount: String,
+    /// What to do.
+    #[arg(value_parser = ["work", "work-quiet", "check", "found", "fill", "verify"])]
+    pub task: String,
+    /// The program, the command line, or the preset and its setting.
+    #[arg(last = true)]
+    pub words: Vec<String>,
 }

@@ -22,9 +22,9 @@ mod settings;
 mod tidy;
 
 pub use attach::{Attached, ScriptOptions};
-pub use record::{Recording, RecordingStore, mark, record};
+pub use record::{END_OF_RECORDING, Recording, RecordingStore, mark, record};
 pub use results::{Line, ScriptReport};
-pub use run::Outcome;
+pub use run::{COULD_NOT, Outcome};
 pub use settings::Settings;
 pub use tidy::clear_dead;
 

@@ -36,7 +36,12 @@ struct Recorder {
     disk: Disk,
     /// Commands in flight of each thread that serves a client.
     open: HashMap<ThreadId, Vec<u32>>,
+    /// What was recorded when the recording was ended.
+    ended: Option<Stream>,
 }
+
+/// In place of a mark: what comes after it is not recorded.
+pub const END_OF_RECORDING: &str = "\u{3}";
 
 impl RecordingStore {
     /// As large as the drive that it stands for.
@@ -47,6 +52,7 @@ impl RecordingStore {
             recorder: Mutex::new(Recorder {
                 disk: Disk::new(config),
                 open: HashMap::new(),
+                ended: None,
             }),
         }
     }
@@ -60,9 +66,17 @@ impl RecordingStore {
         self.recorder().disk.mark(text);
     }
 
-    /// What was recorded so far.
+    /// What was recorded so far, or until the recording was ended.
     pub fn stream(&self) -> Stream {
-        self.recorder().disk.clone().into_stream()
+        let recorder = self.recorder();
+        let ended = recorder.ended.clone();
+        ended.unwrap_or_else(|| recorder.disk.clone().into_stream())
+    }
+
+    /// Records no more; the device works on.
+    pub fn end(&self) {
+        let mut recorder = self.recorder();
+        recorder.ended = Some(recorder.disk.clone().into_stream());
     }
 
     /// Records commands, which stay in flight until this thread settles.
@@ -226,7 +240,10 @@ fn take_marks(client: UnixStream, store: &RecordingStore) -> io::Result<()> {
         if text.len() > MARK_MAX {
             return answers.write_all(format!("no: at most {MARK_MAX} bytes\n").as_bytes());
         }
-        store.mark(text);
+        match text {
+            END_OF_RECORDING => store.end(),
+            text => store.mark(text),
+        }
         answers.write_all(b"ok\n")?;
     }
 }
@@ -322,5 +339,9 @@ mod tests {
         assert_eq!(open, [&[0, 1][..], &[]]);
         // The flush that makes a trim durable covers it.
         assert_eq!(stream.done_before(3), 4);
+        store.end();
+        write(7);
+        store.settle().unwrap();
+        assert_eq!(store.stream().commands.len(), stream.commands.len());
     }
 }

@@ -1,4 +1,5 @@
-"""Workload and check of one database on ext4 on the drive of `ssdlab crashtest`.
+"""Workload and check of one database on the drive of `ssdlab crashtest`: in the folder SSDLAB_DATA,
+or without it on an ext4 of its own.
 
     stores.py fill|check DATABASE SETTING
 
@@ -460,6 +461,8 @@ def main(task, database, setting):
 def work_or_damage(task, work):
     """Says it if the file system is damaged."""
     try:
+        if "SSDLAB_DATA" in os.environ:
+            return work(Path(os.environ["SSDLAB_DATA"]))
         return on_ext4(task == "fill", work)
     except Damaged as error:
         print(f"damaged: {error}")

@@ -1,0 +1,216 @@
+//! A program in a file system on the drive of a campaign: what `ssdlab crashtest run` has its
+//! scripts do.
+//!
+//! ```text
+//!  campaign --script--> inside: loop device -> mkfs or mount -> program in the folder -> unmount
+//!                         |                                        |
+//!                         +--- marks <--- lines that it prints <---+
+//! ```
+//! It runs as a process of its own, a child of the campaign, which cleans up behind it: whatever
+//! ends it, no mount and no loop device is left. Left out: file systems of several devices.
+
+mod file_system;
+mod loop_device;
+mod preset;
+mod program;
+mod terminal;
+
+pub use file_system::FileSystem;
+pub use preset::{Preset, Published, Row, chosen as preset, presets};
+pub use program::Marks;
+
+use crate::crashtest::scripts::{COULD_NOT, END_OF_RECORDING, mark};
+use file_system::Unusable;
+use loop_device::LoopDevice;
+use program::Program;
+use rustix::fs::{Mode, OFlags};
+use ssdlab_base::LabError;
+use std::path::{Path, PathBuf};
+
+/// The mark that is made when the file system is mounted, before the program begins. It is the
+/// first of a recording, and the check does not see it.
+pub const MOUNTED: &str = "mounted";
+
+/// What is run in the file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// A program and its arguments, on a new file system; how it says what it acknowledges.
+    Work(Vec<String>, Marks),
+    /// A command line of the shell, after a cut; exit code 0: nothing is missing.
+    Check(String),
+    /// A command line of the shell, after a cut, which prints what it finds: every line that was
+    /// marked must be among its lines.
+    Found(String),
+    /// The workload of a preset, with its setting.
+    Fill(String, String),
+    /// The check of a preset, with its setting.
+    Verify(String, String),
+}
+
+impl Task {
+    /// Whether it works on a new file system, and not on what a cut has left.
+    fn is_work(&self) -> bool {
+        matches!(self, Task::Work(..) | Task::Fill(..))
+    }
+}
+
+/// The drive of a campaign as its scripts see it.
+struct Place {
+    /// The drive as a file.
+    file: PathBuf,
+    /// A private folder.
+    folder: PathBuf,
+}
+
+fn variable(name: &str) -> Result<PathBuf, LabError> {
+    std::env::var_os(name).map(PathBuf::from).ok_or_else(|| {
+        LabError::refused(
+            format!("{name} is not set"),
+            "this command is for the scripts of `ssdlab crashtest run`",
+        )
+    })
+}
+
+/// Runs a task in a file system of that kind on the drive of the script that this process is;
+/// returns the script's exit code. What was found goes to standard output.
+///
+/// # Errors
+/// When a task could not be done, for reasons that are nobody's fault.
+pub fn run(kind: FileSystem, task: &Task) -> Result<i32, LabError> {
+    let place = Place {
+        file: variable("SSDLAB_FILE")?,
+        folder: variable("SSDLAB_DIR")?,
+    };
+    let Some(tools) = kind.tools() else {
+        return work(task, &place, &place.file, &place.folder);
+    };
+    let device = LoopDevice::attach(&place.file)?;
+    if task.is_work() {
+        tools.make(device.path())?;
+    }
+    let at = place.folder.join("mnt");
+    std::fs::create_dir(&at).map_err(|error| LabError::file("creating", &at, error))?;
+    match tools.mount(device.path(), &at) {
+        Ok(()) => {}
+        Err(Unusable::Damaged(why)) => {
+            println!("damaged: the file system does not mount: {why}");
+            return device.detach().map(|()| 1);
+        }
+        Err(Unusable::Failed(error)) => return Err(error),
+    }
+    let code = work(task, &place, &at, &at)?;
+    if task.is_work() {
+        // Unmounting writes everything: no cut is to come so late.
+        mark(&variable("SSDLAB_MARK")?, END_OF_RECORDING)?;
+    }
+    file_system::unmount(&at)?;
+    let damage = match task.is_work() || code != 0 {
+        true => None,
+        false => tools.check(device.path())?,
+    };
+    device.detach()?;
+    if let Some(damage) = damage {
+        println!("damaged: the file system: {damage}");
+        return Ok(1);
+    }
+    Ok(code)
+}
+
+/// Does the task on `subject`, the folder or file with the program's data, in the folder `at`.
+fn work(task: &Task, place: &Place, subject: &Path, at: &Path) -> Result<i32, LabError> {
+    let mut program = Program::new(subject, at);
+    if !task.is_work() {
+        let own = place.folder.join("marks-of-program");
+        let marks = marks_without_ours()?;
+        std::fs::write(&own, &marks).map_err(|error| LabError::file("writing", &own, error))?;
+        program.set("SSDLAB_MARKS", &own);
+    }
+    match task {
+        Task::Work(words, marks) => {
+            let socket = variable("SSDLAB_MARK")?;
+            make_durable(at)?;
+            mark(&socket, MOUNTED)?;
+            program.work(words, *marks, &socket)
+        }
+        Task::Check(command) => program.shell(command),
+        Task::Found(command) => program.found(command, &marks_without_ours()?),
+        Task::Fill(name, setting) => {
+            let (preset, row) = preset::chosen(&format!("{name}:{setting}"))?;
+            mark(&variable("SSDLAB_MARK")?, MOUNTED)?;
+            program.preset(&preset, &row, true, &place.folder)
+        }
+        Task::Verify(name, setting) => {
+            let (preset, row) = preset::chosen(&format!("{name}:{setting}"))?;
+            program.preset(&preset, &row, false, &place.folder)
+        }
+    }
+}
+
+/// The marks of the program, one per line: all but the first, which is [`MOUNTED`].
+fn marks_without_ours() -> Result<String, LabError> {
+    let path = variable("SSDLAB_MARKS")?;
+    let text = std::fs::read_to_string(&path);
+    let text = text.map_err(|error| LabError::file("reading", &path, error))?;
+    let own = text
+        .strip_prefix(MOUNTED)
+        .and_then(|rest| rest.strip_prefix('\n'));
+    Ok(own.unwrap_or(&text).to_owned())
+}
+
+/// Makes durable what making and mounting the file system has left in memory.
+fn make_durable(folder: &Path) -> Result<(), LabError> {
+    let open = rustix::fs::open(folder, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    let synced = open.and_then(rustix::fs::syncfs);
+    synced.map_err(|error| LabError::file("syncing", folder, error.into()))
+}
+
+/// Refuses what this machine cannot do, before anything runs.
+///
+/// # Errors
+/// When a right, a device or a program is missing.
+pub fn check_machine(kind: FileSystem) -> Result<(), LabError> {
+    const CONTAINER: &str = "in a container: --privileged, or --cap-add SYS_ADMIN with the devices \
+                             /dev/fuse, /dev/loop-control and /dev/loop*";
+    let open = |path: &str| {
+        let mut options = std::fs::File::options();
+        options.read(true).write(true).open(path)
+    };
+    if let Err(error) = open("/dev/fuse") {
+        let what = format!("the drive is served by FUSE, and /dev/fuse cannot be opened: {error}");
+        return Err(LabError::refused(
+            what,
+            format!("`modprobe fuse` as root; {CONTAINER}"),
+        ));
+    }
+    let Some(tools) = kind.tools() else {
+        return Ok(());
+    };
+    if !rustix::process::geteuid().is_root() {
+        let what = format!("only root can mount {}", kind.name());
+        return Err(LabError::refused(
+            what,
+            "run it as root; or --mount none, whose program gets the drive as a file",
+        ));
+    }
+    if let Err(error) = open("/dev/loop-control") {
+        let what = format!("loop devices cannot be had: /dev/loop-control: {error}");
+        let hint = format!(
+            "`modprobe loop` as root; {CONTAINER}; or --mount none, whose program gets the drive \
+             as a file"
+        );
+        return Err(LabError::refused(what, hint));
+    }
+    let programs = [("losetup", "mount"), tools.maker];
+    for (program, package) in programs {
+        if !program::is_there(program) {
+            return Err(LabError::refused(
+                format!("{program} is not installed"),
+                format!("Debian's package {package} has it"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The exit code by which a task that ended with an error says that it could not do its work.
+pub const FAILED: i32 = COULD_NOT;
