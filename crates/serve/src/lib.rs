@@ -1,5 +1,5 @@
-//! Front ends of a drive that holds data: an NBD server, a file under FUSE, a power switch, and a
-//! lint for clients that do not flush what they rely on.
+//! Front ends of a drive that holds data: an NBD server, a file under FUSE, a virtio disk for virtual
+//! machines, a power switch, and a lint for clients that do not flush what they rely on.
 //!
 //! The drive is anything that implements [`Store`]; every front end works on one shared
 //! [`Sectors`], so that a flush on one connection covers a write on another. [`MemoryStore`] is
@@ -34,6 +34,8 @@ mod power;
 mod sectors;
 mod socket;
 mod store;
+#[cfg(feature = "vhost-user")]
+pub mod vhost_user;
 
 pub use lint::{Coverage, Lint, SessionNotes};
 pub use log::Log;

@@ -70,6 +70,14 @@ pub(crate) fn wait_readable(sources: &[BorrowedFd<'_>], at_most: Option<Duration
     let _ = poll(&mut polled, at_most.as_ref());
 }
 
+/// Whether a client waits at `listener`, or one comes before the time is over.
+#[cfg(feature = "vhost-user")]
+pub(crate) fn has_client(listener: &Listener, at_most: Duration) -> bool {
+    let mut polled = [PollFd::new(listener, PollFlags::IN)];
+    let at_most = Timespec::try_from(at_most).ok();
+    poll(&mut polled, at_most.as_ref()).is_ok_and(|count| count > 0)
+}
+
 /// Who is at the other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Peer {
@@ -161,6 +169,15 @@ impl Listener {
         match self {
             Listener::Unix(_, path, _) => Ok(Address::Unix(path.clone())),
             Listener::Tcp(socket) => Ok(Address::Tcp(socket.local_addr()?.to_string())),
+        }
+    }
+
+    /// Another handle of a unix socket that is listened to.
+    #[cfg(feature = "vhost-user")]
+    pub fn try_clone_unix(&self) -> io::Result<UnixListener> {
+        match self {
+            Listener::Unix(socket, ..) => socket.try_clone(),
+            Listener::Tcp(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 

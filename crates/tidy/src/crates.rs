@@ -39,12 +39,13 @@ pub const PLACES: &[Place] = &[
     on(6, "judge"),
     on(6, "life"),
     on(6, "power"),
+    on(6, "conform"),
     on(5, "bench"),
     on(4, "drives"),
     on(4, "load"),
     on(3, "view"),
     Place {
-        only_for: &["power", "cli", "fuzz"],
+        only_for: &["power", "conform", "cli", "fuzz"],
         only_uses: Some(&["base"]),
         ..on(3, "serve")
     },

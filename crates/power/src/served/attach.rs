@@ -56,6 +56,18 @@ pub fn attach_nbd(address: &Address, reads: bool, tls: Option<&TlsPlan>, lines: 
     ));
 }
 
+/// Adds the lines for a virtio disk. The guest's memory must be shared with this process.
+pub fn attach_vhost_user(path: &Path, lines: &mut Vec<String>) {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let path = path.display();
+    lines.push(format!("vhost-user {path}"));
+    lines.push(format!(
+        "  qemu-system-x86_64 -m 512M -object memory-backend-memfd,id=m,size=512M,share=on \
+         -numa node,memdev=m -chardev socket,id=c,path={path},reconnect=1 \
+         -device vhost-user-blk-pci,chardev=c ..."
+    ));
+}
+
 /// A path as part of a URI.
 fn in_uri(path: &Path) -> String {
     let mut text = String::new();

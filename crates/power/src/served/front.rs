@@ -1,12 +1,13 @@
-//! The front ends of a served drive, together: NBD server, FUSE file, power switch.
+//! The front ends of a served drive, together: NBD server, FUSE file, virtio disk, power switch.
 
 use super::ServedDrive;
-use super::attach::{EXPORT, attach_nbd};
+use super::attach::{EXPORT, attach_nbd, attach_vhost_user};
 use super::places::{Places, TlsPlan, warn_of_mode};
 use ssdlab_base::LabError;
 use ssdlab_serve::control::ControlServer;
 use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
+use ssdlab_serve::vhost_user::VhostUserServer;
 use ssdlab_serve::{Address, Lint, Log, Power, PowerStatus, Sectors, raise_descriptor_limit};
 use std::io;
 use std::path::Path;
@@ -18,6 +19,7 @@ pub struct Serving {
     lint: Arc<Lint>,
     nbd: Vec<NbdServer>,
     fuse: Option<FuseFile>,
+    vhost_user: Option<VhostUserServer>,
     control: Option<ControlServer>,
     places: Places,
 }
@@ -53,6 +55,7 @@ impl Serving {
             lint: lint.clone(),
             nbd: Vec::new(),
             fuse: None,
+            vhost_user: None,
             control: None,
             places: places.clone(),
         };
@@ -74,6 +77,11 @@ impl Serving {
             let server = server.map_err(|error| cannot_listen(&address.to_string(), error))?;
             serving.nbd.push(server);
         }
+        if let Some(path) = &places.vhost_user {
+            let server = VhostUserServer::start(shared.clone(), lint.clone(), path, description);
+            let at = path.display().to_string();
+            serving.vhost_user = Some(server.map_err(|error| cannot_listen(&at, error))?);
+        }
         if let Some(file) = &places.fuse {
             let (folder, name) = folder_and_name(file)?;
             let mounted = FuseFile::mount(shared, lint, folder, name);
@@ -91,6 +99,7 @@ impl Serving {
             _ => None,
         });
         sockets
+            .chain(&places.vhost_user)
             .chain(&places.control)
             .filter_map(|path| warn_of_mode(path))
             .for_each(|text| log(&text));
@@ -124,6 +133,9 @@ impl Serving {
             lines.push(format!("file  {path}"));
             lines.push(format!("  losetup -f --show --direct-io=on {path}"));
         }
+        if let Some(server) = &self.vhost_user {
+            attach_vhost_user(server.path(), &mut lines);
+        }
         if let Some(path) = &self.places.control {
             let path = path.display();
             lines.push(format!("power {path}"));
@@ -143,6 +155,7 @@ impl Serving {
         }
         self.nbd.clear();
         self.control = None;
+        self.vhost_user = None;
         // Nothing is asked of the drive any more, should the file be busy and stay a while.
         let closed = self.drive.close();
         self.fuse = None;

@@ -16,9 +16,11 @@ pub struct Places {
     pub nbd_read_only: Vec<Address>,
     /// A file to be: an empty folder, and a name in it.
     pub fuse: Option<PathBuf>,
+    /// The socket of a virtio disk, for hypervisors.
+    pub vhost_user: Option<PathBuf>,
     /// The socket of the power switch.
     pub control: Option<PathBuf>,
-    /// Whether NBD clients and the file can only read.
+    /// Whether NBD clients, the file and the virtio disk can only read.
     pub read_only: bool,
     /// Encryption of NBD connections.
     pub tls: Option<TlsPlan>,

@@ -38,10 +38,15 @@ pub struct Serve {
     /// Be a file, for losetup: its name in an empty folder (mnt/drive). Needs /dev/fuse.
     #[arg(long, value_name = "FOLDER/FILE")]
     pub fuse: Option<PathBuf>,
+    /// Be a virtio disk (vhost-user-blk) of a virtual machine: listen for its hypervisor at this
+    /// unix socket.
+    #[arg(long, value_name = "SOCKET")]
+    pub vhost_user: Option<PathBuf>,
     /// Listen for `ssdlab power` at this unix socket.
     #[arg(long, value_name = "SOCKET")]
     pub control: Option<PathBuf>,
-    /// Refuse every write of an NBD client; the file of --fuse is read-only.
+    /// Refuse every write of an NBD client; the file of --fuse and the disk of --vhost-user are
+    /// read-only.
     #[arg(long)]
     pub read_only: bool,
     /// Encryption of NBD connections: none, offered, or required of every client.

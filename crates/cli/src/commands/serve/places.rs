@@ -9,9 +9,10 @@ use ssdlab_power::served::{Places, TlsPlan, parse_address};
 /// # Errors
 /// When none is given, or an address is wrong.
 pub(super) fn places(args: &Serve) -> Result<Places, LabError> {
-    if args.nbd.is_empty() && args.nbd_read_only.is_empty() && args.fuse.is_none() {
+    let is_served = !args.nbd.is_empty() || !args.nbd_read_only.is_empty();
+    if !is_served && args.fuse.is_none() && args.vhost_user.is_none() {
         return Err(LabError::refused(
-            "nobody could reach the drive: neither --nbd nor --fuse is given",
+            "nobody could reach the drive: neither --nbd, --fuse nor --vhost-user is given",
             "--nbd unix:drive.sock",
         ));
     }
@@ -30,6 +31,7 @@ pub(super) fn places(args: &Serve) -> Result<Places, LabError> {
         nbd: addresses(&args.nbd)?,
         nbd_read_only: addresses(&args.nbd_read_only)?,
         fuse: args.fuse.clone(),
+        vhost_user: args.vhost_user.clone(),
         control: args.control.clone(),
         read_only: args.read_only,
         tls: tls.map(plan),

@@ -1,0 +1,31 @@
+//! The suite without the command line: `conform KERNEL MODULES HYPERVISOR [ARGUMENT ...]`.
+
+use ssdlab_conform::guest;
+use ssdlab_conform::host::{CACHE_MODES, MODELS, Plan, Transport, conform};
+use std::time::Duration;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let [word, count] = args.as_slice()
+        && word == guest::ARGUMENT
+    {
+        guest::run(count.parse()?);
+    }
+    let [kernel, modules, command @ ..] = args.as_slice() else {
+        return Err("conform KERNEL MODULES HYPERVISOR [ARGUMENT ...]".into());
+    };
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let plan = Plan {
+        command: command.to_vec(),
+        kernel: kernel.into(),
+        modules: Some(modules.into()),
+        guest: std::env::current_exe()?,
+        models: owned(&[MODELS, &["vhost-user-blk"]].concat()),
+        cache_modes: owned(CACHE_MODES),
+        transport: Transport::Nbd,
+        timeout: Duration::from_secs(90),
+    };
+    let report = conform(&plan, &mut |line| eprintln!("{line}"))?;
+    print!("{}", report.render());
+    Ok(())
+}

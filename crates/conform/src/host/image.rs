@@ -1,0 +1,286 @@
+//! What a guest boots: the kernel, and an image in memory with its program and modules.
+
+use super::Plan;
+use super::elf::{libraries, module_name, module_needs};
+use crate::guest::{ARGUMENT, MODULES};
+use crate::route::EXT4_BYTES;
+use ssdlab_base::LabError;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Modules of disks and the file system. One that does not exist is built into the kernel.
+const WANTED: &[&str] = &[
+    "crc32c_generic",
+    "virtio_pci",
+    "virtio_blk",
+    "virtio_scsi",
+    "sd_mod",
+    "ata_piix",
+    "ahci",
+    "nvme",
+    "ext4",
+];
+/// Where a program looks for the dynamic linker.
+const LINKER_FOLDERS: [&str; 2] = ["/lib64", "/lib"];
+
+/// What a guest boots.
+pub struct Image {
+    /// The kernel.
+    pub kernel: PathBuf,
+    /// The image in memory, a file.
+    pub initrd: PathBuf,
+    /// A file system that is new, unless there is no mkfs.ext4.
+    pub ext4: Vec<u8>,
+}
+
+impl Image {
+    /// Makes it in `folder`.
+    pub fn make(plan: &Plan, folder: &Path) -> Result<Image, LabError> {
+        let mut archive = Archive::default();
+        for name in ["dev", "proc", "sys", "mnt"] {
+            archive.folder(name);
+        }
+        add_program(&mut archive, &plan.guest)?;
+        if let Some(modules) = &plan.modules {
+            add_modules(&mut archive, modules)?;
+        } else {
+            archive.file(&format!("{MODULES}/order"), b"");
+        }
+        read(&plan.kernel, "reading the kernel")?;
+        let initrd = folder.join("initrd");
+        let written = std::fs::write(&initrd, archive.end());
+        written.map_err(|error| file("writing", &initrd, error, "TMPDIR names another place"))?;
+        Ok(Image {
+            kernel: plan.kernel.clone(),
+            initrd,
+            ext4: file_system(folder)?,
+        })
+    }
+
+    /// Whether guests have a file system to test.
+    pub fn has_ext4(&self) -> bool {
+        !self.ext4.is_empty()
+    }
+
+    /// The command line of the kernel for a guest with `disks` disks.
+    pub fn command_line(&self, disks: usize) -> String {
+        format!("rdinit=/init console=ttyS0 quiet loglevel=1 panic=-1 -- {ARGUMENT} {disks}")
+    }
+}
+
+fn file(action: &'static str, path: &Path, source: std::io::Error, hint: &str) -> LabError {
+    LabError::File {
+        action,
+        path: path.to_owned(),
+        source,
+        hint: hint.to_owned(),
+    }
+}
+
+fn read(path: &Path, action: &'static str) -> Result<Vec<u8>, LabError> {
+    let hint = "on Debian: apt-get download linux-image-amd64 and what it depends on, then \
+                dpkg-deb -x; --kernel boot/vmlinuz-VERSION --modules lib/modules/VERSION";
+    std::fs::read(path).map_err(|error| file(action, path, error, hint))
+}
+
+/// The program that the guest runs, with the libraries that it runs with here.
+fn add_program(archive: &mut Archive, program: &Path) -> Result<(), LabError> {
+    archive.file("/init", &read(program, "reading the guest's program")?);
+    // It is this very program: what is mapped here is what it needs there.
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    for library in libraries(&maps, program) {
+        let bytes = read(&library, "reading a library of the guest's program")?;
+        archive.file(&library.to_string_lossy(), &bytes);
+        let name = library.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("ld-") {
+            LINKER_FOLDERS
+                .iter()
+                .for_each(|folder| archive.file(&format!("{folder}/{name}"), &bytes));
+        }
+    }
+    Ok(())
+}
+
+/// The wanted modules and what they need, and the order in which to load them.
+fn add_modules(archive: &mut Archive, folder: &Path) -> Result<(), LabError> {
+    let mut files = BTreeMap::new();
+    find_modules(folder, &mut files);
+    if files.is_empty() {
+        return Err(LabError::refused(
+            format!("{}: no module (.ko) is below it", folder.display()),
+            "a folder like lib/modules/VERSION, with modules that are not compressed",
+        ));
+    }
+    let mut order = Vec::new();
+    for name in WANTED {
+        add_module(archive, &files, name, &mut order)?;
+    }
+    let text: String = order.iter().map(|name| format!("{name}.ko\n")).collect();
+    archive.file(&format!("{MODULES}/order"), text.as_bytes());
+    Ok(())
+}
+
+fn find_modules(folder: &Path, files: &mut BTreeMap<String, PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => find_modules(&path, files),
+            _ => {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if let Some(name) = name.strip_suffix(".ko") {
+                    files.insert(module_name(name), path);
+                }
+            }
+        }
+    }
+}
+
+fn add_module(
+    archive: &mut Archive,
+    files: &BTreeMap<String, PathBuf>,
+    name: &str,
+    order: &mut Vec<String>,
+) -> Result<(), LabError> {
+    let Some(path) = files.get(name).filter(|_| !order.iter().any(|it| it == name)) else {
+        return Ok(());
+    };
+    let bytes = read(path, "reading a module")?;
+    for needed in module_needs(&bytes) {
+        add_module(archive, files, &needed, order)?;
+    }
+    archive.file(&format!("{MODULES}/{name}.ko"), &bytes);
+    order.push(name.to_owned());
+    Ok(())
+}
+
+/// A new file system, or nothing where there is no mkfs.ext4.
+fn file_system(folder: &Path) -> Result<Vec<u8>, LabError> {
+    let path = folder.join("ext4");
+    let made = std::fs::File::create(&path).and_then(|file| file.set_len(EXT4_BYTES));
+    made.map_err(|error| file("writing", &path, error, "TMPDIR names another place"))?;
+    let mut mkfs = Command::new("mkfs.ext4");
+    // Nothing is left to be initialised while a guest tests.
+    mkfs.args(["-q", "-F", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0"]);
+    let path_of_root = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
+    mkfs.env("PATH", path_of_root).stdout(Stdio::null());
+    match mkfs.arg(&path).status() {
+        Ok(status) if status.success() => read(&path, "reading"),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// A cpio archive, as the kernel unpacks it (`Documentation/driver-api/early-userspace`).
+#[derive(Default)]
+struct Archive {
+    bytes: Vec<u8>,
+    entries: u32,
+    folders: Vec<String>,
+}
+
+impl Archive {
+    fn folder(&mut self, path: &str) {
+        let path = path.trim_start_matches('/');
+        if let Some((parent, _)) = path.rsplit_once('/') {
+            self.folder(parent);
+        }
+        if !path.is_empty() && !self.folders.iter().any(|folder| folder == path) {
+            self.folders.push(path.to_owned());
+            self.entry(path, 0o040_755, &[]);
+        }
+    }
+
+    fn file(&mut self, path: &str, bytes: &[u8]) {
+        let path = path.trim_start_matches('/');
+        if let Some((parent, _)) = path.rsplit_once('/') {
+            self.folder(parent);
+        }
+        self.entry(path, 0o100_755, bytes);
+    }
+
+    fn entry(&mut self, path: &str, mode: u32, bytes: &[u8]) {
+        self.entries += 1;
+        let numbers = [
+            self.entries,
+            mode,
+            0,
+            0,
+            1,
+            0,
+            bytes.len() as u32,
+            0,
+            0,
+            0,
+            0,
+            path.len() as u32 + 1,
+            0,
+        ];
+        self.bytes.extend(b"070701");
+        for number in numbers {
+            // Memory does not fail.
+            let _ = write!(self.bytes, "{number:08X}");
+        }
+        self.bytes.extend(path.as_bytes());
+        self.bytes.push(0);
+        self.align();
+        self.bytes.extend(bytes);
+        self.align();
+    }
+
+    fn align(&mut self) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+    }
+
+    fn end(mut self) -> Vec<u8> {
+        self.entry("TRAILER!!!", 0, &[]);
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Held against GNU cpio.
+    #[test]
+    fn other_programs_read_the_archive() {
+        let mut archive = Archive::default();
+        archive.file("/modules/order", b"abc");
+        archive.folder("/modules");
+        archive.folder("/dev");
+        let child = Command::new("cpio")
+            .args(["-t", "--quiet"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
+        let Ok(mut child) = child else {
+            return ssdlab_skips::skip("cpio is not installed");
+        };
+        let mut input = child.stdin.take().expect("piped");
+        input.write_all(&archive.end()).expect("written");
+        drop(input);
+        let listed = child.wait_with_output().expect("ran").stdout;
+        assert_eq!(String::from_utf8_lossy(&listed), "modules\nmodules/order\ndev\n");
+    }
+
+    #[test]
+    fn modules_are_loaded_after_what_they_need() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let put = |name: &str, needs: &str| {
+            let text = format!("\0depends={needs}\0");
+            std::fs::write(folder.path().join(name), text).expect("written");
+        };
+        put("virtio_blk.ko", "virtio_ring,virtio");
+        put("virtio_ring.ko", "virtio");
+        put("virtio.ko", "");
+        put("t10-pi.ko", "");
+        put("sd_mod.ko", "t10-pi");
+        let (mut archive, mut files, mut order) = (Archive::default(), BTreeMap::new(), vec![]);
+        find_modules(folder.path(), &mut files);
+        for name in ["virtio_blk", "sd_mod", "built_in"] {
+            add_module(&mut archive, &files, name, &mut order).expect("read");
+        }
+        assert_eq!(order, ["virtio", "virtio_ring", "virtio_blk", "t10_pi", "sd_mod"]);
+    }
+}

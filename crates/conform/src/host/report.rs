@@ -1,0 +1,226 @@
+//! What guests were promised, and what was kept of it.
+
+use super::drive::Counts;
+use super::machine::CACHE_MODES;
+use crate::route::ROUTES;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// What became of one promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Promised, and durable in the drive when the guest had its answer.
+    Kept,
+    /// Promised, and not durable.
+    Broken,
+    /// Not promised, and not durable.
+    NoPromise,
+    /// Not promised, and durable all the same.
+    DurableUnasked,
+    /// The route does not exist on this disk.
+    None,
+}
+
+impl Verdict {
+    /// The text in a table.
+    pub fn text(self) -> &'static str {
+        match self {
+            Verdict::Kept => "kept",
+            Verdict::Broken => "BROKEN",
+            Verdict::NoPromise => "no promise",
+            Verdict::DurableUnasked => "durable",
+            Verdict::None => "-",
+        }
+    }
+}
+
+/// One route on one disk.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cell {
+    /// Name of the route.
+    pub route: &'static str,
+    /// What became of the promise.
+    pub verdict: Verdict,
+    /// Where the block was instead, or why the route does not exist.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// What reached the drive from the beginning of the route to its answer.
+    pub commands: Counts,
+}
+
+/// One disk of a guest.
+#[derive(Clone, Debug, Serialize)]
+pub struct Disk {
+    /// Device model.
+    pub model: String,
+    /// Cache mode; empty where there is none.
+    pub cache: String,
+    /// Name in the guest.
+    pub device: String,
+    /// Command set.
+    pub kind: String,
+    /// What it announces: `writeback` is a volatile write cache, `writethrough` is none.
+    pub announces: String,
+    /// Whether Linux sends it FUA.
+    pub fua: bool,
+    /// The routes, in order.
+    pub cells: Vec<Cell>,
+}
+
+/// The result of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The hypervisor and its arguments.
+    pub command: Vec<String>,
+    /// Whether routes by files of ext4 were taken.
+    pub ext4: bool,
+    /// The disks.
+    pub disks: Vec<Disk>,
+    /// Why it is not complete.
+    pub trouble: Option<String>,
+}
+
+impl Report {
+    pub(super) fn new(command: &[String]) -> Report {
+        Report {
+            command: command.to_vec(),
+            ext4: false,
+            disks: Vec::new(),
+            trouble: None,
+        }
+    }
+
+    /// Number of promises with that fate.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        let cells = self.disks.iter().flat_map(|disk| &disk.cells);
+        cells.filter(|cell| cell.verdict == verdict).count()
+    }
+
+    /// A table for each device model in the syntax of Markdown, then what was broken.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        let mut models: Vec<&str> = self.disks.iter().map(|disk| disk.model.as_str()).collect();
+        models.dedup();
+        let mut seen = Vec::new();
+        for model in models {
+            if !seen.contains(&model) {
+                seen.push(model);
+                self.render_model(model, &mut text);
+            }
+        }
+        self.render_broken(&mut text);
+        text
+    }
+
+    fn render_model(&self, model: &str, text: &mut String) {
+        let of_model = self.disks.iter().filter(|disk| disk.model == model);
+        let mut disks: Vec<&Disk> = of_model.collect();
+        disks.sort_by_key(|disk| CACHE_MODES.iter().position(|mode| *mode == disk.cache));
+        let mut rows = vec![vec![model.to_owned()], vec!["announces".to_owned()]];
+        for disk in &disks {
+            rows[0].push(if disk.cache.is_empty() { "-".to_owned() } else { disk.cache.clone() });
+            rows[1].push(disk.announces.clone());
+        }
+        for route in ROUTES {
+            let cells = disks.iter().map(|disk| {
+                let found = disk.cells.iter().find(|cell| cell.route == route.name);
+                found.map_or(Verdict::None, |cell| cell.verdict)
+            });
+            let cells: Vec<Verdict> = cells.collect();
+            if cells.iter().any(|verdict| *verdict != Verdict::None) {
+                let mut row = vec![route.name.to_owned()];
+                row.extend(cells.iter().map(|verdict| verdict.text().to_owned()));
+                rows.push(row);
+            }
+        }
+        table(&rows, text);
+    }
+
+    fn render_broken(&self, text: &mut String) {
+        for disk in &self.disks {
+            for cell in disk.cells.iter().filter(|cell| cell.verdict == Verdict::Broken) {
+                let Counts {
+                    writes,
+                    fua_writes,
+                    flushes,
+                } = cell.commands;
+                let cache = match disk.cache.as_str() {
+                    "" => String::new(),
+                    cache => format!(", cache={cache}"),
+                };
+                let _ = writeln!(
+                    text,
+                    "BROKEN {}{cache}: {}: {}; the drive got {writes} writes, {fua_writes} with \
+                     FUA, {flushes} flushes",
+                    disk.model, cell.route, cell.why
+                );
+            }
+        }
+        let (kept, broken) = (self.count(Verdict::Kept), self.count(Verdict::Broken));
+        let _ = writeln!(text, "promises kept {kept}, broken {broken}");
+        if !self.ext4 {
+            text.push_str("not run: routes by files (mkfs.ext4 is not installed)\n");
+        }
+        if let Some(trouble) = &self.trouble {
+            let _ = writeln!(text, "not complete: {trouble}");
+        }
+    }
+}
+
+fn table(rows: &[Vec<String>], text: &mut String) {
+    let columns = rows[0].len();
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    for (number, row) in rows.iter().enumerate() {
+        text.push('|');
+        for (cell, width) in row.iter().zip(&widths) {
+            let _ = write!(text, " {cell:width$} |");
+        }
+        text.push('\n');
+        if number == 0 {
+            text.push_str(&format!("|{}\n", "---|".repeat(columns)));
+        }
+    }
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_says_what_was_broken_and_where_it_was() {
+        let cell = |route, verdict| Cell {
+            route,
+            verdict,
+            why: "in the drive's volatile cache".to_owned(),
+            commands: Counts::default(),
+        };
+        let disk = |cache: &str, verdict| Disk {
+            model: "nvme".to_owned(),
+            cache: cache.to_owned(),
+            device: "nvme0n1".to_owned(),
+            kind: "Nvme".to_owned(),
+            announces: "writeback".to_owned(),
+            fua: true,
+            cells: vec![cell("write, fsync", Verdict::Kept), cell("NVMe write with FUA", verdict)],
+        };
+        let mut report = Report::new(&[]);
+        report.disks = vec![disk("writeback", Verdict::Broken), disk("none", Verdict::Kept)];
+        report.ext4 = true;
+        let text = report.render();
+        let want = "\
+| nvme                | none      | writeback |
+|---|---|---|
+| announces           | writeback | writeback |
+| write, fsync        | kept      | kept      |
+| NVMe write with FUA | kept      | BROKEN    |
+
+BROKEN nvme, cache=writeback: NVMe write with FUA: in the drive's volatile cache; the drive got 0 \
+writes, 0 with FUA, 0 flushes
+promises kept 3, broken 1
+";
+        assert_eq!(text, want);
+    }
+}

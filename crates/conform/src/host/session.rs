@@ -1,0 +1,300 @@
+//! One guest from its boot to its end.
+
+use super::drive::{Counts, Drive, Whereabouts};
+use super::image::Image;
+use super::machine::{Machine, Transport};
+use super::report::{Cell, Disk, Report, Verdict};
+use super::Plan;
+use crate::route::named;
+use ssdlab_base::LabError;
+use ssdlab_serve::fuse::FuseFile;
+use ssdlab_serve::nbd::{NbdOptions, NbdServer};
+use ssdlab_serve::vhost_user::VhostUserServer;
+use ssdlab_serve::{Address, Lint, Sectors};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// What a line of the guest for us begins with.
+const TAG: &str = "@conform ";
+/// Time that a hypervisor has to end after its guest.
+const END_WITHIN: Duration = Duration::from_secs(20);
+/// Lines of others that are shown when a guest fails.
+const LAST_LINES: usize = 12;
+
+/// What serves a drive, until it is dropped.
+#[expect(dead_code, reason = "servers stop when they are dropped")]
+enum Front {
+    Nbd(NbdServer),
+    File(FuseFile),
+    VhostUser(VhostUserServer),
+}
+
+/// Boots `machine`, and adds what its guest was promised to `report`.
+pub fn run(
+    plan: &Plan,
+    machine: &Machine,
+    image: &Image,
+    folder: &Path,
+    report: &mut Report,
+) -> Result<(), LabError> {
+    let mut arguments = machine.arguments.clone();
+    let append = image.command_line(machine.drives.len());
+    let fill = |arguments: &mut Vec<String>, place: &str, text: &str| {
+        for argument in arguments.iter_mut() {
+            *argument = argument.replace(place, text);
+        }
+    };
+    fill(&mut arguments, "{kernel}", &image.kernel.to_string_lossy());
+    fill(&mut arguments, "{initrd}", &image.initrd.to_string_lossy());
+    fill(&mut arguments, "{append}", &append);
+    let (mut drives, mut fronts) = (Vec::new(), Vec::new());
+    for (number, planned) in machine.drives.iter().enumerate() {
+        let drive = Arc::new(Drive::new(&planned.name(), &image.ext4));
+        let place = folder.join(format!("drive{number}"));
+        let transport = (!planned.is_vhost_user).then_some(plan.transport);
+        let (front, at) = serve(drive.clone(), transport, &place)?;
+        let name = if planned.is_vhost_user { "vhost-user" } else { "drive" };
+        fill(&mut arguments, &format!("{{{name}{number}}}"), &at);
+        fill(&mut arguments, &format!("{{{name}}}"), &at);
+        drives.push(drive);
+        fronts.push(front);
+    }
+    let mut guest = Guest::boot(&arguments, plan.timeout)?;
+    let mut judge = Judge {
+        machine,
+        drives: &drives,
+        report,
+        disk: None,
+        before: Counts::default(),
+    };
+    let done = judge.listen(&mut guest);
+    guest.end();
+    drop(fronts);
+    done
+}
+
+/// Serves a drive; returns how the hypervisor reaches it.
+fn serve(
+    drive: Arc<Drive>,
+    transport: Option<Transport>,
+    place: &Path,
+) -> Result<(Front, String), LabError> {
+    let shared = Arc::new(Sectors::new(drive));
+    let lint = Arc::new(Lint::default());
+    let text = place.display();
+    let failed = |error: std::io::Error| LabError::File {
+        action: "serving a drive at",
+        path: place.to_owned(),
+        source: error,
+        hint: "--file needs /dev/fuse; sockets need a short TMPDIR".to_owned(),
+    };
+    match transport {
+        Some(Transport::Nbd) => {
+            let address = Address::Unix(place.to_owned());
+            let server = NbdServer::start(shared, lint, &address, NbdOptions::default());
+            let uri = format!("nbd+unix:///drive?socket={text}");
+            Ok((Front::Nbd(server.map_err(failed)?), uri))
+        }
+        Some(Transport::File) => {
+            std::fs::create_dir_all(place).map_err(failed)?;
+            let file = FuseFile::mount(shared, lint, place, "drive").map_err(failed)?;
+            let path = file.path().display().to_string();
+            Ok((Front::File(file), path))
+        }
+        None => {
+            let server = VhostUserServer::start(shared, lint, place, "ssdlab").map_err(failed)?;
+            Ok((Front::VhostUser(server), text.to_string()))
+        }
+    }
+}
+
+/// A hypervisor and its guest.
+struct Guest {
+    child: Child,
+    input: ChildStdin,
+    lines: Receiver<String>,
+    until: Instant,
+    last: Vec<String>,
+}
+
+impl Guest {
+    fn boot(arguments: &[String], timeout: Duration) -> Result<Guest, LabError> {
+        let mut command = Command::new(&arguments[0]);
+        command.args(&arguments[1..]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| LabError::File {
+            action: "running",
+            path: arguments[0].clone().into(),
+            source: error,
+            hint: "on Debian: apt-get install qemu-system-x86".to_owned(),
+        })?;
+        let (send, lines) = channel();
+        let (out, errors) = (child.stdout.take(), child.stderr.take());
+        let readers: [Option<Box<dyn Read + Send>>; 2] =
+            [out.map(|out| Box::new(out) as _), errors.map(|out| Box::new(out) as _)];
+        for reader in readers.into_iter().flatten() {
+            let send = send.clone();
+            std::thread::spawn(move || forward(reader, &send));
+        }
+        let input = child.stdin.take().expect("its input is piped");
+        Ok(Guest {
+            child,
+            input,
+            lines,
+            until: Instant::now() + timeout,
+            last: Vec::new(),
+        })
+    }
+
+    /// The next line for us, without its tag. `None` when nothing more comes, or time is over.
+    fn next(&mut self) -> Option<String> {
+        loop {
+            let left = self.until.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left).ok()?;
+            if let Some(at) = line.find(TAG) {
+                return Some(line[at + TAG.len()..].trim_end().to_owned());
+            }
+            if !line.trim().is_empty() {
+                self.last.push(line);
+                self.last.drain(..self.last.len().saturating_sub(LAST_LINES));
+            }
+        }
+    }
+
+    /// Lets the guest go on.
+    fn go_on(&mut self) {
+        // A hypervisor that has gone is noticed when its next line is read.
+        let _ = self.input.write_all(b"\n").and_then(|()| self.input.flush());
+    }
+
+    /// Waits for the hypervisor, and kills it if it stays.
+    fn end(&mut self) {
+        let until = Instant::now() + END_WITHIN;
+        while Instant::now() < until && self.until > Instant::now() {
+            if matches!(self.child.try_wait(), Ok(Some(_))) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    fn failed(&self, what: &str) -> LabError {
+        let last = self.last.join("\n  ");
+        LabError::refused(format!("{what}; the last that was heard:\n  {last}"), "")
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn forward(reader: impl Read, send: &std::sync::mpsc::Sender<String>) {
+    for line in BufReader::new(reader).split(b'\n').map_while(Result::ok) {
+        if send.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Judges what a guest says.
+struct Judge<'a> {
+    machine: &'a Machine,
+    drives: &'a [Arc<Drive>],
+    report: &'a mut Report,
+    /// The drive at which the guest works: its number here, and in the report.
+    disk: Option<(usize, usize)>,
+    before: Counts,
+}
+
+impl Judge<'_> {
+    fn listen(&mut self, guest: &mut Guest) -> Result<(), LabError> {
+        loop {
+            let Some(line) = guest.next() else {
+                let what = format!("{}: the guest has not finished", self.machine.name);
+                return Err(guest.failed(&what));
+            };
+            let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
+            match word {
+                "disk" => self.disk(rest),
+                "begin" => {
+                    self.before = self.drive().map(|drive| drive.begin()).unwrap_or_default();
+                    guest.go_on();
+                }
+                "done" | "none" => {
+                    self.judge(word == "done", rest);
+                    guest.go_on();
+                }
+                "fail" => self.report.trouble = Some(format!("{}: {rest}", self.machine.name)),
+                "bye" => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+
+    fn drive(&self) -> Option<&Arc<Drive>> {
+        self.disk.map(|(number, _)| &self.drives[number])
+    }
+
+    fn disk(&mut self, text: &str) {
+        let mut fields = text.split('\t').map(str::to_owned);
+        let mut next = || fields.next().unwrap_or_default();
+        let (name, device, kind, announces, fua) = (next(), next(), next(), next(), next());
+        let found = self.machine.drives.iter().position(|drive| drive.name() == name);
+        let Some(number) = found else {
+            return;
+        };
+        let planned = &self.machine.drives[number];
+        self.report.disks.push(Disk {
+            model: planned.model.clone(),
+            cache: planned.cache.clone(),
+            device,
+            kind,
+            announces,
+            fua: fua == "1",
+            cells: Vec::new(),
+        });
+        self.disk = Some((number, self.report.disks.len() - 1));
+    }
+
+    fn judge(&mut self, is_done: bool, text: &str) {
+        let mut fields = text.splitn(3, '\t');
+        let mut next = || fields.next().unwrap_or_default();
+        let (token, name, rest) = (next(), next(), next());
+        let (Some(route), Some((number, at))) = (named(name), self.disk) else {
+            return;
+        };
+        let drive = &self.drives[number];
+        let place = drive.whereabouts(token.parse().unwrap_or(0));
+        let verdict = match (is_done, rest) {
+            (false, _) => Verdict::None,
+            (true, "promised") if place == Whereabouts::Durable => Verdict::Kept,
+            (true, "promised") => Verdict::Broken,
+            (true, _) if place == Whereabouts::Durable => Verdict::DurableUnasked,
+            (true, _) => Verdict::NoPromise,
+        };
+        let why = match (verdict, place) {
+            (Verdict::None, _) => rest.to_owned(),
+            (Verdict::Broken, Whereabouts::Cached) => "in the drive's volatile cache".to_owned(),
+            (Verdict::Broken, Whereabouts::CommitCached) => {
+                "the journal's commit is in the drive's volatile cache".to_owned()
+            }
+            (Verdict::Broken, _) => "has not reached the drive".to_owned(),
+            _ => String::new(),
+        };
+        self.report.disks[at].cells.push(Cell {
+            route: route.name,
+            verdict,
+            why,
+            commands: drive.counts().since(self.before),
+        });
+    }
+}

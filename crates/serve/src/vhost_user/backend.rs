@@ -1,0 +1,280 @@
+//! Takes requests from the queues of a guest, one thread for each queue.
+
+use super::device::{
+    CONFIG_BYTES, F_CONFIG_WCE, QUEUE_SIZE, QUEUES, WRITEBACK_AT, config, features,
+    is_writethrough,
+};
+use super::request::{Disk, Status};
+use crate::lint::{Lint, SessionNotes};
+use crate::sectors::Sectors;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use vhost::vhost_user::message::VhostUserProtocolFeatures;
+use vhost_user_backend::{VhostUserBackend, VringRwLock, VringT};
+use virtio_queue::{DescriptorChain, QueueOwnedT, Writer};
+use vm_memory::{GuestAddressSpace, GuestMemoryAtomic, GuestMemoryLoadGuard, GuestMemoryMmap};
+use vmm_sys_util::epoll::EventSet;
+use vmm_sys_util::event::{
+    EventConsumer, EventFlag, EventNotifier, new_event_consumer_and_notifier,
+};
+
+/// The guest's memory.
+pub type Memory = GuestMemoryAtomic<GuestMemoryMmap>;
+type Chain = DescriptorChain<GuestMemoryLoadGuard<GuestMemoryMmap>>;
+
+/// Requests carried out before their answers are published together.
+const BATCH_REQUESTS: usize = 64;
+
+/// What outlasts connections.
+pub struct Served {
+    /// The shared drive.
+    pub drive: Arc<Sectors>,
+    /// Where notes of ended connections are kept.
+    pub lint: Arc<Lint>,
+    /// Serial number that the guest sees.
+    pub id: String,
+    /// Whether the write cache is on. A hypervisor that comes again takes it for what it was.
+    pub writeback: AtomicBool,
+}
+
+/// The device of one connection.
+pub struct Backend {
+    served: Arc<Served>,
+    notes: Mutex<SessionNotes>,
+    memory: Memory,
+    accepted: AtomicU64,
+    event_idx: AtomicBool,
+}
+
+/// A request that was carried out and not answered yet.
+struct Done {
+    head: u16,
+    written: u32,
+    status: Status,
+    /// Where the status goes; nowhere in a malformed request.
+    answer: Option<Chain>,
+}
+
+impl Backend {
+    /// The device of a new connection named `name`.
+    pub fn new(served: Arc<Served>, memory: Memory, name: String) -> Backend {
+        Backend {
+            served,
+            notes: Mutex::new(SessionNotes::new(name, false)),
+            memory,
+            accepted: AtomicU64::new(0),
+            event_idx: AtomicBool::new(false),
+        }
+    }
+
+    /// Ends the session and keeps its notes.
+    pub fn end(&self, said_goodbye: bool) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.said_goodbye = said_goodbye;
+        let notes = std::mem::take(&mut *notes);
+        self.served.lint.keep(notes);
+    }
+
+    fn is_writeback(&self) -> bool {
+        self.served.writeback.load(Ordering::SeqCst)
+    }
+
+    fn disk(&self) -> Disk<'_> {
+        let accepted = self.accepted.load(Ordering::SeqCst);
+        Disk {
+            drive: &self.served.drive,
+            notes: &self.notes,
+            lint: &self.served.lint,
+            writethrough: is_writethrough(accepted, self.is_writeback()),
+            id: &self.served.id,
+        }
+    }
+
+    /// Carries out what is in a queue. Returns whether something was.
+    fn serve_queue(&self, vring: &VringRwLock) -> io::Result<bool> {
+        let mut some = false;
+        loop {
+            let chains = self.take(vring)?;
+            if chains.is_empty() {
+                return Ok(some);
+            }
+            some = true;
+            let disk = self.disk();
+            let mut done: Vec<Done> = chains.into_iter().map(|c| run(&disk, c)).collect();
+            if self.served.drive.settle().is_err() {
+                // Nothing of it may be acknowledged: what one read may be what another wrote.
+                disk.lost(done.len() as u64);
+                for request in &mut done {
+                    (request.written, request.status) = (0, Status::Error);
+                }
+            }
+            self.answer(vring, done)?;
+        }
+    }
+
+    fn take(&self, vring: &VringRwLock) -> io::Result<Vec<Chain>> {
+        let memory = self.memory.memory();
+        let mut state = vring.get_mut();
+        let chains = state.get_queue_mut().iter(memory);
+        let chains = chains.map_err(io::Error::other)?;
+        Ok(chains.take(BATCH_REQUESTS).collect())
+    }
+
+    fn answer(&self, vring: &VringRwLock, done: Vec<Done>) -> io::Result<()> {
+        for request in done {
+            let mut written = request.written;
+            if let Some(chain) = request.answer {
+                written += put_status(chain, request.status)?;
+            }
+            let added = vring.add_used(request.head, written);
+            added.map_err(io::Error::other)?;
+        }
+        // A guest whose memory cannot be read gets one notification too many.
+        if vring.needs_notification().unwrap_or(true) {
+            vring.signal_used_queue()?;
+        }
+        Ok(())
+    }
+
+    /// Serves a queue until it is empty, and then has the guest notify again.
+    fn drain(&self, vring: &VringRwLock) -> io::Result<()> {
+        if !self.event_idx.load(Ordering::SeqCst) {
+            return self.serve_queue(vring).map(|_| ());
+        }
+        loop {
+            vring.disable_notification().map_err(io::Error::other)?;
+            self.serve_queue(vring)?;
+            // What came before notifications were on again is taken now.
+            if !vring.enable_notification().map_err(io::Error::other)? {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Carries out one request.
+fn run(disk: &Disk<'_>, chain: Chain) -> Done {
+    let head = chain.head_index();
+    let memory = chain.memory().clone();
+    let parts = chain.clone().reader(&memory);
+    let parts = parts.and_then(|reader| Ok((reader, chain.clone().writer(&memory)?)));
+    let (written, status, has_answer) = match parts {
+        Ok((mut reader, mut writer)) if writer.available_bytes() > 0 => {
+            let (from, into) = (reader.available_bytes(), writer.available_bytes() - 1);
+            match from < 16 {
+                true => (0, Status::Error, true),
+                false => {
+                    let (written, status) =
+                        disk.run(&mut reader, from as u64, &mut writer, into as u64);
+                    (written, status, true)
+                }
+            }
+        }
+        _ => (0, Status::Error, false),
+    };
+    Done {
+        head,
+        written,
+        status,
+        answer: has_answer.then_some(chain),
+    }
+}
+
+/// Writes the status of a request, the last byte that the device may write.
+fn put_status(chain: Chain, status: Status) -> io::Result<u32> {
+    let memory = chain.memory().clone();
+    let mut writer: Writer<'_> = chain.writer(&memory).map_err(io::Error::other)?;
+    let last = writer.available_bytes() - 1;
+    let mut at = writer.split_at(last).map_err(io::Error::other)?;
+    at.write_all(&[status as u8])?;
+    Ok(1)
+}
+
+impl VhostUserBackend for Backend {
+    type Bitmap = ();
+    type Vring = VringRwLock;
+
+    fn num_queues(&self) -> usize {
+        QUEUES
+    }
+
+    fn max_queue_size(&self) -> usize {
+        QUEUE_SIZE
+    }
+
+    fn features(&self) -> u64 {
+        features(&self.served.drive)
+    }
+
+    fn acked_features(&self, features: u64) {
+        self.accepted.store(features, Ordering::SeqCst);
+    }
+
+    fn protocol_features(&self) -> VhostUserProtocolFeatures {
+        VhostUserProtocolFeatures::CONFIG
+            | VhostUserProtocolFeatures::MQ
+            | VhostUserProtocolFeatures::REPLY_ACK
+            | VhostUserProtocolFeatures::CONFIGURE_MEM_SLOTS
+    }
+
+    fn set_event_idx(&self, enabled: bool) {
+        self.event_idx.store(enabled, Ordering::SeqCst);
+    }
+
+    fn get_config(&self, offset: u32, size: u32) -> Vec<u8> {
+        let config = config(&self.served.drive, self.is_writeback());
+        let bytes = config.iter().copied().chain(std::iter::repeat(0));
+        bytes.skip(offset as usize).take(size as usize).collect()
+    }
+
+    fn set_config(&self, offset: u32, bytes: &[u8]) -> io::Result<()> {
+        // A hypervisor may write the whole configuration back to change this one byte.
+        let at = WRITEBACK_AT.checked_sub(offset).map(|at| at as usize);
+        let is_inside = offset as usize + bytes.len() <= CONFIG_BYTES;
+        let Some(value) = at.and_then(|at| bytes.get(at)).filter(|_| is_inside) else {
+            let what = "only the state of the write cache can be changed";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        };
+        let accepted = self.accepted.load(Ordering::SeqCst);
+        if *value == 0 && accepted != 0 && accepted & F_CONFIG_WCE == 0 {
+            let what = "the guest has not accepted CONFIG_WCE";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        self.served.writeback.store(*value != 0, Ordering::SeqCst);
+        if *value == 0 {
+            // What was acknowledged into the cache is the guest's to rely on from here.
+            self.served.drive.flush().map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
+
+    fn update_memory(&self, _: Memory) -> io::Result<()> {
+        // It is the memory that this device was made with.
+        Ok(())
+    }
+
+    fn queues_per_thread(&self) -> Vec<u64> {
+        (0..QUEUES).map(|queue| 1 << queue).collect()
+    }
+
+    fn exit_event(&self, _: usize) -> Option<(EventConsumer, EventNotifier)> {
+        // Without one, threads would outlive their connection.
+        new_event_consumer_and_notifier(EventFlag::NONBLOCK).ok()
+    }
+
+    fn handle_event(
+        &self,
+        event: u16,
+        _: EventSet,
+        vrings: &[VringRwLock],
+        _: usize,
+    ) -> io::Result<()> {
+        if let Some(vring) = vrings.get(usize::from(event)) {
+            // An error here would end the queue's thread: a guest that hands over nonsense gets no
+            // answer, and may do better with its next request.
+            let _ = self.drain(vring);
+        }
+        Ok(())
+    }
+}
