@@ -1,6 +1,7 @@
 //! Whole lives of modelled drives: simulation, ageing, endurance, theory.
 
 pub mod age;
+pub mod draft;
 pub mod endurance;
 pub mod simulate;
 pub mod theory;

@@ -25,12 +25,21 @@ pub enum Pattern {
         /// Whether the hot blocks lie at random all over the drive. Otherwise they are the first.
         scattered: bool,
     },
+    /// A cache of small and large objects: a percentage of the commands goes at random to a
+    /// percentage of the blocks, stream 0 (small objects); the others go round and round the
+    /// rest, stream 1 (large objects, appended as a log).
+    Cache {
+        /// Of the commands.
+        commands_pct: u32,
+        /// Of the blocks.
+        blocks_pct: u32,
+    },
     /// The k-th likeliest block in proportion to k^-theta; blocks are ranked at random.
     Zipf(f64),
 }
 
 const ALLOWED: &str = "uniform, sequential, hotcold:80/20 (per cent of commands / of blocks), \
-                       hotcold:80/20:scattered or zipf:0.99 is allowed";
+                       hotcold:80/20:scattered, cache:70/4 or zipf:0.99 is allowed";
 /// Ends a `hotcold` load whose hot blocks lie all over the drive.
 const SCATTERED: &str = ":scattered";
 
@@ -45,6 +54,7 @@ impl Pattern {
             "uniform" if given.is_empty() => Some(Pattern::Uniform),
             "sequential" if given.is_empty() => Some(Pattern::Sequential),
             "hotcold" => hot_cold(given),
+            "cache" => cache(given),
             "zipf" => match given.parse::<f64>() {
                 Ok(theta) if theta > 0.0 && theta <= 10.0 => Some(Pattern::Zipf(theta)),
                 _ => None,
@@ -56,8 +66,8 @@ impl Pattern {
             given: text.into(),
             allowed: ALLOWED.into(),
             place: Place::command_line(),
-            hint: "hotcold gives 1 to 100 % of the commands to 1 to 99 % of the blocks; zipf's \
-                   exponent is above 0, up to 10"
+            hint: "hotcold gives 1 to 100 % of the commands to 1 to 99 % of the blocks, cache to \
+                   random writes there, the others to a log; zipf's exponent is above 0, up to 10"
                 .into(),
         })
     }
@@ -77,6 +87,20 @@ fn hot_cold(given: &str) -> Option<Pattern> {
     })
 }
 
+fn cache(given: &str) -> Option<Pattern> {
+    match hot_cold(given)? {
+        Pattern::HotCold {
+            commands_pct,
+            blocks_pct,
+            scattered: false,
+        } => Some(Pattern::Cache {
+            commands_pct,
+            blocks_pct,
+        }),
+        _ => None,
+    }
+}
+
 impl std::fmt::Display for Pattern {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -90,6 +114,10 @@ impl std::fmt::Display for Pattern {
                 let end = if *scattered { SCATTERED } else { "" };
                 write!(f, "hotcold:{commands_pct}/{blocks_pct}{end}")
             }
+            Pattern::Cache {
+                commands_pct,
+                blocks_pct,
+            } => write!(f, "cache:{commands_pct}/{blocks_pct}"),
             Pattern::Zipf(theta) => write!(f, "zipf:{theta}"),
         }
     }
@@ -117,6 +145,11 @@ enum Where {
         commands_pct: u32,
         hot: u64,
         scatter: Option<Permutation>,
+    },
+    Cache {
+        commands_pct: u32,
+        small: u64,
+        next: u64,
     },
     Zipf(Box<Zipf>),
 }
@@ -184,6 +217,17 @@ impl Commands {
                     Permutation::new(blocks, &mut Rng::named(load.seed, "simulate: hot blocks"))
                 }),
             },
+            Pattern::Cache {
+                commands_pct,
+                blocks_pct,
+            } => {
+                let small = (blocks * u64::from(blocks_pct) / 100).clamp(1, blocks - 1);
+                Where::Cache {
+                    commands_pct,
+                    small,
+                    next: small,
+                }
+            }
             Pattern::Zipf(theta) => {
                 let mut scatter = Rng::named(load.seed, "simulate: ranks");
                 Where::Zipf(Box::new(Zipf::new(blocks, theta, &mut scatter)))
@@ -206,7 +250,7 @@ impl Commands {
             kind: self.kind.state(),
             address: self.address.state(),
             next: match self.place {
-                Where::Sequential(next) => next,
+                Where::Sequential(next) | Where::Cache { next, .. } => next,
                 _ => 0,
             },
         }
@@ -226,8 +270,10 @@ impl Commands {
                 "the checkpoint belongs to another drive or load",
             ));
         }
-        if let Where::Sequential(next) = &mut self.place {
-            *next = state.next;
+        match &mut self.place {
+            Where::Sequential(next) => *next = state.next,
+            Where::Cache { next, small, .. } => *next = state.next.max(*small),
+            _ => {}
         }
         self.kind = Rng::from_state(state.kind);
         self.address = Rng::from_state(state.address);
@@ -263,7 +309,8 @@ impl Commands {
         self.block
     }
 
-    /// Block number, and the stream that the host names: 0 for hot data, 1 for cold.
+    /// Block number, and the stream that the host names: 0 for hot data or small objects, 1 for
+    /// cold data or large objects.
     #[inline]
     fn draw(&mut self) -> (u64, u8) {
         match &mut self.place {
@@ -285,6 +332,22 @@ impl Commands {
                 };
                 let at = scatter.as_ref().map_or(block, |scatter| scatter.at(block));
                 (at, stream)
+            }
+            Where::Cache {
+                commands_pct,
+                small,
+                next,
+            } => {
+                if self.address.percent(*commands_pct) {
+                    return (self.address.below(*small), 0);
+                }
+                let at = *next;
+                *next = if at + 1 == self.blocks {
+                    *small
+                } else {
+                    at + 1
+                };
+                (at, 1)
             }
             Where::Zipf(zipf) => (zipf.slot(&mut self.address), 0),
         }
@@ -336,6 +399,7 @@ mod tests {
             "hotcold:90/10",
             "hotcold:100/40",
             "hotcold:95/5:scattered",
+            "cache:70/4",
             "zipf:0.99",
             "zipf:1.2",
         ] {
@@ -347,6 +411,8 @@ mod tests {
             "uniform:1",
             "hotcold",
             "hotcold:80",
+            "cache:70",
+            "cache:70/4:scattered",
             "hotcold:0/20",
             "zipf:",
             "hotcold:101/1",

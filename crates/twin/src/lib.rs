@@ -23,6 +23,7 @@ pub mod ensemble;
 pub mod fingerprint;
 pub mod fit;
 pub mod keep;
+pub mod measured;
 pub mod page;
 pub mod predict;
 pub mod show;

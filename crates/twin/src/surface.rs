@@ -61,8 +61,8 @@ enum Place {
 }
 
 impl Place {
-    fn new(pattern: Pattern, slots: u64, real: u64, rng: &mut Rng) -> Place {
-        match pattern {
+    fn new(pattern: Pattern, slots: u64, real: u64, rng: &mut Rng) -> Result<Place, LabError> {
+        Ok(match pattern {
             Pattern::HotCold {
                 commands_pct,
                 blocks_pct,
@@ -80,7 +80,13 @@ impl Place {
                 scatter: Permutation::new(slots, rng),
             },
             Pattern::Uniform | Pattern::Sequential => Place::Uniform(slots),
-        }
+            Pattern::Cache { .. } => {
+                return Err(LabError::refused(
+                    format!("the twin has no models of `{pattern}`"),
+                    "`ssdlab simulate` runs it on a drive",
+                ));
+            }
+        })
     }
 
     #[inline]
@@ -130,7 +136,7 @@ pub fn waf(
     let slots = ((user as f64 * load.used) as u64).clamp(2, user);
     let real = (capacity as f64 * load.used) as u64 / SLOT;
     let mut rng = Rng::named(seed, "twin: load");
-    let place = Place::new(Pattern::parse(&load.pattern)?, slots, real, &mut rng);
+    let place = Place::new(Pattern::parse(&load.pattern)?, slots, real, &mut rng)?;
     // Through the buffer, so that no write is absorbed: real ones are small against a drive.
     let write = |slot: u64| Command::write_fua(slot * SLOT, SLOT as u32);
     (0..slots).for_each(|slot| drive.apply(&write(slot)));

@@ -153,6 +153,12 @@ fn number(cell: &str) -> Option<f64> {
     cell.parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
+/// Why a rate that drifts by `percent` is not settled, if it is not.
+pub(crate) fn drift(percent: f64) -> Option<String> {
+    let drifts = percent.abs() > DRIFT_MAX;
+    drifts.then(|| format!("not settled: still drifting by {percent} %"))
+}
+
 /// Puts one cell into its row.
 fn put(raw: &mut Raw, column: Column, cell: &str) -> Result<(), &'static str> {
     let within = |low: f64, high: f64, allowed| {
@@ -176,8 +182,8 @@ fn put(raw: &mut Raw, column: Column, cell: &str) -> Result<(), &'static str> {
         },
         Column::Drift => {
             let drift = within(-1e4, 1e4, "per cent are allowed")?;
-            if drift.abs() > DRIFT_MAX {
-                raw.left_out = Some(format!("not settled: still drifting by {drift} %"));
+            if let Some(why) = self::drift(drift) {
+                raw.left_out = Some(why);
             }
         }
     }

@@ -1,11 +1,13 @@
 //! `ssdlab drives`: the catalogue.
 
+mod new;
 mod references;
 mod validate;
 
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json};
 use clap::{Args, Subcommand};
+use new::New;
 use references::References;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::show;
@@ -44,6 +46,10 @@ pub enum DrivesAction {
         /// Drive files; without any, the whole catalogue.
         files: Vec<String>,
     },
+    /// Write a drive file from the facts of a data sheet, by the rules of docs/catalogue.md.
+    ///
+    /// Every value says whether the sheet gives it, it follows from the sheet, or it is assumed.
+    New(New),
     /// Measure modelled drives against the rates that their own data sheets give.
     ///
     /// At 32 commands outstanding: sequential writes and reads of 128 KiB, random reads and writes
@@ -106,6 +112,7 @@ pub fn drives(action: &DrivesAction) -> Result<Exit, Failure> {
             }
         }
         DrivesAction::References(args) => return references::references(args),
+        DrivesAction::New(args) => return new::new(args),
         DrivesAction::Validate(args) => return validate::validate(args),
         DrivesAction::Show { name, json, toml } => {
             let drive = catalogue::open(name)?;

@@ -14,7 +14,7 @@ use ssdlab_base::{LabError, parallel};
 use ssdlab_drives::catalogue;
 use ssdlab_twin::predict::{CANDIDATES, Question};
 use ssdlab_twin::surface::Simulator;
-use ssdlab_twin::{keep, page, show, table};
+use ssdlab_twin::{keep, measured, page, show, table};
 
 /// The drive that parts are taken from when only a capacity is given.
 const ARCHETYPE: &str = "tlc-enterprise-nvme-1920gb";
@@ -47,8 +47,10 @@ fn fit(args: &Fit) -> Result<Exit, Failure> {
         let what = format!("a drive of {capacity} bytes: 1 GiB or more is allowed");
         return Err(LabError::refused(what, "--capacity is that of the whole drive").into());
     }
-    let text = catalogue::read(&args.table)?;
-    let table = table::parse(&text, &args.table)?;
+    let table = match args.measured.as_slice() {
+        [table] if !measured::is_run(table) => table::parse(&catalogue::read(table)?, table)?,
+        runs => measured::runs(runs, capacity)?,
+    };
     if args.from.is_some() {
         table.within_link(from.config.host.link_bytes_per_second)?;
     }

@@ -64,7 +64,7 @@ fn figures(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
     for p in drive.parameters() {
         for id in &p.fitted_to {
             let known = match id.strip_prefix(SHEET) {
-                Some(figure) => is_in_a_sheet(figure),
+                Some(figure) => is_in_a_sheet(figure, drive),
                 None => ARTICLES.iter().any(|article| id.starts_with(article)),
             };
             if !known {
@@ -78,13 +78,17 @@ fn figures(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Whether `figure`, DRIVE.KEY, stands in `[documented]` of a drive of the catalogue.
-fn is_in_a_sheet(figure: &str) -> bool {
+/// Whether `figure`, DRIVE.KEY, stands in `[documented]` of a drive of the catalogue, or of the
+/// drive itself.
+fn is_in_a_sheet(figure: &str, itself: &CatalogueDrive) -> bool {
     let Some((drive, key)) = figure.split_once('.') else {
         return false;
     };
     let key = format!("documented.{key}");
-    let found = read::drive(drive).map(|drive| drive.parameters());
+    let found = match drive == itself.file.name {
+        true => Ok(itself.parameters()),
+        false => read::drive(drive).map(|drive| drive.parameters()),
+    };
     found.is_ok_and(|all| all.iter().any(|p| p.key == key))
 }
 

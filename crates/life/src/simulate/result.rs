@@ -6,6 +6,7 @@ use super::{Gear, Plan};
 use serde::Serialize;
 use ssdlab_base::check::{Check, failures};
 use ssdlab_drives::rests_on::RestsOn;
+use ssdlab_ssd::ftl::policies::Separation;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::nand::Purpose;
 use ssdlab_ssd::{DriveConfig, DriveCounters, Nanos, Op};
@@ -203,8 +204,31 @@ pub struct Simulation {
     pub erases: Erases,
     /// What the load changed.
     pub counters: BTreeMap<&'static str, u64>,
+    /// What a drive with Flexible Data Placement counts, where the host names streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
     /// Self-checks.
     pub checks: Vec<Check>,
+}
+
+/// Statistics and events of NVMe Flexible Data Placement under the load (FDP Statistics log, FDP
+/// Events log). A reclaim unit is a superblock, a handle is a write stream.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Placement {
+    /// Type of the handles: `persistently isolated` or `initially isolated`.
+    pub handles: &'static str,
+    /// Number of handles.
+    pub handle_count: u32,
+    /// Bytes of a reclaim unit.
+    pub reclaim_unit_bytes: u64,
+    /// Host bytes with metadata written. The model's commands carry no metadata.
+    pub host_bytes_with_metadata: u64,
+    /// Media bytes written.
+    pub media_bytes_written: u64,
+    /// Media bytes erased.
+    pub media_bytes_erased: u64,
+    /// Events "media reallocated": reclaim units whose valid data the drive moved.
+    pub media_reallocated: u64,
 }
 
 /// How things stood when the load began.
@@ -264,6 +288,7 @@ impl Simulation {
             valid_shares: valid_shares(&superblocks),
             erases: erases(&superblocks),
             counters: changed(counters, &at_load.counters),
+            placement: placement(config, counters, &at_load.counters),
             checks: Vec::new(),
         }
     }
@@ -272,6 +297,27 @@ impl Simulation {
     pub fn failures(&self) -> Vec<String> {
         failures(&self.checks)
     }
+}
+
+fn placement(config: &DriveConfig, now: &DriveCounters, then: &DriveCounters) -> Option<Placement> {
+    let reclaim = &config.ftl.reclaim;
+    let handles = match reclaim.separation {
+        Separation::Hint => "persistently isolated",
+        Separation::InitiallyIsolated => "initially isolated",
+        Separation::Single | Separation::Lifespan => return None,
+    };
+    let geometry = config.geometry();
+    let reclaim_unit_bytes = geometry.superblock_bytes();
+    let of_a_die = reclaim_unit_bytes / u64::from(geometry.die_count);
+    Some(Placement {
+        handles,
+        handle_count: reclaim.streams,
+        reclaim_unit_bytes,
+        host_bytes_with_metadata: now.host_bytes_written - then.host_bytes_written,
+        media_bytes_written: (now.nand_programs - then.nand_programs) * geometry.unit_bytes(),
+        media_bytes_erased: (now.nand_erases - then.nand_erases) * of_a_die,
+        media_reallocated: now.superblocks_reclaimed - then.superblocks_reclaimed,
+    })
 }
 
 /// WAF and IOPS over the last quarter of the load's samples.

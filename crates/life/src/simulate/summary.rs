@@ -164,6 +164,7 @@ pub fn summary(s: &Simulation) -> String {
         ));
     }
     counters(s, &mut lines);
+    placement(s, &mut lines);
     lines.extend(
         s.failures()
             .iter()
@@ -197,6 +198,27 @@ fn latencies(all: &[Latency], lines: &mut Vec<String>) {
             units::time(l.max_ns)
         ));
     }
+}
+
+/// The figures of the FDP statistics and events logs, where the host names streams.
+fn placement(s: &Simulation, lines: &mut Vec<String>) {
+    let Some(p) = &s.placement else { return };
+    lines.push(String::new());
+    lines.push(format!(
+        "data placement: {} handles, {}, reclaim units of {}",
+        p.handle_count,
+        p.handles,
+        Bytes(p.reclaim_unit_bytes)
+    ));
+    for (name, bytes) in [
+        ("host bytes with metadata", p.host_bytes_with_metadata),
+        ("media bytes written", p.media_bytes_written),
+        ("media bytes erased", p.media_bytes_erased),
+    ] {
+        lines.push(format!("  {name:26}{:>16}", units::count(bytes)));
+    }
+    let moved = units::count(p.media_reallocated);
+    lines.push(format!("  {:26}{moved:>16}", "events: media reallocated"));
 }
 
 /// Counters that are not zero, two a line, and wear.

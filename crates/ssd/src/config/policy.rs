@@ -196,16 +196,21 @@ pub enum Separation {
     /// By the lifespan of overwritten data: a slot whose previous copy had a lifespan below the
     /// mean of recent copies goes to stream 1, all others to stream 0.
     Lifespan = 2,
+    /// As [`Separation::Hint`] for the host's data; relocated data of all streams shares open
+    /// superblocks: the reclaim unit handles of NVMe FDP that are initially isolated. Those of
+    /// `Hint` are persistently isolated.
+    InitiallyIsolated = 3,
 }
 
 image_of_choice!(Separation {
     Single,
     Hint,
-    Lifespan
+    Lifespan,
+    InitiallyIsolated
 });
 
 /// Every kind of separation.
-pub const SEPARATIONS: [(Separation, PolicyInfo); 3] = [
+pub const SEPARATIONS: [(Separation, PolicyInfo); 4] = [
     (
         Separation::Single,
         PolicyInfo {
@@ -219,7 +224,8 @@ pub const SEPARATIONS: [(Separation, PolicyInfo); 3] = [
         Separation::Hint,
         PolicyInfo {
             name: "hint",
-            text: "the host names the stream with each write (NVMe streams directive)",
+            text: "the host names the stream with each write (NVMe streams; FDP handles that are \
+                   persistently isolated)",
             source: "J.-U. Kang et al. 2014 (multi-streamed SSD)",
             parameter: None,
         },
@@ -230,6 +236,15 @@ pub const SEPARATIONS: [(Separation, PolicyInfo); 3] = [
             name: "lifespan",
             text: "data overwritten sooner than the recent mean has a stream of its own",
             source: "after Q. Wang et al. 2022 (SepBIT), its rule for host writes alone",
+            parameter: None,
+        },
+    ),
+    (
+        Separation::InitiallyIsolated,
+        PolicyInfo {
+            name: "initially-isolated",
+            text: "as hint, but relocated data of all streams mixes (FDP handles of that type)",
+            source: "NVM Express TP4146, Flexible Data Placement",
             parameter: None,
         },
     ),

@@ -35,7 +35,8 @@ pub struct Simulate {
     #[arg(long, value_name = "GEAR")]
     pub gear: Option<String>,
     /// uniform, sequential, hotcold:80/20 (per cent of commands / of blocks, the first ones),
-    /// hotcold:100/40:scattered (60 % of the blocks, anywhere, are read-only), zipf:0.99.
+    /// hotcold:100/40:scattered (60 % of the blocks, anywhere, are read-only), zipf:0.99,
+    /// cache:70/4 (70 % at random to 4 % of the blocks, the others a log round the rest).
     #[arg(long, value_name = "LOAD", default_value = "uniform")]
     pub load: String,
     /// Percentage of commands that are reads.

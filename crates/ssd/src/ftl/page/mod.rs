@@ -511,7 +511,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     fn stream_for(&mut self, lpn: u32, hint: Hint) -> usize {
         match self.rules.separation {
             Separation::Single => 0,
-            Separation::Hint => (u32::from(hint.stream) % self.rules.streams) as usize,
+            Separation::Hint | Separation::InitiallyIsolated => {
+                (u32::from(hint.stream) % self.rules.streams) as usize
+            }
             Separation::Lifespan => self.stream_by_lifespan(lpn),
         }
     }

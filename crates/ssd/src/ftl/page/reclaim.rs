@@ -12,6 +12,7 @@
 use super::mover::Which;
 use super::{Entry, Gear, Layout, Pace, PageFtl, SLC_FRONTIER, State};
 use crate::caches::prefetch;
+use crate::config::policy::Separation;
 use crate::nand::{Erased, Mode, Purpose, UnitPlace};
 
 /// Number of victim slots whose map entries are prefetched at a time, and distance ahead of the
@@ -392,10 +393,13 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Relocated data goes to the stream that it came from.
+    /// Relocated data goes to the stream that it came from, or all of it to one.
     fn relocation_frontier(&self, batch: &[Entry]) -> usize {
         let superblock = self.nand.geometry.superblock_of(batch[0].old - 1);
-        let stream = usize::from(self.stream_of[superblock as usize]);
+        let stream = match self.rules.separation {
+            Separation::InitiallyIsolated => 0,
+            _ => usize::from(self.stream_of[superblock as usize]),
+        };
         let streams = self.rules.streams as usize;
         1 + stream + if self.rules.shared { 0 } else { streams }
     }

@@ -1,0 +1,127 @@
+//! `ssdlab drives new`: a drive file from the facts of a data sheet.
+
+use crate::failure::{Exit, Failure};
+use crate::output::print;
+use clap::Args;
+use console::Term;
+use ssdlab_base::LabError;
+use ssdlab_life::draft::{self, Facts, QUESTIONS, Question};
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// `ssdlab drives new`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Facts, each `KEY=VALUE`; those with * are needed. At a terminal, without any,
+they are asked for, and an empty answer leaves a fact out. A fact from elsewhere
+says so: slc=15GB[measured: PC World, February 2020]; or teardown, assumed.
+  name*                  lower-case letters, digits, hyphens
+  title                  maker, model and capacity
+  source*                where the facts are from
+  capacity*              960GB
+  interface*             sata, pcie3, pcie4 or pcie5
+  protected*             yes: acknowledged writes survive a power cut; no
+  class                  client or enterprise; else by `protected`
+  cells                  mlc, tlc (else) or qlc
+  map                    dram (else), or host: no DRAM
+  raw, dram              flash and DRAM on the board: 1024GiB
+  random-read            4 KiB a second: 540000 or 540k
+  random-write, mixed    the same; mixed: 70 % reads
+  depth, span            of the random rates; else 32, the whole drive
+  sequential-read        3000MB/s
+  sequential-write       the same; into the pSLC cache, if there is one
+  read-latency           4 KiB in order, one at a time: 15us
+  write-latency, random-read-latency
+  rated-writes           600TB
+  dwpd, years
+  slc, slc-empty         pSLC cache: always there, and of an empty drive
+  direct-write           writes in order past the cache
+
+Examples:
+  ssdlab drives new name=my-drive source='its data sheet' capacity=960GB \\
+      interface=pcie3 protected=yes random-read=400k random-write=40k
+  ssdlab drives new                     # asks
+
+Rules: docs/catalogue.md, \"A file from a data sheet\".")]
+pub struct New {
+    /// Facts: KEY=VALUE.
+    facts: Vec<String>,
+    /// The file to write; without it, NAME.toml. `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// Writes the file; one that exists is never replaced.
+///
+/// # Errors
+/// When a fact is missing or wrong, facts contradict each other, or the file exists.
+pub fn new(args: &New) -> Result<Exit, Failure> {
+    let mut facts = Facts::default();
+    let mut seen = Vec::new();
+    for given in &args.facts {
+        let Some((key, value)) = given.split_once('=') else {
+            let hint = "`ssdlab drives new --help` lists the facts";
+            return Err(LabError::refused(format!("`{given}` is no KEY=VALUE"), hint).into());
+        };
+        if seen.contains(&key) {
+            let what = format!("the fact `{key}` is given twice");
+            return Err(LabError::refused(what, "give it once").into());
+        }
+        facts.set(key, value)?;
+        seen.push(key);
+    }
+    if seen.is_empty() && std::io::stdin().is_terminal() {
+        ask(&mut facts)?;
+    } else {
+        let missing = QUESTIONS
+            .iter()
+            .find(|q| q.needed && !seen.contains(&q.key));
+        if let Some(Question { key, text, .. }) = missing {
+            return Err(LabError::refused(format!("the fact `{key}` is missing"), *text).into());
+        }
+    }
+    let text = draft::draft(&facts)?;
+    let out = args.out.clone();
+    let out = out.unwrap_or_else(|| PathBuf::from(format!("{}.toml", facts.name)));
+    if out.as_os_str() == "-" {
+        print(&text)?;
+        return Ok(Exit::Good);
+    }
+    write_new(&out, &text).map_err(|error| LabError::file("writing", &out, error))?;
+    print(&format!(
+        "{file}\n\nServe it as drive:{file}, fit from it with `ssdlab twin fit --from {file}`, and\n\
+         hold it against its sheet with `ssdlab drives validate {file}`.\n",
+        file = out.display()
+    ))?;
+    Ok(Exit::Good)
+}
+
+fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = std::fs::File::create_new(path)?;
+    file.write_all(text.as_bytes())
+}
+
+/// Asks for each fact until its answer is one; an empty answer leaves it out.
+fn ask(facts: &mut Facts) -> Result<(), Failure> {
+    let term = Term::stderr();
+    let wrong = |error| LabError::file("asking", Path::new("the terminal"), error);
+    term.write_line("Facts of the data sheet; an empty answer leaves one out (* is needed).")
+        .map_err(wrong)?;
+    for question in QUESTIONS {
+        loop {
+            let mark = if question.needed { "*" } else { "" };
+            let prompt = format!("{}{mark} ({}): ", question.key, question.text);
+            term.write_str(&prompt).map_err(wrong)?;
+            let answer = term.read_line().map_err(wrong)?;
+            match answer.trim() {
+                "" if question.needed => continue,
+                "" => break,
+                answer => match facts.set(question.key, answer) {
+                    Ok(()) => break,
+                    Err(error) => term.write_line(&error.to_string()).map_err(wrong)?,
+                },
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,527 @@
+//! Writes the drive file.
+
+use super::facts::{Cells, Class, Facts, Interface, Map};
+use super::rules::{self, Array};
+use ssdlab_base::LabError;
+use ssdlab_drives::catalogue;
+use ssdlab_ssd::{Bytes, Nanos};
+
+const SHEET: &str = "datasheet";
+const DERIVED: &str = "derived";
+const ASSUMED: &str = "assumed";
+
+/// A file being written.
+struct Page<'a> {
+    facts: &'a Facts,
+    text: String,
+}
+
+impl Page<'_> {
+    fn table(&mut self, name: &str) {
+        self.text += &format!("\n[{name}]\n");
+    }
+
+    /// `value` as TOML has it.
+    fn line(&mut self, key: &str, value: &str, kind: &str, source: &str) {
+        self.fitted(key, value, kind, "", source);
+    }
+
+    /// A value that follows from the figure `from` of the sheet.
+    fn fitted(&mut self, key: &str, value: &str, kind: &str, from: &str, source: &str) {
+        let fitted = match from {
+            "" => String::new(),
+            from => format!("fitted_to = [\"sheet.{}.{from}\"], ", self.facts.name),
+        };
+        let source = quoted(source);
+        self.text += &format!(
+            "{key} = {{ value = {value}, kind = \"{kind}\", {fitted}source = {source} }}\n"
+        );
+    }
+
+    /// A value that is the fact `fact` itself, if that is given.
+    fn sheet(&mut self, key: &str, fact: &str, value: Option<String>) {
+        if let Some(value) = value {
+            let (kind, source) = self.facts.known(fact);
+            self.line(key, &value, kind.name(), source);
+        }
+    }
+}
+
+/// The drive file of `facts`, checked as `ssdlab drives check` does.
+///
+/// # Errors
+/// When a fact that is needed is missing, or facts contradict each other.
+pub fn draft(facts: &Facts) -> Result<String, LabError> {
+    for (key, missing) in [
+        ("name", facts.name.is_empty()),
+        ("source", facts.source.trim().is_empty()),
+        ("capacity", facts.capacity == 0),
+    ] {
+        if missing {
+            let hint = "`ssdlab drives new --help` lists the facts; at a terminal it asks for them";
+            return Err(LabError::refused(format!("--{key} is missing"), hint));
+        }
+    }
+    let (user, _) = rules::user_bytes(facts.capacity);
+    let raw = facts.raw.unwrap_or_else(|| rules::usual_raw(user));
+    let array = rules::array(facts, raw);
+    let title = facts.title.clone().unwrap_or_else(|| facts.name.clone());
+    let interface = match facts.interface {
+        Interface::Sata => "sata",
+        _ => "nvme",
+    };
+    let mut page = Page {
+        facts,
+        text: format!(
+            "# {title}. First draft by `ssdlab drives new` from the facts of a data sheet.\n\n\
+             name = {}\ntitle = {}\ninterface = \"{interface}\"\n",
+            quoted(&facts.name),
+            quoted(&title)
+        ),
+    };
+    documented(&mut page, user);
+    capacity(&mut page, user);
+    nand(&mut page, &array);
+    ftl(&mut page, user, &array);
+    buffer(&mut page, &array);
+    host(&mut page, user, &array);
+    wear(&mut page, user, &array);
+    let source = format!("{}.toml", facts.name);
+    let drive = catalogue::parse(&page.text, &source)?;
+    catalogue::check(&drive, &page.text, &source)?;
+    Ok(page.text)
+}
+
+fn documented(page: &mut Page<'_>, user: u64) {
+    let f = page.facts;
+    page.table("documented");
+    page.sheet(
+        "power_loss_protection",
+        "protected",
+        Some(f.protected.to_string()),
+    );
+    page.sheet("raw", "raw", f.raw.map(size));
+    page.sheet("dram", "dram", f.dram.map(size));
+    page.sheet("warranty_years", "years", f.years.map(|n| n.to_string()));
+    page.sheet("dwpd", "dwpd", f.dwpd.map(|n| format!("{n:?}")));
+    page.sheet("rated_writes", "rated-writes", f.rated_writes.map(size));
+    if let (None, Some(dwpd), Some(years)) = (f.rated_writes, f.dwpd, f.years) {
+        let bytes = user as f64 * dwpd * f64::from(years) * 365.0;
+        let tera = format!("\"{:.0} GB\"", bytes / 1e9);
+        page.line(
+            "rated_writes",
+            &tera,
+            DERIVED,
+            "drive writes a day x years x 365 x capacity",
+        );
+    }
+    page.sheet(
+        "random_read_iops",
+        "random-read",
+        f.random_read.map(|n| n.to_string()),
+    );
+    page.sheet(
+        "random_write_iops",
+        "random-write",
+        f.random_write.map(|n| n.to_string()),
+    );
+    page.sheet("mixed_iops", "mixed", f.mixed.map(|n| n.to_string()));
+    page.sheet("random_depth", "depth", f.depth.map(|n| n.to_string()));
+    page.sheet("random_span", "span", f.span.map(size));
+    page.sheet(
+        "sequential_read",
+        "sequential-read",
+        f.sequential_read.map(rate),
+    );
+    // What a sheet says of a drive with a pSLC cache is the rate into the cache, which no second
+    // pass over the drive keeps.
+    match f.direct_write {
+        Some(bytes) => page.sheet("sequential_write", "direct-write", Some(rate(bytes))),
+        None => {
+            let sustained = f.sequential_write.filter(|_| !has_slc(f));
+            page.sheet("sequential_write", "sequential-write", sustained.map(rate));
+        }
+    }
+    page.sheet(
+        "sequential_read_latency",
+        "read-latency",
+        f.read_latency.map(time),
+    );
+    page.sheet(
+        "sequential_write_latency",
+        "write-latency",
+        f.write_latency.map(time),
+    );
+}
+
+fn capacity(page: &mut Page<'_>, user: u64) {
+    page.table("capacity");
+    let value = format!("\"{user} B\"");
+    let gb = page.facts.capacity / 1_000_000_000;
+    match rules::user_bytes(page.facts.capacity).1 {
+        true => {
+            let source = format!("{gb} GB by the IDEMA LBA1-03 count");
+            page.line("user", &value, DERIVED, &source);
+        }
+        false => page.sheet("user", "capacity", Some(value)),
+    }
+}
+
+fn nand(page: &mut Page<'_>, array: &Array) {
+    let f = page.facts;
+    page.table("nand");
+    let usual = "usual for the class";
+    page.line("channels", &array.channels.to_string(), ASSUMED, usual);
+    let (planes, dies) = match array.planes_apart {
+        false => ("usual", "raw capacity in dies of the usual size"),
+        true => (
+            "each plane of four is a die of the model: the sheet's random reads need planes that \
+             read apart",
+            "raw capacity in planes of dies of the usual size",
+        ),
+    };
+    let per_channel = (array.dies / array.channels).to_string();
+    page.line("dies_per_channel", &per_channel, DERIVED, dies);
+    page.line("planes_per_die", &array.planes.to_string(), ASSUMED, planes);
+    let raw = match f.raw {
+        Some(_) => "makes up the flash on the board",
+        None => "makes up the usual raw capacity: the next power of two, or 3/4 of one",
+    };
+    page.line("blocks_per_plane", &array.blocks.to_string(), DERIVED, raw);
+    let pages = "usual for cells of these bits";
+    page.line("pages_per_block", &array.pages.to_string(), ASSUMED, pages);
+    page.line("page", "\"16 KiB\"", ASSUMED, "usual");
+    let known = match f.cells {
+        Cells::Tlc => ASSUMED,
+        _ => SHEET,
+    };
+    let cells = match known {
+        ASSUMED => "usual since 2016; not asked of the sheet".to_owned(),
+        _ => f.source.clone(),
+    };
+    page.line("bits_per_cell", &array.bits.to_string(), known, &cells);
+    cell_times(page, array);
+    let rate = format!("\"{} MB/s\"", rules::channel_rate(f));
+    page.line(
+        "channel_rate",
+        &rate,
+        ASSUMED,
+        "usual for flash of the interface's time",
+    );
+    if f.class() == Class::Enterprise && f.interface != Interface::Sata {
+        let source = "programs and erases give way to reads, usual in the class";
+        page.line("suspend", "\"50 us\"", ASSUMED, source);
+        page.line("resume", "\"20 us\"", ASSUMED, source);
+        page.line("suspends_max", "8", ASSUMED, source);
+    }
+}
+
+fn cell_times(page: &mut Page<'_>, array: &Array) {
+    let f = page.facts;
+    let read = rules::read_ns(f);
+    let (kind, source) = match f.random_read_latency {
+        Some(_) => (
+            DERIVED,
+            "the sheet's random read, less controller, link, transfer, latency",
+        ),
+        None => (
+            ASSUMED,
+            "usual for cells of these bits, mean over the pages of a word line",
+        ),
+    };
+    page.line("read", &times(read, array.bits), kind, source);
+    let direct = f
+        .direct_write
+        .or(f.sequential_write.filter(|_| !has_slc(f)));
+    match direct {
+        Some(rate) => {
+            let ns = rules::program_ns(f, array, rate);
+            let source = "all dies together take the sheet's writes in order";
+            page.fitted(
+                "program",
+                &times(ns, array.bits),
+                DERIVED,
+                "sequential_write",
+                source,
+            );
+        }
+        None => {
+            let ns = rules::usual_program_ns(f.cells);
+            let source = "usual for cells of these bits, mean over the pages of a word line";
+            page.line("program", &times(ns, array.bits), ASSUMED, source);
+        }
+    }
+    let half = time(Nanos(read / 2 / 1000 * 1000));
+    page.line(
+        "slc_read",
+        &half,
+        ASSUMED,
+        "half the time of a read of more bits",
+    );
+    match f.sequential_write.filter(|_| has_slc(f)) {
+        Some(rate) => {
+            let ns = rules::program_ns(f, array, rate);
+            let source = format!(
+                "all dies together take the {} of writes in order into the cache ({})",
+                Bytes(rate),
+                f.known("sequential-write").1
+            );
+            page.line("slc_program", &time(Nanos(ns)), DERIVED, &source);
+        }
+        None => page.line(
+            "slc_program",
+            "\"200 us\"",
+            ASSUMED,
+            "cells in SLC mode: 160 to 250 us",
+        ),
+    }
+    page.line("erase", "\"3500 us\"", ASSUMED, "usual");
+}
+
+fn ftl(page: &mut Page<'_>, user: u64, array: &Array) {
+    let f = page.facts;
+    page.table("ftl");
+    page.line("mapping_unit", "\"4 KiB\"", ASSUMED, "usual");
+    let fewest = "the fewest that the model's reclaim needs";
+    page.line("free_superblocks_low", "3", ASSUMED, fewest);
+    let slc_superblock = array.superblock() / array.bits;
+    match f.slc {
+        Some(bytes) => {
+            let count = bytes.div_ceil(slc_superblock).to_string();
+            let source = format!("a cache of {} ({})", Bytes(bytes), f.known("slc").1);
+            page.line("slc_superblocks", &count, DERIVED, &source);
+        }
+        None => page.line("slc_superblocks", "0", ASSUMED, "none is documented"),
+    }
+    if let Some(bytes) = f.slc_empty {
+        let used = bytes.saturating_sub(f.slc.unwrap_or(0)) / slc_superblock;
+        let above = array.blocks.saturating_sub(used).max(8).to_string();
+        let source = format!(
+            "{} on an empty drive ({})",
+            Bytes(bytes),
+            f.known("slc-empty").1
+        );
+        page.line("slc_dynamic_above_free", &above, DERIVED, &source);
+    }
+    if has_slc(f) {
+        let source = "host writes go past the cache when it is full";
+        page.line("slc_full", "\"direct\"", ASSUMED, source);
+    }
+    page.line(
+        "journal_entry",
+        "\"8 B\"",
+        ASSUMED,
+        "a logical and a physical address",
+    );
+    let map = "the map page and the page that leads to it";
+    page.line("commit_map_programs", "2", ASSUMED, map);
+    let word_line = "a word line is safe when its last page is in";
+    page.line("commit_closes_word_lines", "true", ASSUMED, word_line);
+    let idle = "drives start background work within a second";
+    page.line("idle_after", "\"500 ms\"", ASSUMED, idle);
+    match f.map {
+        Map::Dram => page.line("mapping", "\"flat\"", ASSUMED, "DRAM for the whole map"),
+        Map::Host => {
+            let (kind, source) = f.known("map");
+            page.line("mapping", "\"cached\"", kind.name(), source);
+            let memory = (user >> 14).clamp(32 << 20, 64 << 20) >> 20;
+            let source = "host memory buffer: 64 MiB for each TB, 32 to 64 MiB are usual";
+            page.line("map_dram", &format!("\"{memory} MiB\""), ASSUMED, source);
+            page.line("map_entry", "\"4 B\"", ASSUMED, "usual");
+        }
+    }
+    page.line("parity", "false", ASSUMED, "not documented");
+}
+
+fn buffer(page: &mut Page<'_>, array: &Array) {
+    let f = page.facts;
+    page.table("buffer");
+    let (usual, source) = match (f.protected, f.map) {
+        (true, _) => (16, "bounded by the energy of its capacitors"),
+        (false, Map::Dram) => (4, "usual"),
+        (false, Map::Host) => (1, "SRAM of the controller"),
+    };
+    // A word line of every die is in flight, or dies would wait for each other.
+    let needed = (array.dies * array.unit() * array.bits).div_ceil(1 << 20);
+    let value = format!("\"{} MiB\"", needed.max(usual));
+    page.line("size", &value, ASSUMED, source);
+    page.sheet("protected", "protected", Some(f.protected.to_string()));
+}
+
+fn host(page: &mut Page<'_>, user: u64, array: &Array) {
+    let f = page.facts;
+    page.table("host");
+    let (depth, duplex, source) = match f.interface {
+        Interface::Sata => ("32", "false", "SATA: 32 commands, one way at a time"),
+        _ => (
+            "256",
+            "true",
+            "deeper than the loads of the articles; PCIe carries both ways",
+        ),
+    };
+    page.line("queue_depth", depth, ASSUMED, source);
+    let link = rules::link_rate(f) * 1_000_000;
+    let into_slc = f.sequential_write.unwrap_or(0);
+    match f
+        .sequential_read
+        .map(|read| read.max(into_slc))
+        .filter(|most| *most < link)
+    {
+        Some(most) => {
+            let source = "what the controller moves; the link itself carries more";
+            page.fitted("link_rate", &rate(most), DERIVED, "sequential_read", source);
+        }
+        None => page.line(
+            "link_rate",
+            &rate(link),
+            DERIVED,
+            "the interface less its framing",
+        ),
+    }
+    page.line("full_duplex", duplex, SHEET, "the interface");
+    let overhead = match f.random_read {
+        Some(iops) => {
+            let ns = rules::per_command(iops);
+            let source = "the sheet's random reads, less 3 % for queueing";
+            let value = time(Nanos(ns));
+            page.fitted(
+                "command_overhead",
+                &value,
+                DERIVED,
+                "random_read_iops",
+                source,
+            );
+            ns
+        }
+        None => {
+            let ns = rules::usual_per_command(f);
+            let source = "usual for the interface";
+            page.line("command_overhead", &time(Nanos(ns)), ASSUMED, source);
+            ns
+        }
+    };
+    if let Some(writes) = f.random_write.filter(|_| has_slc(f) || f.span.is_some()) {
+        let ns = rules::per_command(writes).min(overhead.max(1) * 4);
+        let source = "the sheet's random writes into a nearly empty drive, less 3 %";
+        page.fitted(
+            "write_overhead",
+            &time(Nanos(ns)),
+            DERIVED,
+            "random_write_iops",
+            source,
+        );
+    }
+    match rules::latency_ns(f) {
+        Some(ns) => {
+            let source = "the sheet's single write, less controller and link";
+            let from = "sequential_write_latency";
+            page.fitted("latency", &time(Nanos(ns)), DERIVED, from, source);
+        }
+        None => page.line("latency", "\"10 us\"", ASSUMED, "firmware"),
+    }
+    let (ns, decided) = rules::moved_slot(f, user, array);
+    let value = time(Nanos(ns));
+    match decided {
+        true => {
+            let source = "the sheet's random writes, less the write itself, over the slots moved";
+            page.fitted("moved_slot", &value, DERIVED, "random_write_iops", source);
+        }
+        false => {
+            let source = "1.94 times a command, the mean of the fitted families; flash or cache \
+                          limits the sheet's random writes, or it gives none";
+            page.line("moved_slot", &value, ASSUMED, source);
+        }
+    }
+    if f.read_latency
+        .is_some_and(|read| read.0 < rules::read_ns(f))
+    {
+        let source = "reads in order take less than a read of the cells: read ahead";
+        page.line("read_ahead", "\"64 KiB\"", ASSUMED, source);
+    }
+}
+
+fn wear(page: &mut Page<'_>, user: u64, array: &Array) {
+    let f = page.facts;
+    page.table("wear");
+    let usual = match f.cells {
+        Cells::Mlc | Cells::Tlc => 3000.0,
+        Cells::Qlc => 1000.0,
+    };
+    let rated = f.rated_writes.map(|bytes| bytes as f64).or_else(|| {
+        let (dwpd, years) = (f.dwpd?, f.years?);
+        Some(dwpd * f64::from(years) * 365.0 * user as f64)
+    });
+    let needed = rated.map_or(0.0, |bytes| {
+        bytes * rules::uniform_waf(user, array).min(10.0) / array.raw() as f64
+    });
+    let enterprise = f.class() == Class::Enterprise;
+    match enterprise && needed > usual {
+        true => {
+            let cycles = ((needed / 100.0).ceil() * 100.0).to_string();
+            let source = "rated writes x write amplification of uniform writes / raw capacity";
+            page.line("cycles", &cycles, DERIVED, source);
+        }
+        false => page.line("cycles", &usual.to_string(), ASSUMED, "usual for the cells"),
+    }
+    let class = match enterprise {
+        true => "\"enterprise\"",
+        false => "\"client\"",
+    };
+    page.line(
+        "class",
+        class,
+        ASSUMED,
+        "protected drives are of the enterprise class, or as given",
+    );
+    let code = "72 bits in 1 KiB, the hard limit of 3D TLC codes (Park, ASPLOS 2021, remembered)";
+    page.line("ecc_bits", "72", ASSUMED, code);
+    page.line("ecc_data", "\"1 KiB\"", ASSUMED, code);
+    let reserve = "data sheets of NAND promise 98 % of the blocks over life";
+    page.line("reserve_pct", "2.0", ASSUMED, reserve);
+    let end = "drives stop writing when no reserve is left; not documented";
+    page.line("end_of_life", "\"read-only\"", ASSUMED, end);
+}
+
+fn has_slc(facts: &Facts) -> bool {
+    facts.slc.is_some() || facts.slc_empty.is_some()
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+fn times(ns: u64, bits: u64) -> String {
+    let each = time(Nanos(ns));
+    format!("[{}]", vec![each; bits as usize].join(", "))
+}
+
+/// Tenths of microseconds, as data sheets have them; below a microsecond, ns.
+fn time(time: Nanos) -> String {
+    match time.0 {
+        ns if ns % 1000 == 0 && ns > 0 => format!("\"{} us\"", ns / 1000),
+        ns => format!("\"{}.{:03} us\"", ns / 1000, ns % 1000),
+    }
+}
+
+/// In decimal units as sheets give them, where the number is whole.
+fn size(bytes: u64) -> String {
+    format!("\"{}\"", decimal(bytes))
+}
+
+fn rate(bytes: u64) -> String {
+    format!("\"{}/s\"", decimal(bytes))
+}
+
+fn decimal(bytes: u64) -> String {
+    let units = [
+        (1_000_000_000_000, "TB"),
+        (1 << 30, "GiB"),
+        (1_000_000_000, "GB"),
+        (1 << 20, "MiB"),
+        (1_000_000, "MB"),
+    ];
+    let found = units.iter().find(|(unit, _)| bytes % unit == 0);
+    found.map_or(format!("{bytes} B"), |(unit, name)| {
+        format!("{} {name}", bytes / unit)
+    })
+}

@@ -1,0 +1,20 @@
+//! A drive file from the facts of a data sheet, by stated rules.
+//!
+//! ```text
+//! facts (what the sheet says) -> rules (shape, times, cells) -> file (TOML, every value sourced)
+//! ```
+//! The sheet fixes the controller's time per command (random reads), the link (reads in order),
+//! the time of programs (writes in order), what every command adds (latencies) and the time of a
+//! moved slot (random writes). The rest is what is usual for drives of the kind and is marked as
+//! assumed. Such a file is a first draft and a prior for `ssdlab twin fit --from`; how far its
+//! predictions are off is in `docs/catalogue.md`. Deliberately left out: media without erase (3D
+//! XPoint), heat, energy, compression.
+
+mod facts;
+mod file;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use facts::{Cells, Class, Facts, Interface, Map, QUESTIONS, Question};
+pub use file::draft;

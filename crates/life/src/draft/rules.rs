@@ -1,0 +1,240 @@
+//! The arithmetic of a draft: from facts to numbers. Each rule says what it follows from.
+
+use super::facts::{Cells, Class, Facts, Interface, Map};
+use crate::theory::closed_form::greedy;
+
+const GIB: u64 = 1 << 30;
+/// Bytes of a page, usual since 2016.
+pub(super) const PAGE: u64 = 16 << 10;
+/// Share of a rate's time per command that is the controller's: the rest is queueing.
+const CONTROLLER_SHARE: f64 = 0.97;
+/// Share of the array's read rate beyond which a random queue cannot use it.
+const ARRAY_SHARE: f64 = 0.6;
+/// Time of a moved slot in times per command where nothing decides it (`docs/catalogue.md`).
+const MOVED_PER_COMMAND: f64 = 1.94;
+
+/// Shape of the array.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Array {
+    pub channels: u64,
+    pub dies: u64,
+    pub planes: u64,
+    pub blocks: u64,
+    pub pages: u64,
+    pub bits: u64,
+    /// Planes that read apart are dies of the model.
+    pub planes_apart: bool,
+}
+
+impl Array {
+    /// Bytes of a program of all planes of a die.
+    pub fn unit(&self) -> u64 {
+        self.planes * PAGE
+    }
+
+    /// Bytes of a superblock.
+    pub fn superblock(&self) -> u64 {
+        self.dies * self.unit() * self.pages
+    }
+
+    /// Bytes of flash.
+    pub fn raw(&self) -> u64 {
+        self.superblock() * self.blocks
+    }
+}
+
+/// User bytes: decimal GB of at least 50 are counted as IDEMA LBA1-03 has it, the rest as given.
+/// `true` when counted.
+pub(super) fn user_bytes(capacity: u64) -> (u64, bool) {
+    let gb = capacity / 1_000_000_000;
+    if capacity % 1_000_000_000 != 0 || gb < 50 {
+        return (capacity / 4096 * 4096, false);
+    }
+    ((97_696_368 + 1_953_504 * (gb - 50)) * 512, true)
+}
+
+/// Flash on the board: the smallest power of two of GiB that leaves 6.5 % of the user capacity, or
+/// three quarters of one that leaves 20 %.
+pub(super) fn usual_raw(user: u64) -> u64 {
+    let leaves = |raw: u64, share: f64| raw as f64 >= user as f64 * (1.0 + share);
+    let mut raw = GIB;
+    while !leaves(raw, 0.065) {
+        raw *= 2;
+    }
+    match leaves(raw / 4 * 3, 0.2) {
+        true => raw / 4 * 3,
+        false => raw,
+    }
+}
+
+/// Shape of the array: dies of 32 GiB (SATA, PCIe 3.0) or 64 GiB, QLC 128 GiB, of four planes.
+pub(super) fn array(facts: &Facts, raw: u64) -> Array {
+    let old = matches!(facts.interface, Interface::Sata | Interface::Pcie3);
+    let die = match facts.cells {
+        Cells::Qlc => 128 * GIB,
+        _ if old => 32 * GIB,
+        _ => 64 * GIB,
+    };
+    let most = match (facts.map, facts.class(), facts.interface) {
+        (Map::Host, _, _) => 4,
+        (_, Class::Enterprise, Interface::Pcie4 | Interface::Pcie5) => 16,
+        _ => 8,
+    };
+    let dies = (raw / die).max(4);
+    let mut channels = most;
+    while channels > 1 && dies % channels != 0 {
+        channels /= 2;
+    }
+    let (bits, pages) = match facts.cells {
+        Cells::Mlc => (2, 512),
+        Cells::Tlc => (3, 1152),
+        Cells::Qlc => (4, 2304),
+    };
+    let mut array = Array {
+        channels,
+        dies,
+        planes: 4,
+        blocks: raw / (dies * 4 * PAGE * pages),
+        pages,
+        bits,
+        planes_apart: false,
+    };
+    let wanted = facts.random_read.map_or(0.0, f64::from);
+    let reads = array.dies as f64 * 1e9 / read_ns(facts) as f64;
+    if wanted > ARRAY_SHARE * reads {
+        array.dies *= array.planes;
+        array.planes = 1;
+        array.planes_apart = true;
+    }
+    array
+}
+
+/// Rate of a channel in MB/s.
+pub(super) fn channel_rate(facts: &Facts) -> u64 {
+    match facts.interface {
+        Interface::Sata => 400,
+        Interface::Pcie3 => 800,
+        Interface::Pcie4 => 1200,
+        Interface::Pcie5 => 2400,
+    }
+}
+
+/// What the link carries in MB/s.
+pub(super) fn link_rate(facts: &Facts) -> u64 {
+    match facts.interface {
+        Interface::Sata => 550,
+        Interface::Pcie3 => 3500,
+        Interface::Pcie4 => 7500,
+        Interface::Pcie5 => 14_500,
+    }
+}
+
+/// Controller's time in ns at `iops`.
+pub(super) fn per_command(iops: u32) -> u64 {
+    (1e9 * CONTROLLER_SHARE / f64::from(iops)).round() as u64
+}
+
+/// The same, usual for the interface.
+pub(super) fn usual_per_command(facts: &Facts) -> u64 {
+    match facts.interface {
+        Interface::Sata => 10_500,
+        _ => 1_600,
+    }
+}
+
+/// Time that every command adds, in ns: what a write into a protected buffer takes, less the
+/// controller and the link; `None` where the sheet does not say.
+pub(super) fn latency_ns(facts: &Facts) -> Option<u64> {
+    let write = facts.write_latency.filter(|_| facts.protected)?.0;
+    let fixed = usual_or(facts.random_read, facts) + link_ns(facts);
+    Some(write.saturating_sub(fixed).max(1_000))
+}
+
+/// Time of a cell read in ns that is usual: the mean over the pages of a word line.
+pub(super) fn usual_read_ns(cells: Cells) -> u64 {
+    match cells {
+        Cells::Mlc => 50_000,
+        Cells::Tlc => 60_000,
+        Cells::Qlc => 110_000,
+    }
+}
+
+/// Time of a cell read in ns: what a random read takes, less all else.
+pub(super) fn read_ns(facts: &Facts) -> u64 {
+    let usual = usual_read_ns(facts.cells);
+    let Some(whole) = facts.random_read_latency else {
+        return usual;
+    };
+    let transfer = 4096 * 1000 / channel_rate(facts);
+    let fixed = latency_ns(facts).unwrap_or(10_000)
+        + usual_or(facts.random_read, facts)
+        + link_ns(facts)
+        + transfer;
+    whole.0.saturating_sub(fixed).max(usual / 3)
+}
+
+/// Time of 4 KiB on the link.
+fn link_ns(facts: &Facts) -> u64 {
+    4096 * 1000 / link_rate(facts)
+}
+
+fn usual_or(iops: Option<u32>, facts: &Facts) -> u64 {
+    iops.map_or(usual_per_command(facts), per_command)
+}
+
+/// Time of a program in ns so that the array as a whole takes `rate` bytes per second: a die
+/// transfers a unit, then programs it.
+pub(super) fn program_ns(facts: &Facts, array: &Array, rate: u64) -> u64 {
+    let unit = array.unit() as f64;
+    let whole = array.dies as f64 * unit * 1e9 / rate as f64;
+    let transfer = unit * 1000.0 / channel_rate(facts) as f64;
+    (whole - transfer).max(20_000.0).round() as u64
+}
+
+/// Time of a program in ns that is usual: the mean over the pages of a word line.
+pub(super) fn usual_program_ns(cells: Cells) -> u64 {
+    match cells {
+        Cells::Mlc => 650_000,
+        Cells::Tlc => 233_000,
+        Cells::Qlc => 2_000_000,
+    }
+}
+
+/// Bytes per second that the array takes at the usual time of a program.
+fn usual_write_rate(facts: &Facts, array: &Array) -> u64 {
+    let unit = array.unit();
+    let each = usual_program_ns(facts.cells) + unit * 1000 / channel_rate(facts);
+    let dies = array.dies * unit * 1_000_000_000 / each;
+    dies.min(link_rate(facts) * 1_000_000)
+}
+
+/// Write amplification under uniform writes over the whole drive.
+pub(super) fn uniform_waf(user: u64, array: &Array) -> f64 {
+    let usable = array.raw() as f64 * (1.0 - 4.0 / array.blocks.max(5) as f64);
+    let slots = array.superblock() / 4096;
+    greedy(
+        usable / user as f64,
+        u32::try_from(slots).unwrap_or(u32::MAX).min(4096),
+    )
+}
+
+/// Time of a moved slot in ns, and whether the sheet's random writes decide it: they do where the
+/// flash alone would be faster.
+pub(super) fn moved_slot(facts: &Facts, user: u64, array: &Array) -> (u64, bool) {
+    let command = usual_or(facts.random_read, facts) as f64;
+    let usual = ((MOVED_PER_COMMAND * command).round() as u64, false);
+    let whole_drive = facts.span.is_none() && facts.slc.is_none() && facts.slc_empty.is_none();
+    let Some(writes) = facts.random_write else {
+        return usual;
+    };
+    let rate = facts
+        .sequential_write
+        .unwrap_or_else(|| usual_write_rate(facts, array));
+    let waf = uniform_waf(user, array);
+    let flash = rate as f64 / 4096.0 / waf;
+    if !whole_drive || f64::from(writes) >= 0.95 * flash || waf <= 1.01 {
+        return usual;
+    }
+    let moved = (1e9 / f64::from(writes) - command) / (waf - 1.0);
+    (moved.max(0.0).round() as u64, true)
+}

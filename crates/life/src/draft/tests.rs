@@ -1,0 +1,98 @@
+//! Do facts become a drive that passes the check, serves, and has what the sheet says?
+
+use super::{Facts, draft};
+use ssdlab_drives::catalogue;
+
+fn facts(given: &[(&str, &str)]) -> Facts {
+    let mut facts = Facts::default();
+    for (key, value) in given {
+        facts.set(key, value).unwrap();
+    }
+    facts
+}
+
+const LOG: [(&str, &str); 13] = [
+    ("name", "a-drive"),
+    ("source", "its \"sheet\""),
+    ("capacity", "960GB"),
+    ("interface", "pcie3"),
+    ("protected", "yes"),
+    ("random-read", "400k"),
+    ("random-write", "40k"),
+    ("depth", "128"),
+    ("sequential-read", "3000MB/s"),
+    ("sequential-write", "1050MB/s"),
+    ("write-latency", "15us"),
+    ("dwpd", "1.3"),
+    ("years", "3"),
+];
+
+#[test]
+fn the_facts_of_a_sheet_become_a_drive() {
+    let text = draft(&facts(&LOG)).unwrap();
+    let drive = catalogue::parse(&text, "a-drive.toml").unwrap();
+    assert_eq!(drive.config.user_bytes, 960_197_124_096, "IDEMA LBA1-03");
+    assert_eq!(drive.dwpd().map(|n| (n * 100.0).round()), Some(130.0));
+    assert!(drive.config.buffer.protected);
+    let op = drive.config.nominal_op();
+    assert!((0.13..0.15).contains(&op), "1024 GiB for 960 GB: {op}");
+    let unknown = drive.parameters().iter().any(|p| p.source.is_empty());
+    assert!(!unknown, "every value has a source");
+}
+
+/// A rate that the draft followed from must not count as a prediction.
+#[test]
+fn figures_that_a_value_follows_from_are_marked() {
+    let drive = catalogue::parse(&draft(&facts(&LOG)).unwrap(), "a-drive.toml").unwrap();
+    let documented = crate::validate::documented(&drive).unwrap();
+    for figure in documented {
+        let key = figure.figure.key();
+        assert!(figure.fitted, "{key} is given and used");
+    }
+}
+
+#[test]
+fn facts_that_contradict_each_other_are_refused() {
+    let mut both = facts(&LOG);
+    both.set("rated-writes", "100TB").unwrap();
+    let error = draft(&both).unwrap_err().to_string();
+    assert!(error.contains("dwpd"), "{error}");
+    let mut small = facts(&LOG);
+    small.set("raw", "512GiB").unwrap();
+    assert!(draft(&small).is_err(), "less flash than capacity");
+    assert!(Facts::default().set("random-read", "-3").is_err());
+    assert!(Facts::default().set("sequential-read", "3000").is_err());
+    assert!(Facts::default().set("colour", "red").is_err());
+}
+
+/// Each class of drive that people use as a log or a cache is drafted and holds a write.
+#[test]
+fn every_kind_of_drive_can_be_drafted() {
+    for interface in ["sata", "pcie3", "pcie4", "pcie5"] {
+        for (protected, map, cells) in [
+            ("yes", "dram", "tlc"),
+            ("no", "dram", "mlc"),
+            ("no", "host", "tlc"),
+            ("no", "dram", "qlc"),
+        ] {
+            for capacity in ["118GB", "480GB", "1000GB", "3200GB", "15360GB"] {
+                let mut given = facts(&[
+                    ("name", "one"),
+                    ("source", "a test"),
+                    ("capacity", capacity),
+                    ("interface", interface),
+                    ("protected", protected),
+                    ("map", map),
+                    ("cells", cells),
+                ]);
+                if protected == "no" {
+                    given.set("slc-empty", "12GB").unwrap();
+                    given.set("sequential-write", "500MB/s").unwrap();
+                }
+                if let Err(error) = draft(&given) {
+                    panic!("{interface} {protected} {map} {cells} {capacity}: {error}");
+                }
+            }
+        }
+    }
+}

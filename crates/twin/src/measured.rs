@@ -1,0 +1,347 @@
+//! What was measured of a drive, from runs instead of a table: our own run directories, and fio's
+//! JSON with its bandwidth logs.
+//!
+//! ```text
+//! LOAD[@USED%]=PATH -> samples (seconds, bytes) -> the last quarter against the one before -> row
+//! ```
+//! A rate is settled as that of a table is: by its drift and by how often the drive was
+//! overwritten. fio's JSON alone holds a mean over the whole run, which cannot show that; it counts
+//! as evidence of the sequential rate only.
+
+use crate::table::{self, Raw, Table};
+use serde_json::Value;
+use ssdlab_base::LabError;
+use ssdlab_bench::run_dir::RunDir;
+use ssdlab_ssd::Op;
+use std::path::{Path, PathBuf};
+
+/// Fewest samples of which the last quarter is compared with the one before.
+const SAMPLES_MIN: usize = 8;
+/// Most samples that logs are summed up into.
+const BINS: u64 = 400;
+/// Largest difference between the bytes of fio's JSON and those of its logs.
+const APART_MAX: f64 = 0.15;
+
+/// Some time of a run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    seconds: f64,
+    written: f64,
+    read: f64,
+    programmed: Option<f64>,
+}
+
+/// The course of one run.
+struct Course {
+    samples: Vec<Sample>,
+    /// Bytes written by the host in all.
+    written: f64,
+    /// The samples are no course: there is only a mean.
+    mean_only: bool,
+}
+
+/// Whether an argument of `twin fit` names a run, LOAD=PATH, and no table.
+pub fn is_run(argument: &str) -> bool {
+    !Path::new(argument).exists() && argument.contains('=')
+}
+
+/// The table of runs, each `LOAD=PATH` or `LOAD@USED%=PATH`, of a drive of `capacity` bytes.
+///
+/// # Errors
+/// When a run cannot be read, its load is unknown, or runs contradict each other.
+pub fn runs(arguments: &[String], capacity: u64) -> Result<Table, LabError> {
+    let mut raws = Vec::new();
+    for (argument, line) in arguments.iter().zip(1..) {
+        let hint = "such as sequential=RUN_DIR uniform=RUN_DIR uniform@50%=fio.json";
+        let Some((load, path)) = argument.split_once('=') else {
+            let what = format!("`{argument}` is neither a table nor LOAD=PATH");
+            return Err(LabError::refused(what, hint));
+        };
+        let (load, used) = match load.split_once('@') {
+            None => (load, 1.0),
+            Some((load, used)) => {
+                let percent = used.strip_suffix('%').and_then(|n| n.parse::<f64>().ok());
+                let percent = percent
+                    .filter(|n| (1.0..=100.0).contains(n))
+                    .ok_or_else(|| {
+                        LabError::refused(
+                            format!("`{argument}`: 1% to 100% in use is allowed"),
+                            hint,
+                        )
+                    })?;
+                (load, percent / 100.0)
+            }
+        };
+        let path = Path::new(path);
+        let course = match path.is_dir() {
+            true => run_dir(path)?,
+            false => fio(path)?,
+        };
+        raws.push(row(line, load, used, &course, capacity));
+    }
+    table::table(raws, "argument")
+}
+
+/// The row of a run: the rate of its last quarter.
+fn row(line: usize, load: &str, used: f64, course: &Course, capacity: u64) -> Raw {
+    let samples = &course.samples;
+    let quarter = (samples.len() / 4).max(1);
+    let sum = |part: &[Sample], of: fn(&Sample) -> f64| part.iter().map(of).sum::<f64>();
+    let rate = |part: &[Sample]| sum(part, |s| s.written) / sum(part, |s| s.seconds).max(1e-9);
+    let last = &samples[samples.len().saturating_sub(quarter)..];
+    let before = &samples[samples.len().saturating_sub(2 * quarter)..samples.len() - last.len()];
+    let drift = match before.is_empty() || rate(before) <= 0.0 {
+        true => 0.0,
+        false => 100.0 * (rate(last) / rate(before) - 1.0),
+    };
+    let reads = sum(samples, |s| s.read) > 0.0;
+    let left_out = if reads {
+        Some("reads were mixed in: their share of the time is not modelled".to_owned())
+    } else if course.mean_only {
+        Some("a mean over the whole run: no log (write_bw_log) shows that it settled".to_owned())
+    } else if samples.len() < SAMPLES_MIN {
+        Some(format!(
+            "not settled: {} samples, {SAMPLES_MIN} needed",
+            samples.len()
+        ))
+    } else {
+        table::drift((10.0 * drift).round() / 10.0)
+    };
+    let programmed = last.iter().map(|s| s.programmed).sum::<Option<f64>>();
+    let waf = programmed.map(|bytes| bytes / sum(last, |s| s.written).max(1.0));
+    Raw {
+        line,
+        load: load.to_owned(),
+        used,
+        overwrites: Some(course.written / capacity as f64),
+        rate: rate(last),
+        waf: waf.filter(|waf| *waf >= 1.0),
+        left_out,
+    }
+}
+
+/// The last phase of a run directory that wrote.
+fn run_dir(path: &Path) -> Result<Course, LabError> {
+    let run = RunDir::open(path)?;
+    let written = |s: &ssdlab_bench::record::Second| s.ops[Op::Write as usize].bytes;
+    let Some(phase) = run
+        .seconds
+        .iter()
+        .rev()
+        .find(|s| written(s) > 0)
+        .map(|s| s.phase)
+    else {
+        let what = format!("nothing was written in {}", path.display());
+        return Err(LabError::refused(what, "name a run of writes"));
+    };
+    let of_phase = || run.seconds.iter().filter(|s| s.phase == phase);
+    let samples = of_phase().filter(|s| s.t_s >= 0).map(|s| Sample {
+        seconds: s.length_s,
+        written: written(s) as f64,
+        read: s.ops[Op::Read as usize].bytes as f64,
+        programmed: s.nand_bytes_written.map(|bytes| bytes as f64),
+    });
+    Ok(Course {
+        samples: samples.collect(),
+        written: of_phase().map(written).sum::<u64>() as f64,
+        mean_only: false,
+    })
+}
+
+/// fio's JSON, and the bandwidth logs that its jobs name, beside it.
+fn fio(path: &Path) -> Result<Course, LabError> {
+    let wrong = |what: &str| {
+        let what = format!("{}: {what}", path.display());
+        LabError::refused(
+            what,
+            "give a run directory, or what `fio --output-format=json+` wrote",
+        )
+    };
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|error| LabError::file("reading", path, error))?;
+    // fio puts warnings before the JSON.
+    let start = text.find('{').ok_or_else(|| wrong("no JSON"))?;
+    let found: Value =
+        serde_json::from_str(&text[start..]).map_err(|error| wrong(&error.to_string()))?;
+    let jobs = found["jobs"].as_array().ok_or_else(|| wrong("no `jobs`"))?;
+    let of = |job: &Value, op: &str, key: &str| job[op][key].as_f64().unwrap_or(0.0);
+    let mut mean = Sample::default();
+    for job in jobs {
+        mean.written += of(job, "write", "io_bytes");
+        mean.read += of(job, "read", "io_bytes");
+        mean.seconds = mean.seconds.max(of(job, "write", "runtime") / 1000.0);
+    }
+    if mean.written <= 0.0 || mean.seconds <= 0.0 {
+        return Err(wrong("its jobs wrote nothing"));
+    }
+    let options = [&found["global options"], &jobs[0]["job options"]];
+    let log = options.iter().find_map(|o| o["write_bw_log"].as_str());
+    let logs = log.map(|prefix| logs(path, prefix)).transpose()?;
+    let Some(samples) = logs.filter(|samples| !samples.is_empty()) else {
+        return Ok(Course {
+            samples: vec![mean],
+            written: mean.written,
+            mean_only: true,
+        });
+    };
+    let logged: f64 = samples.iter().map(|s| s.written).sum();
+    if (logged / mean.written).ln().abs() > APART_MAX {
+        return Err(wrong(&format!(
+            "{:.2} GB were written, but its bandwidth logs hold {:.2} GB",
+            mean.written / 1e9,
+            logged / 1e9
+        )));
+    }
+    Ok(Course {
+        samples,
+        written: mean.written,
+        mean_only: false,
+    })
+}
+
+/// The logs `PREFIX_bw.N.log` beside the JSON, summed over the jobs.
+fn logs(json: &Path, prefix: &str) -> Result<Vec<Sample>, LabError> {
+    let dir = json.parent().unwrap_or(Path::new(""));
+    let prefix = Path::new(prefix)
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let files: Vec<PathBuf> = (1..=1024)
+        .map(|n| dir.join(format!("{prefix}_bw.{n}.log")))
+        .take_while(|file| file.exists())
+        .collect();
+    let mut entries = Vec::new();
+    for file in &files {
+        let text = std::fs::read_to_string(file);
+        let text = text.map_err(|error| LabError::file("reading", file, error))?;
+        let mut last = 0;
+        for line in text.lines() {
+            let mut cells = line.split(',').map(str::trim);
+            let mut next = || cells.next().and_then(|cell| cell.parse::<u64>().ok());
+            let (Some(ms), Some(kib), Some(op)) = (next(), next(), next()) else {
+                let what = format!("{}: `{line}` is no line of a bandwidth log", file.display());
+                return Err(LabError::refused(
+                    what,
+                    "fio writes TIME, KIB/S, DIRECTION, ...",
+                ));
+            };
+            // A line stands for the time since the last one of its direction.
+            if op == 1 {
+                entries.push((ms, ms.saturating_sub(last), kib));
+                last = ms;
+            }
+        }
+    }
+    let end = entries.iter().map(|&(ms, ..)| ms).max().unwrap_or(0);
+    let bin = (end / BINS).max(1000);
+    let empty = Sample {
+        seconds: bin as f64 / 1000.0,
+        ..Sample::default()
+    };
+    let mut samples = vec![empty; (end / bin) as usize];
+    for (ms, length, kib) in entries {
+        // The rest after the last whole bin is no sample.
+        if let Some(sample) = samples.get_mut((ms.saturating_sub(1) / bin) as usize) {
+            sample.written += kib as f64 * 1024.0 * length as f64 / 1000.0;
+        }
+    }
+    Ok(samples)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dir_with(files: &[(&str, String)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        dir
+    }
+
+    fn json(written: u64, ms: u64, log: &str) -> String {
+        format!(
+            "fio: a warning\n{{\"global options\": {{\"write_bw_log\": \"{log}\"}}, \"jobs\": \
+             [{{\"write\": {{\"io_bytes\": {written}, \"runtime\": {ms}}}, \"read\": \
+             {{\"io_bytes\": 0}}}}]}}"
+        )
+    }
+
+    /// 100 s of which the first half runs at `first` KiB/s, the rest at `second`.
+    fn log(first: u64, second: u64) -> String {
+        let line = |s: u64| {
+            let rate = if s <= 50 { first } else { second };
+            format!("{}, {rate}, 1, 4096, 0, 0\n", s * 1000)
+        };
+        (1..=100).map(line).collect()
+    }
+
+    fn fitted(name: &str, dir: &tempfile::TempDir, sequential: &str) -> Result<Table, LabError> {
+        let at = |load: &str, name: &str| format!("{load}={}", dir.path().join(name).display());
+        runs(
+            &[at("sequential", sequential), at("uniform", name)],
+            10 << 30,
+        )
+    }
+
+    #[test]
+    fn the_rate_of_a_log_is_that_of_its_end() {
+        let written = 50 * 1024 * (600_000 + 300_000);
+        let dir = dir_with(&[
+            ("seq.json", json(70_000_000_000, 100_000, "none")),
+            ("a.json", json(written, 100_000, "a")),
+            ("a_bw.1.log", log(600_000, 300_000)),
+        ]);
+        let table = fitted("a.json", &dir, "seq.json").unwrap();
+        assert_eq!(table.rows[0].rate, 300_000.0 * 1024.0);
+        assert_eq!(table.rows[0].left_out, None);
+        assert!(
+            (table.rows[0].load.overwrites - written as f64 / (10_u64 << 30) as f64).abs() < 1e-9
+        );
+    }
+
+    #[test]
+    fn a_mean_a_drift_and_a_short_run_are_no_evidence() {
+        let drifting: String = (1..=100)
+            .map(|s| format!("{}, {}, 1, 4096, 0\n", s * 1000, 600_000 - 3000 * s))
+            .collect();
+        let bytes = (1..=100_u64).map(|s| (600_000 - 3000 * s) * 1024).sum();
+        let dir = dir_with(&[
+            ("seq.json", json(70_000_000_000, 100_000, "none")),
+            ("mean.json", json(40_000_000_000, 100_000, "none")),
+            ("drift.json", json(bytes, 100_000, "drift")),
+            ("drift_bw.1.log", drifting),
+        ]);
+        for (name, why) in [("mean.json", "mean over"), ("drift.json", "drifting")] {
+            let table = fitted(name, &dir, "seq.json").unwrap();
+            let left = table.rows[0].left_out.clone().unwrap_or_default();
+            assert!(left.contains(why), "{name}: {left}");
+        }
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused() {
+        let dir = dir_with(&[
+            ("seq.json", json(70_000_000_000, 100_000, "none")),
+            // A log in B/s, or of another run.
+            ("unit.json", json(50_000_000_000, 100_000, "unit")),
+            ("unit_bw.1.log", log(600_000_000, 600_000_000)),
+            ("fast.json", json(90_000_000_000, 100_000, "none")),
+            ("junk.json", "no json".into()),
+        ]);
+        for (name, why) in [
+            ("unit.json", "logs hold"),
+            ("fast.json", "above the sequential"),
+            ("junk.json", "no JSON"),
+            ("absent.json", "absent.json"),
+        ] {
+            let error = fitted(name, &dir, "seq.json").expect_err(name).to_string();
+            assert!(error.contains(why), "{name}: {error}");
+        }
+        let bad = runs(&["uniform@0%=x".into()], 1 << 30)
+            .unwrap_err()
+            .to_string();
+        assert!(bad.contains("1% to 100%"), "{bad}");
+    }
+}
