@@ -23,6 +23,7 @@
 //!
 //! Source: fio HOWTO, parse.c, options.c.
 
+mod bindings;
 mod draft;
 mod engines;
 mod files;
@@ -80,17 +81,20 @@ pub fn parse_in(text: &str, source: &str, surroundings: &Surroundings) -> Result
     let mut globals: Vec<Setting> = Vec::new();
     let mut jobs: Vec<Found> = Vec::new();
     let mut all_straight = true;
+    let mut group = 0;
     for section in sections {
         if section.name == "global" {
             globals.extend(section.settings);
             continue;
         }
         let draft = drafted(&globals, &section, &mut errors);
+        group += u32::from((draft.stonewall || draft.new_group) && !jobs.is_empty());
         let (stonewall, wait_for) = (draft.stonewall, draft.wait_for.clone());
         let (asked, index) = (draft.files.clone(), jobs.len() as u32);
         let crooked = draft.crooked;
         let mut contradictions = Vec::new();
-        let job = draft.finish(&section, index, &mut contradictions);
+        let mut job = draft.finish(&section, index, &mut contradictions);
+        job.ties.group = group;
         // Of values that are wrong in themselves, no combination can be judged.
         if !crooked {
             errors.append(&mut contradictions);
