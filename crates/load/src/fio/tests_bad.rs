@@ -126,9 +126,9 @@ const BAD: &[(&str, &str, &str)] = &[
         "for example zoned:50/5:30/15:20/80; several lists are not supported",
     ),
     (
-        "random_distribution=normal:1",
-        "`random_distribution` cannot be `normal:1`: it is random, \
-      zipf:theta, pareto:h or zoned:accesses/size:...",
+        "random_distribution=gauss:1",
+        "`random_distribution` cannot be `gauss:1`: it is random, zipf:theta, pareto:h, \
+      normal:deviation or zoned:accesses/size:...",
         "",
     ),
     (
