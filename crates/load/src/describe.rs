@@ -1,6 +1,6 @@
 //! A job in a few words, as its user would write it: `randrw 65/35 8 KiB, depth 32 x 4`.
 
-use crate::plan::{BlockSize, Distribution, JobSpec, Mix, Order};
+use crate::plan::{BlockSize, Distribution, JobSpec, Mix, Order, WriteAs};
 use ssdlab_ssd::{Bytes, Nanos};
 
 impl JobSpec {
@@ -16,11 +16,15 @@ impl JobSpec {
                 Distribution::Uniform => "",
                 Distribution::Zipf { .. } => ", zipf",
                 Distribution::Pareto { .. } => ", pareto",
-                Distribution::Zoned { .. } => ", zoned",
+                Distribution::Zoned { .. } | Distribution::ZonedBytes { .. } => ", zoned",
+                Distribution::Normal { .. } => ", normal",
             };
             if self.random_pct < 100 {
                 words += &format!(", {} % random", self.random_pct);
             }
+        }
+        if self.verify.is_some() {
+            words += ", verified";
         }
         if self.durability.fua {
             words += ", each write durable";
@@ -47,6 +51,9 @@ impl JobSpec {
         };
         match self.mix {
             Mix::Read => format!("{random}read"),
+            Mix::Write if self.steps.write_as == WriteAs::TrimAndWrite => {
+                format!("{random}trimwrite")
+            }
             Mix::Write => format!("{random}write"),
             Mix::Trim => format!("{random}trim"),
             Mix::ReadWrite { read_pct } => {

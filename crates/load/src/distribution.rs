@@ -1,4 +1,4 @@
-//! Skewed choices among `n` slots: Zipf, Pareto, and zones with a share each.
+//! Skewed choices among `n` slots: Zipf, Pareto, normal, and zones with a share each.
 //!
 //! A sampler gives a slot number; [`super::stream`] makes an address of it. Zipf and Pareto draw
 //! a *rank* (0 is the likeliest) and scatter ranks over the slots with a seeded permutation, so
@@ -139,6 +139,48 @@ impl Pareto {
     }
 }
 
+/// Normal as fio defines it (lib/gauss.c): the mean of twelve even numbers, and an even deviation
+/// around it. As there, neighbours in rank are no neighbours in address.
+#[derive(Clone, Debug)]
+pub struct Normal {
+    n: u64,
+    deviation: u64,
+    scatter: Permutation,
+}
+
+/// Even numbers in a mean (fio's GAUSS_ITERS).
+const SUMMED: u64 = 12;
+
+impl Normal {
+    /// Over `n` slots (at least 1); `deviation` in per cent of them; `rng` selects the scattering.
+    pub fn new(n: u64, deviation: f64, rng: &mut Rng) -> Normal {
+        let n = n.max(1);
+        let slots = (n as f64 * deviation / 100.0).ceil() as u64;
+        Normal {
+            n,
+            deviation: slots.min(n / 2),
+            scatter: Permutation::new(n, rng),
+        }
+    }
+
+    /// The next slot.
+    #[inline]
+    pub fn slot(&self, rng: &mut Rng) -> u64 {
+        self.scatter.at(self.rank(rng))
+    }
+
+    /// The next rank: near the middle of the ranks.
+    pub fn rank(&self, rng: &mut Rng) -> u64 {
+        let sum: u128 = (0..SUMMED).map(|_| u128::from(rng.below(self.n))).sum();
+        let mean = (sum.div_ceil(u128::from(SUMMED))) as u64;
+        if self.deviation == 0 {
+            return mean.min(self.n - 1);
+        }
+        let moved = (mean + rng.below(self.deviation)).saturating_sub(self.deviation / 2);
+        moved.min(self.n - 1)
+    }
+}
+
 /// Zones in order of address, each with a share of the accesses and of the slots.
 #[derive(Clone, Debug)]
 pub struct Zoned {
@@ -182,6 +224,50 @@ impl Zoned {
             draw,
             zones: ranges.into(),
         })
+    }
+
+    /// As [`Zoned::new`], with sizes in bytes: slots start at multiples of `align`. Zones that lie
+    /// behind the region are left out, and those that are left share their accesses in
+    /// proportion; a last zone of 0 bytes goes to the end. `None` when nothing is left, or there
+    /// are more than 100 zones.
+    pub fn of_bytes(n: u64, align: u64, zones: &[(u8, u64)]) -> Option<Zoned> {
+        let (n, align) = (n.max(1), align.max(1));
+        if zones.len() > 100 {
+            return None;
+        }
+        let mut inside: Vec<(u64, (u64, u64))> = Vec::new();
+        let mut given = 0;
+        let mut start = 0u64;
+        for (index, &(access, size)) in zones.iter().enumerate() {
+            let first = start.div_ceil(align);
+            let last = index + 1 == zones.len();
+            let end = match size {
+                0 if last => n,
+                _ => start.saturating_add(size).div_ceil(align).min(n),
+            };
+            given += u64::from(access);
+            if first < n && access > 0 {
+                inside.push((access.into(), (first, end.max(first + 1) - first)));
+            }
+            start = start.saturating_add(size);
+        }
+        let first = start.div_ceil(align);
+        if given < 100 && first < n {
+            // What is left of the accesses goes to what is left of the region.
+            inside.push((100 - given, (first, n - first)));
+        }
+        let total: u64 = inside.iter().map(|zone| zone.0).sum();
+        let last = inside.len().checked_sub(1)?;
+        let mut draw = Box::new([last as u8; 100]);
+        let (mut sum, mut drawn) = (0, 0);
+        for (index, zone) in inside.iter().enumerate() {
+            sum += zone.0;
+            let end = (sum * 100 / total) as usize;
+            draw[drawn..end].fill(index as u8);
+            drawn = end;
+        }
+        let zones = inside.into_iter().map(|zone| zone.1).collect();
+        Some(Zoned { draw, zones })
     }
 
     /// The next slot.

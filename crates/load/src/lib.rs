@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! fio, diskspd, profiles -> plan -> stream -> commands     (seeded; the same on every target)
+//!                                   follow: reads that verify, trims before writes
 //! trace: a recorded load: read, described, converted, replayed as part of a plan
 //! synthetic: the patterns of `ssdlab simulate`             distribution, permutation: the draws
 //! describe: a job in words
@@ -11,6 +12,7 @@ pub mod describe;
 pub mod diskspd;
 pub mod distribution;
 pub mod fio;
+pub mod follow;
 pub mod permutation;
 mod place;
 pub mod plan;

@@ -1,6 +1,7 @@
 //! How a stream finds its next address: the orders, ready to draw from.
 
-use super::distribution::{Pareto, Zipf, Zoned};
+use super::distribution::{Normal, Pareto, Zipf, Zoned};
+use crate::plan::Zones;
 use super::permutation::Permutation;
 use ssdlab_ssd::Op;
 use ssdlab_ssd::rng::Rng;
@@ -11,6 +12,87 @@ pub(super) struct Size {
     pub bytes: u32,
     /// Aligned starts at which it ends inside the region; at least 1.
     pub slots: u64,
+}
+
+/// Sizes drawn evenly from a range, as fio draws them: whole multiples of the smallest, of which
+/// those that would be above the largest are the largest.
+#[derive(Clone, Debug)]
+pub(super) struct Range {
+    low: u64,
+    high: u64,
+    align: u64,
+    region: u64,
+}
+
+impl Range {
+    pub fn new((low, high): (u32, u32), align: u64, region: u64) -> Range {
+        Range {
+            low: u64::from(low.max(512)),
+            high: u64::from(high),
+            align,
+            region,
+        }
+    }
+
+    #[inline(never)]
+    pub fn draw(&self, rng: &mut Rng) -> Size {
+        let drawn = self.low + rng.below(self.high);
+        let bytes = (drawn - drawn % self.low).min(self.high);
+        Size {
+            bytes: bytes as u32,
+            slots: self.region.saturating_sub(bytes) / self.align + 1,
+        }
+    }
+}
+
+/// Zones of the region one after another, with gaps: fio's `zonemode=strided`.
+#[derive(Clone, Debug)]
+pub(super) struct Strided {
+    pub zones: Zones,
+    /// Where the zone starts in the region.
+    pub start: u64,
+    /// Bytes transferred in it.
+    pub done: u64,
+    /// Where the last command of each kind ended, from the region's start.
+    pub ends: [u64; 3],
+    /// Length of the region.
+    pub len: u64,
+    /// Of a random order: where to go in a zone.
+    pub within: Option<Place>,
+}
+
+impl Strided {
+    #[inline(never)]
+    pub fn next(&mut self, rng: &mut Rng, op: Op, size: Size) -> u64 {
+        let (bytes, zones) = (u64::from(size.bytes), self.zones);
+        if self.done >= zones.bytes {
+            self.done = 0;
+            self.start += zones.range + zones.skip;
+            if self.start >= self.len {
+                self.start = 0;
+            }
+            self.ends[op as usize] = self.start;
+        }
+        if self.ends[op as usize] >= self.start + zones.range {
+            self.ends[op as usize] = self.start;
+        }
+        if self.done.is_multiple_of(zones.range) {
+            self.ends = [self.start; 3];
+            if let Some(within) = &mut self.within {
+                within.renew(rng);
+            }
+        }
+        let end = self.ends[op as usize];
+        let position = match &mut self.within {
+            Some(within) => self.start + within.next(rng, op, size),
+            None => end,
+        };
+        // The last zone may be cut off by the end of the region.
+        let position = position.min(self.len - bytes);
+        self.ends[op as usize] = position + bytes;
+        self.done += bytes;
+        position
+    }
 }
 
 /// A random order in which some commands follow the last one of their kind.
@@ -140,9 +222,31 @@ pub(super) enum Place {
     Kinds(Box<[Place; 3]>),
     Holes(Box<Holes>),
     Files(Box<Files>),
+    Normal {
+        align: u64,
+        normal: Box<Normal>,
+    },
+    Strided(Box<Strided>),
 }
 
 impl Place {
+    /// Forgets which blocks were visited.
+    fn renew(&mut self, rng: &mut Rng) {
+        match self {
+            Place::Once {
+                pass,
+                visited,
+                slots,
+                ..
+            } => {
+                *visited = 0;
+                *pass = Permutation::new(*slots, rng);
+            }
+            Place::Kinds(kinds) => kinds.iter_mut().for_each(|kind| kind.renew(rng)),
+            _ => {}
+        }
+    }
+
     /// The next command's position in the region.
     #[inline(always)]
     pub fn next(&mut self, rng: &mut Rng, op: Op, size: Size) -> u64 {
@@ -187,6 +291,8 @@ impl Place {
             Place::Kinds(kinds) => kinds[op as usize].next(rng, op, size),
             Place::Holes(holes) => holes.next(op, size),
             Place::Files(files) => files.next(rng, op, size),
+            Place::Normal { align, normal } => normal.slot(rng).min(last) * *align,
+            Place::Strided(strided) => strided.next(rng, op, size),
         }
     }
 }

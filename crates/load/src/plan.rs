@@ -102,6 +102,12 @@ pub struct JobSpec {
     /// What fio adds to order and region.
     #[serde(skip_serializing_if = "Steps::are_plain")]
     pub steps: Steps,
+    /// Reads that check what was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verify: Option<Verify>,
+    /// How it depends on other jobs and on its own results.
+    #[serde(skip_serializing_if = "Ties::are_none")]
+    pub ties: Ties,
     /// Command sizes for reads, writes and trims, in this order. Each list is never empty.
     pub block_sizes: [Vec<BlockSize>; 3],
     /// First byte of the region used.
@@ -157,6 +163,136 @@ pub struct Steps {
     /// The copies and their files are several files to the user: only one target that holds
     /// them all can stand for them.
     pub several_files: bool,
+    /// Go through the region zone by zone (`zonemode=strided`).
+    pub zones: Option<Zones>,
+    /// Sizes are drawn evenly from a range, by kind: smallest and largest in bytes
+    /// (`bsrange=4k-64k`). The block sizes hold both ends then.
+    pub size_range: Option<[(u32, u32); 3]>,
+    /// What a write is to the drive.
+    pub write_as: WriteAs,
+}
+
+/// Zones of fio's `zonemode=strided`, in bytes.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+pub struct Zones {
+    /// Bytes transferred in a zone before the next one is entered.
+    pub bytes: u64,
+    /// Length of a zone; it is gone over again until `bytes` are transferred.
+    pub range: u64,
+    /// Bytes left out between two zones.
+    pub skip: u64,
+}
+
+/// What a write of the job is to the drive.
+#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+pub enum WriteAs {
+    /// A write.
+    #[default]
+    Write,
+    /// A trim of the same blocks, and then the write (`rw=trimwrite`).
+    TrimAndWrite,
+    /// Zeroes by a command without data (`sg_write_mode=write_same_ndob`).
+    Zeroes,
+    /// A read, which is what SCSI's VERIFY costs the media (`sg_write_mode=verify_bytchk_*`).
+    Read,
+    /// A durable write, and then a read of the same blocks (SCSI's WRITE AND VERIFY).
+    WriteAndRead,
+}
+
+/// Reads that check what was written (fio `verify`).
+#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+pub struct Verify {
+    /// Read everything back after each pass (`do_verify`).
+    pub after: bool,
+    /// Read back after this many writes; 0 = only after a pass (`verify_backlog`).
+    pub backlog: u32,
+    /// How many to read back then; 0 = as many as `backlog` (`verify_backlog_batch`).
+    pub batch: u32,
+    /// Read back by address and each block once, as fio does without a random map. Otherwise in
+    /// the order of the writes.
+    pub sorted: bool,
+    /// Passes; each is verified before the next begins (`loops`). At least 1.
+    pub passes: u64,
+    /// Go on after blocks that hold something else (`continue_on_error=verify`).
+    pub go_on: bool,
+}
+
+/// How a job depends on other jobs and on its own results.
+#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq)]
+pub struct Ties {
+    /// Number of its group of jobs (fio `new_group`, `stonewall`).
+    pub group: u32,
+    /// Its commands keep a share of those of all jobs with the same number (fio `flow`).
+    pub flow: Option<Flow>,
+    /// Whom its end ends (fio `exitall`).
+    pub exit: Option<Exit>,
+    /// Ends when its rate is steady (fio `steadystate`).
+    pub steady: Option<Steady>,
+    /// Searches the depth at which its latency keeps a limit (fio `latency_target`).
+    pub latency: Option<LatencyTarget>,
+}
+
+impl Ties {
+    fn are_none(&self) -> bool {
+        let free = Ties {
+            group: self.group,
+            ..Ties::default()
+        };
+        *self == free
+    }
+}
+
+/// A share of the commands of a flow.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+pub struct Flow {
+    /// Jobs with the same number share.
+    pub id: u32,
+    /// Its share is this over the sum of the weights of all copies.
+    pub weight: u32,
+}
+
+/// Whom a job that ends takes with it.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+pub enum Exit {
+    /// Jobs of its group that run.
+    Group,
+    /// All jobs that run, and none of those that wait.
+    Phase,
+    /// All jobs, those that wait included.
+    All,
+}
+
+/// When a rate is steady: one criterion over a window of whole seconds.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq)]
+pub struct Steady {
+    /// Bytes per second rather than commands per second.
+    pub bandwidth: bool,
+    /// The slope of a least-squares line rather than the largest deviation from the mean.
+    pub slope: bool,
+    /// In per cent of the mean rather than in the rate's own unit.
+    pub percent: bool,
+    /// The criterion must be below this.
+    pub limit: f64,
+    /// Seconds of the window, at least 1.
+    pub window_s: u32,
+    /// Time before the first window.
+    #[serde(serialize_with = "nanos")]
+    pub ramp: Nanos,
+}
+
+/// A latency to keep and how to judge it.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq)]
+pub struct LatencyTarget {
+    /// Commands should complete within this time.
+    #[serde(serialize_with = "nanos")]
+    pub limit: Nanos,
+    /// Time over which a depth is judged.
+    #[serde(serialize_with = "nanos")]
+    pub window: Nanos,
+    /// Per cent of the commands that must keep the limit.
+    pub percentile: f64,
+    /// Go on searching after a depth was found, rather than end.
+    pub run: bool,
 }
 
 impl Steps {
@@ -192,6 +328,8 @@ impl Default for JobSpec {
             },
             random_pct: 100,
             steps: Steps::default(),
+            verify: None,
+            ties: Ties::default(),
             block_sizes: BlockSize::always(4096),
             offset: 0,
             region: None,
@@ -273,6 +411,17 @@ pub enum Distribution {
     Zoned {
         /// Sums of both columns are at most 100; the rest goes to the last zone. Not empty.
         zones: Vec<(u8, u8)>,
+    },
+    /// Zones in order of address: share of accesses in per cent, and length in bytes.
+    ZonedBytes {
+        /// The shares sum to at most 100; the rest goes to the last zone, which ends with the
+        /// region when its length is 0. Not empty.
+        zones: Vec<(u8, u64)>,
+    },
+    /// Normal as fio has it; ranks are scattered over the region.
+    Normal {
+        /// In per cent of the region, 0 to 100.
+        deviation: f64,
     },
 }
 

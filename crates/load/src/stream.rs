@@ -11,10 +11,10 @@
 //! order no memory is needed for. With several block sizes fio cuts commands short where they
 //! meet visited blocks; here they keep their length and may overlap.
 
-use super::distribution::{Pareto, Zipf, Zoned};
+use super::distribution::{Normal, Pareto, Zipf, Zoned};
 use super::permutation::Permutation;
-use super::place::{Files, Holes, Place, Runs, Size};
-use crate::plan::{BlockSize, Distribution, JobSpec, Mix, Order};
+use super::place::{Files, Holes, Place, Range, Runs, Size, Strided};
+use crate::plan::{BlockSize, Distribution, JobSpec, Mix, Order, Zones};
 use ssdlab_base::LabError;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Bytes, Command, Op};
@@ -33,8 +33,9 @@ pub struct Stream {
     place: Place,
     /// First byte of the region.
     base: u64,
-    /// Bytes still to be transferred.
+    /// Bytes still to be transferred, and of a whole pass.
     left: u64,
+    limit: u64,
     compress_pct: u8,
     fua: bool,
     flush_every: u32,
@@ -48,6 +49,8 @@ enum Sizes {
     One(Size),
     /// The size of each of 100 equally likely draws.
     Split(Box<[Size; 100]>),
+    /// Drawn evenly from a range.
+    Range(Box<Range>),
 }
 
 /// The part of the target a job uses, in bytes.
@@ -87,20 +90,34 @@ impl Stream {
                 }))
             }
         };
+        let limit = limit(job, region)?;
+        let span = job.steps.zones.map_or(file.len, |zones| zones.range);
+        let sizes = |kind: usize| match job.steps.size_range {
+            Some(ranges) if ranges[kind].0 < ranges[kind].1 => {
+                Sizes::Range(Box::new(Range::new(ranges[kind], align[kind], span)))
+            }
+            _ => sizes(&job.block_sizes[kind], align[kind], span),
+        };
         Ok(Stream {
             kind_rng: fork("kind"),
             size_rng: fork("size"),
             place_rng,
             mix: job.mix,
-            sizes: [0, 1, 2].map(|kind| sizes(&job.block_sizes[kind], align[kind], file.len)),
+            sizes: [0, 1, 2].map(sizes),
             place,
             base: region.base,
-            left: limit(job, region)?,
+            left: limit,
+            limit,
             compress_pct: job.data.compress_pct.min(100),
             fua: job.durability.fua,
             flush_every: job.durability.flush_every,
             unflushed: 0,
         })
+    }
+
+    /// Begins another pass: as much again, from where it stands.
+    pub fn again(&mut self) {
+        self.left = self.limit;
     }
 
     /// The next command; `None` when the job's `io_limit` is used up.
@@ -125,6 +142,7 @@ impl Stream {
         let size = match &self.sizes[op as usize] {
             Sizes::One(size) => *size,
             Sizes::Split(draw) => draw[self.size_rng.below(100) as usize],
+            Sizes::Range(range) => range.draw(&mut self.size_rng),
         };
         let Some(left) = self.left.checked_sub(u64::from(size.bytes)) else {
             self.left = 0;
@@ -229,8 +247,11 @@ fn file_place(
     rng: &mut Rng,
     turn_rng: Rng,
 ) -> Result<Place, LabError> {
-    let inner = place(job, copy, file, rng)?;
     let (steps, len) = (&job.steps, file.len);
+    if let Some(zones) = steps.zones {
+        return strided(job, copy, file, zones, rng);
+    }
+    let inner = place(job, copy, file, rng)?;
     if matches!(job.order, Order::Sequential { .. }) {
         if steps.skip == 0 {
             return Ok(inner);
@@ -255,6 +276,46 @@ fn file_place(
         ends: [0; 3],
         len,
         random: inner,
+    })))
+}
+
+/// Zone by zone through the file.
+fn strided(
+    job: &JobSpec,
+    copy: u32,
+    file: Region,
+    zones: Zones,
+    rng: &mut Rng,
+) -> Result<Place, LabError> {
+    let lengths = [zones.bytes, zones.range, zones.skip];
+    let crooked = lengths.iter().any(|n| !n.is_multiple_of(LOGICAL_BLOCK));
+    if crooked || zones.bytes == 0 || zones.range == 0 || zones.range > file.len {
+        return Err(LabError::refused(
+            format!(
+                "job `{}`: zones of {} in a region of {}",
+                job.name,
+                Bytes(zones.range),
+                Bytes(file.len)
+            ),
+            "a zone is a multiple of 512 bytes, and not larger than the region",
+        ));
+    }
+    let zone = Region {
+        len: zones.range,
+        ..file
+    };
+    check_blocks(job, zone)?;
+    let within = match job.order {
+        Order::Sequential { .. } => None,
+        Order::Random { .. } => Some(place(job, copy, zone, rng)?),
+    };
+    Ok(Place::Strided(Box::new(Strided {
+        zones,
+        start: 0,
+        done: 0,
+        ends: [0; 3],
+        len: file.len,
+        within,
     })))
 }
 
@@ -472,6 +533,21 @@ fn random(
             format!("a Pareto power of {h}"),
             "give a number between 0 and 1",
         ),
+        &Distribution::Normal { deviation } if (0.0..=100.0).contains(&deviation) => {
+            let normal = Box::new(Normal::new(slots, deviation, rng));
+            Ok(Place::Normal { align, normal })
+        }
+        Distribution::Normal { deviation } => refuse(
+            format!("a deviation of {deviation} % of the region"),
+            "give 0 to 100",
+        ),
+        Distribution::ZonedBytes { zones } => match Zoned::of_bytes(slots, align, zones) {
+            Some(zoned) => Ok(Place::Zoned { align, zoned }),
+            None => refuse(
+                format!("zones of {zones:?} per cent and bytes"),
+                "give 1 to 100 zones, some of the accesses of which go to the region",
+            ),
+        },
         Distribution::Zoned { zones } => match Zoned::new(slots, zones) {
             Some(zoned) => Ok(Place::Zoned { align, zoned }),
             None => refuse(

@@ -2,6 +2,7 @@
 //! engine; where fio is installed, it is asked again.
 
 use ssdlab_load::fio;
+use ssdlab_load::follow::Followed;
 use ssdlab_load::stream::Stream;
 use ssdlab_ssd::Op;
 use std::path::Path;
@@ -37,6 +38,51 @@ const CASES: &[(&str, &str)] = &[
     ("rw=read filesize=64k size=8k offset=16k", "r16 r20"),
     ("rw=read filesize=32k offset=16k", "r16 r20 r24 r28"),
     ("rw=read filesize=64k size=8k loops=2", "r0 r4 r8 r12"),
+    // Zones: a gap after each, a range that is longer, one that is gone over again, and a mix
+    // whose reads and writes share the zone.
+    (
+        "rw=read zonemode=strided zonesize=8k zoneskip=8k size=32k",
+        "r0 r4 r16 r20 r0 r4 r16 r20",
+    ),
+    (
+        "rw=read zonemode=strided zonesize=8k zoneskip=8k zonerange=16k size=64k",
+        "r0 r4 r24 r28 r48 r52 r0 r4 r24 r28 r48 r52 r0 r4 r24 r28",
+    ),
+    (
+        "rw=read zonemode=strided zonesize=24k zonerange=8k zoneskip=8k size=64k",
+        "r0 r4 r0 r4 r0 r4 r16 r20 r16 r20 r16 r20 r32 r36 r32 r36",
+    ),
+    (
+        "rw=read zonemode=strided zonesize=8k zoneskip=8k size=60k",
+        "r0 r4 r16 r20 r32 r36 r48 r52 r0 r4 r16 r20 r32 r36 r48",
+    ),
+    // Trims and writes of the same blocks.
+    ("rw=trimwrite size=16k", "t0 w0 t4 w4 t8 w8 t12 w12"),
+    // What was written is read back: after a pass, after some writes, in batches, in each loop.
+    (
+        "rw=write verify=crc32c size=24k",
+        "w0 w4 w8 w12 w16 w20 r0 r4 r8 r12 r16 r20",
+    ),
+    (
+        "rw=write verify=crc32c size=32k verify_backlog=3",
+        "w0 w4 w8 r0 r4 r8 w12 w16 w20 r12 r16 r20 w24 w28 r24 r28",
+    ),
+    (
+        "rw=write verify=crc32c size=32k verify_backlog=4 verify_backlog_batch=2 loops=2",
+        "w0 w4 w8 w12 r0 r4 w16 w20 r8 r12 w24 w28 r16 r20 r24 r28 \
+         w0 w4 w8 w12 r0 r4 w16 w20 r8 r12 w24 w28 r16 r20 r24 r28",
+    ),
+    (
+        "rw=write verify=md5 size=16k loops=2",
+        "w0 w4 w8 w12 r0 r4 r8 r12 w0 w4 w8 w12 r0 r4 r8 r12",
+    ),
+    ("rw=write verify=md5 size=16k do_verify=0", "w0 w4 w8 w12"),
+    ("rw=read verify=md5 size=16k", "r0 r4 r8 r12"),
+    // The stripes of fio's own example: 16 KiB of every 128.
+    (
+        "rw=write:112k bs=16k verify=md5 verify_backlog=1 offset=120k filesize=632k io_size=64k",
+        "w120 r120 w248 r248 w376 r376 w504 r504",
+    ),
 ];
 
 const CAPACITY: u64 = 1 << 30;
@@ -52,11 +98,12 @@ fn ours(text: &str) -> String {
     let job = &plan.phases[0].jobs[0];
     let mut words = Vec::new();
     for copy in 0..job.copies {
-        let mut stream = Stream::new(job, copy, CAPACITY).unwrap();
+        let mut stream = Followed::new(job, copy, CAPACITY).unwrap();
         while let Some(command) = stream.next_command() {
             let kind = match command.op {
                 Op::Read => 'r',
                 Op::Write => 'w',
+                Op::Trim => 't',
                 other => panic!("{other:?}"),
             };
             words.push(format!("{kind}{}", command.offset / 1024));
@@ -91,7 +138,7 @@ fn theirs(text: &str, directory: &Path) -> Vec<(u32, u64, char, u64)> {
     for path in logs {
         for line in std::fs::read_to_string(path).unwrap().lines() {
             let words: Vec<&str> = line.split(' ').collect();
-            let [_, name, kind @ ("read" | "write"), offset, _] = words[..] else {
+            let [_, name, kind @ ("read" | "write" | "trim"), offset, _] = words[..] else {
                 continue;
             };
             let mut numbers = name.split('.').skip(1).map(|n| n.parse::<u32>().unwrap());
@@ -128,6 +175,93 @@ fn fio_still_gives_these_commands() {
             .map(|(_, number, kind, offset)| format!("{kind}{}", (number * file + offset) / 1024));
         assert_eq!(words.collect::<Vec<_>>().join(" "), *expected, "{options}");
     }
+}
+
+/// What a randomly ordered job reads back, and in which order, by the log of a run.
+fn read_back(commands: &[(char, u64)]) -> (Vec<u64>, Vec<u64>) {
+    let of = |kind| {
+        let of_kind = commands.iter().filter(|command| command.0 == kind);
+        of_kind.map(|command| command.1).collect::<Vec<u64>>()
+    };
+    (of('w'), of('r'))
+}
+
+/// With a random map fio reads back in the order of the writes; without one by address, and each
+/// block once.
+#[test]
+fn random_writes_are_read_back_as_in_fio() {
+    let check = |commands: &[(char, u64)], mapped: bool| {
+        let (written, mut expected) = {
+            let (written, _) = read_back(commands);
+            (written.clone(), written)
+        };
+        if !mapped {
+            expected.sort_unstable();
+            expected.dedup();
+            assert!(expected.len() < written.len(), "no block came twice");
+        }
+        assert_eq!(read_back(commands).1, expected);
+    };
+    for (options, mapped) in [("", true), (" norandommap", false)] {
+        let text = job_file(&format!("rw=randwrite verify=crc32c size=256k{options}"));
+        let plan = fio::parse(&text, "job.fio").unwrap();
+        let mut stream = Followed::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
+        let ours = std::iter::from_fn(|| stream.next_command());
+        let kind = |op| if op == Op::Read { 'r' } else { 'w' };
+        let ours: Vec<(char, u64)> = ours.map(|c| (kind(c.op), c.offset)).collect();
+        check(&ours, mapped);
+        if Command::new("fio").arg("--version").output().is_err() {
+            return ssdlab_skips::skip("fio is not installed");
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let commands = theirs(&text, directory.path());
+        let theirs: Vec<(char, u64)> = commands.iter().map(|c| (c.2, c.3)).collect();
+        check(&theirs, mapped);
+        if mapped {
+            assert_eq!(ours.len(), theirs.len());
+        }
+    }
+}
+
+/// Sizes of a range: fio's mean, and the share of the largest, which takes all that is above it.
+#[test]
+fn sizes_of_a_range_are_distributed_as_in_fio() {
+    let text = job_file("rw=randread bsrange=4k-64k size=256m norandommap number_ios=8000")
+        .replace("bs=4k\n", "")
+        .replace("number_ios=8000", "io_size=256m");
+    let plan = fio::parse(&text, "job.fio").unwrap();
+    let mut stream = Stream::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
+    let ours: Vec<u64> = std::iter::from_fn(|| stream.next_command())
+        .map(|c| u64::from(c.len))
+        .collect();
+    let shape = |sizes: &[u64]| {
+        let count = sizes.len() as f64;
+        let mean = sizes.iter().sum::<u64>() as f64 / count;
+        let largest = sizes.iter().filter(|size| **size == 64 << 10).count() as f64 / count;
+        (mean / 1024.0, largest)
+    };
+    let (mean, largest) = shape(&ours);
+    // 4, 8, ... 60 KiB once each of 16, and 64 KiB once more than that: 34 KiB.
+    assert!((mean - 34.0).abs() < 0.8, "{mean}");
+    assert!((largest - 1.0 / 16.0).abs() < 0.01, "{largest}");
+    if Command::new("fio").arg("--version").output().is_err() {
+        return ssdlab_skips::skip("fio is not installed");
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let (their_mean, their_largest) = shape(&lengths(&text, directory.path()));
+    assert!((mean - their_mean).abs() < 1.0, "{mean} {their_mean}");
+    assert!((largest - their_largest).abs() < 0.015, "{largest} {their_largest}");
+}
+
+/// Lengths of the commands in fio's log.
+fn lengths(text: &str, directory: &Path) -> Vec<u64> {
+    theirs(text, directory);
+    let log = std::fs::read_to_string(directory.join("log")).unwrap();
+    let words = log.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    words
+        .filter(|words| words.len() == 5)
+        .map(|words| words[4].parse().unwrap())
+        .collect()
 }
 
 /// Of four commands, three follow the one before, unless it ended with the region.

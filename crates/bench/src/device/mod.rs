@@ -10,6 +10,7 @@ mod payload;
 pub mod safety;
 pub mod signature;
 mod slab;
+mod stamps;
 pub mod system;
 pub mod uring;
 

@@ -5,7 +5,7 @@
 //! change the file system's own tables. It loses its name as soon as it is open, and is gone with
 //! the target.
 
-use super::payload::fill;
+use super::payload::{Checked, fill};
 use super::safety::{Permission, Permitted, WriteOptions, check_write_allowed, still_permitted};
 use super::slab::Slab;
 use super::uring::{UringOptions, UringTarget};
@@ -16,7 +16,7 @@ use crate::engine::depth_needed;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, SeekFrom, StatxFlags};
 use rustix::io::Errno;
 use ssdlab_base::LabError;
-use ssdlab_load::plan::{JobSpec, Mix, Order, Plan};
+use ssdlab_load::plan::{JobSpec, Mix, Order, Plan, WriteAs};
 use ssdlab_ssd::Bytes;
 use ssdlab_ssd::rng::Rng;
 use std::fs::File;
@@ -59,6 +59,10 @@ pub struct Needs {
     pub data_only: bool,
     /// Some job wants fresh contents for every write.
     pub refill: bool,
+    /// Some job verifies what was written.
+    pub verify: bool,
+    /// Some job verifies without writing: what an earlier run wrote.
+    pub verify_all: bool,
     /// Every job bypasses the page cache.
     pub direct: bool,
     /// Every address and length is a multiple of this many bytes.
@@ -87,6 +91,8 @@ impl Needs {
             changes: false,
             data_only: true,
             refill: false,
+            verify: false,
+            verify_all: false,
             direct: true,
             granule: 0,
             extent: Some(0),
@@ -127,6 +133,21 @@ impl Needs {
         self.changes |= job.mix != Mix::Read || durability.flush_every > 0;
         self.data_only &= durability.flush_every == 0 || durability.data_only;
         self.refill |= job.data.refill;
+        self.verify |= job.verify.is_some();
+        self.verify_all |= job.verify.is_some() && job.mix == Mix::Read;
+        if job.verify.is_some() || matches!(job.steps.write_as, WriteAs::Read | WriteAs::WriteAndRead)
+        {
+            // What is written is read, too.
+            self.read_bytes = self.read_bytes.max(self.write_bytes);
+        }
+        if let Some(zones) = job.steps.zones {
+            self.granule = gcd(self.granule, gcd(zones.range, zones.skip));
+        }
+        if let Some(ranges) = job.steps.size_range {
+            // Any multiple of the smallest may come.
+            let of = |kind: &usize| u64::from(ranges[*kind].0);
+            self.granule = kinds.iter().map(of).fold(self.granule, gcd);
+        }
         self.direct &= job.direct;
         let share = job.shares.offset.is_some() || job.shares.region.is_some();
         let further = job
@@ -215,6 +236,11 @@ pub fn open(
         write_bytes: needs.write_bytes,
         data_only: needs.data_only,
         refill: needs.refill,
+        checked: match (needs.verify, needs.verify_all) {
+            (false, _) => Checked::Never,
+            (true, false) => Checked::Own,
+            (true, true) => Checked::All,
+        },
     };
     UringTarget::new(file, facts, counters, uring)
 }

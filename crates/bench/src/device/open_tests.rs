@@ -207,6 +207,8 @@ fn needs_are_the_largest_of_all_jobs() {
         changes: true,
         data_only: false,
         refill: false,
+        verify: false,
+        verify_all: false,
         direct: true,
         granule: 512,
         extent: Some(MIB + 512),

@@ -6,9 +6,11 @@
 //! none. With `compress_pct` that share of every 512 bytes is zero. With `refill` every write
 //! gets fresh random data, at about 1 us per 4 KiB.
 //!
-//! Reads share a few buffers; nobody looks at what arrives. (Contents are not verified here.)
+//! Reads share a few buffers, and nobody looks at what arrives, unless a job verifies: then each
+//! command has its own, and writes hold [`Stamps`].
 
 use super::slab::Slab;
+use super::stamps::Stamps;
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
 use std::collections::VecDeque;
@@ -35,11 +37,29 @@ pub(super) struct Payload {
     number: u64,
     refill: bool,
     rng: Rng,
+    stamps: Option<Box<Stamps>>,
+}
+
+/// What a run does to contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Checked {
+    /// Nothing is verified.
+    Never,
+    /// What the run itself wrote.
+    Own,
+    /// What earlier runs wrote, too.
+    All,
 }
 
 impl Payload {
     /// Buffers for `depth` commands, given the largest length in bytes; 0 where there are none.
-    pub fn new(depth: u32, read_bytes: u32, write_bytes: u32, refill: bool) -> io::Result<Payload> {
+    pub fn new(
+        depth: u32,
+        read_bytes: u32,
+        write_bytes: u32,
+        refill: bool,
+        checked: Checked,
+    ) -> io::Result<Payload> {
         let round = |bytes: u32| (bytes as usize).next_multiple_of(STAMP_EVERY);
         let (read_len, write_len) = (round(read_bytes), round(write_bytes));
         let depth = depth as usize;
@@ -49,6 +69,7 @@ impl Payload {
         };
         let read_count = match read_len {
             0 => 0,
+            _ if checked != Checked::Never => depth,
             len => (READ_BYTES / len).clamp(1, depth),
         };
         let mut payload = Payload {
@@ -62,6 +83,11 @@ impl Payload {
             number: 0,
             refill,
             rng: Rng::named(0, "payload"),
+            stamps: match checked {
+                Checked::Never => None,
+                Checked::Own => Some(Box::new(Stamps::new(false))),
+                Checked::All => Some(Box::new(Stamps::new(true))),
+            },
         };
         fill(&mut payload.rng, payload.writes.bytes());
         // Pages are made now rather than while measuring.
@@ -86,6 +112,11 @@ impl Payload {
             self.prepare(buffer, write.compress_pct);
         }
         let bytes = &mut self.writes.bytes()[at..at + len];
+        if let Some(stamps) = &mut self.stamps {
+            stamps.seal(bytes, write.offset, self.number);
+            self.number += 1;
+            return (buffer, self.writes.address(at, len));
+        }
         let mut offset = write.offset;
         for block in bytes.chunks_mut(STAMP_EVERY) {
             block[..8].copy_from_slice(&self.number.to_le_bytes());
@@ -111,6 +142,36 @@ impl Payload {
             self.read_next = 0;
         }
         self.reads.address(at, len as usize)
+    }
+
+    /// Room for what the command with `tag` reads, and the number of the next write. Only for
+    /// runs that verify.
+    pub fn read_room_of(&mut self, tag: u32, len: u32) -> (*mut u8, u64) {
+        let at = tag as usize * self.read_len;
+        (self.reads.address(at, len as usize), self.number)
+    }
+
+    /// Whether what the command with `tag` has read from `offset` is what was written there.
+    pub fn agrees(&mut self, tag: u32, offset: u64, len: u32, before: u64) -> bool {
+        let at = tag as usize * self.read_len;
+        let Some(stamps) = &self.stamps else {
+            return true;
+        };
+        stamps.agree(&self.reads.bytes()[at..at + len as usize], offset, before)
+    }
+
+    /// A write has completed.
+    pub fn written(&mut self, offset: u64, len: u32) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.written(offset, len);
+        }
+    }
+
+    /// Blocks are trimmed or zeroed.
+    pub fn forget(&mut self, offset: u64, len: u32) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.forget(offset, len);
+        }
     }
 
     #[cold]
@@ -147,7 +208,7 @@ mod tests {
 
     #[test]
     fn no_two_blocks_are_equal_however_often_a_buffer_comes_round() {
-        let mut payload = Payload::new(1, 0, 1 << 20, false).unwrap();
+        let mut payload = Payload::new(1, 0, 1 << 20, false, Checked::Never).unwrap();
         let mut seen = std::collections::HashSet::new();
         for _ in 0..16 {
             let bytes = contents(&mut payload, &Command::write(0, 1 << 20));
@@ -157,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_share_of_every_chunk_is_zero() {
-        let mut payload = Payload::new(4, 0, 4096, false).unwrap();
+        let mut payload = Payload::new(4, 0, 4096, false, Checked::Never).unwrap();
         let mut write = Command::write(4096, 4096);
         write.compress_pct = 75;
         let bytes = contents(&mut payload, &write);
@@ -176,7 +237,7 @@ mod tests {
 
     #[test]
     fn refilling_gives_fresh_contents() {
-        let mut payload = Payload::new(1, 0, 8 << 20, true).unwrap();
+        let mut payload = Payload::new(1, 0, 8 << 20, true, Checked::Never).unwrap();
         let write = Command::write(0, 4096);
         let first = contents(&mut payload, &write);
         assert_ne!(first[16..], contents(&mut payload, &write)[16..]);
@@ -184,7 +245,7 @@ mod tests {
 
     #[test]
     fn every_tag_finds_a_buffer_and_reads_stay_inside() {
-        let mut payload = Payload::new(256, 1 << 20, 1 << 16, false).unwrap();
+        let mut payload = Payload::new(256, 1 << 20, 1 << 16, false, Checked::Never).unwrap();
         let taken: Vec<u32> = (0..256)
             .map(|_| payload.take_write(&Command::write(0, 512)).0)
             .collect();

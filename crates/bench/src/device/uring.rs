@@ -15,7 +15,7 @@
 //! * The ring waits in the kernel, never polls, and belongs to the thread that opened it.
 
 use super::null::since;
-use super::payload::Payload;
+use super::payload::{Checked, Payload};
 use super::{Counters, Done, Target, TargetFacts, TargetKind};
 use crate::device::system::DeviceCounters;
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
@@ -52,6 +52,8 @@ pub(super) struct UringOptions {
     pub data_only: bool,
     /// Fresh contents for every write.
     pub refill: bool,
+    /// What is verified when it is read.
+    pub checked: Checked,
 }
 
 /// A command under way.
@@ -60,6 +62,8 @@ struct UnderWay {
     submitted: Nanos,
     len: u32,
     buffer: u32,
+    /// Of runs that verify: where, and the number of the next write at its hand-over.
+    verified: (u64, u64),
 }
 
 /// A file or block device through io_uring.
@@ -116,6 +120,7 @@ impl UringTarget {
             options.read_bytes,
             options.write_bytes,
             options.refill,
+            options.checked,
         )
         .map_err(refused)?;
         let registered = register(&ring, &payload);
@@ -129,6 +134,7 @@ impl UringTarget {
             submitted: Nanos::ZERO,
             len: 0,
             buffer: NO_BUFFER,
+            verified: (0, 0),
         };
         Ok(UringTarget {
             ring,
@@ -154,7 +160,7 @@ impl UringTarget {
 
     /// The ring's entry for a command, and the buffer it holds.
     #[inline]
-    fn entry(&mut self, command: &Command) -> (squeue::Entry, u32) {
+    fn entry(&mut self, tag: u32, command: &Command) -> (squeue::Entry, u32) {
         let (offset, len) = (command.offset, command.len);
         let zero = FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE;
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
@@ -166,7 +172,10 @@ impl UringTarget {
         };
         match command.op {
             Op::Read => {
-                let room = self.payload.read_room(len);
+                let room = match self.options.checked {
+                    Checked::Never => self.payload.read_room(len),
+                    _ => self.payload.read_room_of(tag, len).0,
+                };
                 let entry = if self.registered {
                     let read = opcode::ReadFixed::new(FILE, room, len, self.read_region);
                     read.offset(offset).build()
@@ -283,7 +292,8 @@ impl UringTarget {
                 count if under_way.len > 0 && count as u32 != under_way.len => {
                     Errno::IO.raw_os_error()
                 }
-                _ => 0,
+                _ if self.options.checked == Checked::Never || under_way.len == 0 => 0,
+                _ => judged(&mut self.payload, tag, under_way),
             };
             if under_way.buffer != NO_BUFFER {
                 self.payload.give_back(under_way.buffer);
@@ -297,6 +307,20 @@ impl UringTarget {
                 errno,
             });
         }
+    }
+}
+
+/// The error of a command that completed: a read may hold something else than was written.
+#[cold]
+fn judged(payload: &mut Payload, tag: u32, command: &UnderWay) -> i32 {
+    let ((offset, before), len) = (command.verified, command.len);
+    if command.buffer != NO_BUFFER {
+        payload.written(offset, len);
+        return 0;
+    }
+    match payload.agrees(tag, offset, len, before) {
+        true => 0,
+        false => Errno::ILSEQ.raw_os_error(),
     }
 }
 
@@ -356,15 +380,24 @@ impl Target for UringTarget {
         }
         self.outstanding += 1;
         if command.op == Op::Trim && self.facts.kind == TargetKind::BlockDevice {
+            self.payload.forget(command.offset, command.len);
             self.discards.push((tag, *command));
             return Ok(());
         }
-        let (entry, buffer) = self.entry(command);
+        let mut verified = (0, 0);
+        if self.options.checked != Checked::Never {
+            verified = (command.offset, self.payload.read_room_of(tag, 0).1);
+            if matches!(command.op, Op::Trim | Op::WriteZeroes) {
+                self.payload.forget(command.offset, command.len);
+            }
+        }
+        let (entry, buffer) = self.entry(tag, command);
         let transfers = matches!(command.op, Op::Read | Op::Write);
         self.under_way[tag as usize] = UnderWay {
             submitted: Nanos::ZERO,
             len: if transfers { command.len } else { 0 },
             buffer,
+            verified,
         };
         self.fresh.push(tag);
         let entry = entry.user_data(u64::from(tag));

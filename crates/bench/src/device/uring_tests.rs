@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::device::open::{Needs, OpenOptions, open};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -38,10 +39,59 @@ fn needs(depth: u32) -> Needs {
         changes: true,
         data_only: false,
         refill: false,
+        verify: false,
+        verify_all: false,
         direct: true,
         granule: 4096,
         extent: None,
     }
+}
+
+/// A read after someone else has changed a bit of the file says that the block is another.
+#[test]
+fn a_verified_read_finds_a_flipped_bit() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("target");
+    let needs = Needs {
+        verify: true,
+        ..needs(4)
+    };
+    let options = OpenOptions {
+        size: Some(1 << 20),
+        keep: true,
+        ..OpenOptions::default()
+    };
+    let stop = AtomicBool::new(false);
+    let mut target = match open(&path, &needs, &options, &mut |_, _| {}, &stop) {
+        Ok(target) => target,
+        Err(error) if error.to_string().contains("no direct I/O") => {
+            return ssdlab_skips::skip(error);
+        }
+        Err(error) => panic!("{error}"),
+    };
+    let errnos = |done: Vec<Done>| done.iter().map(|done| done.errno).collect::<Vec<_>>();
+    let writes = [Command::write(0, 8192), Command::write(65536, 4096)];
+    assert_eq!(errnos(carry_out(&mut target, &writes)), [0, 0]);
+    let reads = [
+        Command::read(0, 8192),
+        Command::read(65536, 4096),
+        // Nothing was written there.
+        Command::read(1 << 19, 4096),
+    ];
+    assert_eq!(errnos(carry_out(&mut target, &reads)), [0, 0, 0]);
+    let file = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&path)
+        .unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, 5000).unwrap();
+    file.write_all_at(&[byte[0] ^ 4], 5000).unwrap();
+    file.sync_all().unwrap();
+    assert_eq!(errnos(carry_out(&mut target, &reads)), [84, 0, 0]);
+    // What is written over it is as it should be.
+    carry_out(&mut target, &[Command::write(4096, 4096)]);
+    assert_eq!(errnos(carry_out(&mut target, &reads)), [0, 0, 0]);
 }
 
 /// Carries out `commands` one tag each and returns what completed, by tag.

@@ -2,7 +2,9 @@
 
 use super::pace::{LATE_FROM, Pace};
 use ssdlab_base::LabError;
-use ssdlab_load::plan::Phase;
+use super::search::Search;
+use ssdlab_load::follow::Followed;
+use ssdlab_load::plan::{JobSpec, Phase};
 use ssdlab_load::stream::Stream;
 use ssdlab_load::trace::replay::Commands;
 use ssdlab_ssd::Command;
@@ -35,6 +37,7 @@ pub(super) struct Lane {
 enum Source {
     Made(Stream),
     Recorded(Box<Commands>),
+    Followed(Box<Followed>),
 }
 
 impl Lane {
@@ -45,26 +48,38 @@ impl Lane {
         if let Source::Made(stream) = &mut self.source {
             self.next = stream.next_command();
         } else {
-            self.advance_recorded();
+            self.advance_other();
         }
         self.next.as_ref()
     }
 
     #[inline(never)]
-    fn advance_recorded(&mut self) {
-        let Source::Recorded(commands) = &mut self.source else {
-            return;
-        };
-        let next = commands.next_command();
-        if let (Some(pace), Some((_, due))) = (&mut self.pace, next) {
-            pace.next_due(due);
+    fn advance_other(&mut self) {
+        match &mut self.source {
+            Source::Made(_) => {}
+            Source::Recorded(commands) => {
+                let next = commands.next_command();
+                if let (Some(pace), Some((_, due))) = (&mut self.pace, next) {
+                    pace.next_due(due);
+                }
+                self.next = next.map(|(command, _)| command);
+            }
+            Source::Followed(followed) => {
+                self.next = followed.next_command();
+                if let Some(pace) = &mut self.pace {
+                    pace.next_waits(followed.waits());
+                }
+            }
         }
-        self.next = next.map(|(command, _)| command);
     }
 
     /// What the reader of the result should know of how it ran.
     pub fn note(&self) -> Option<String> {
-        let late = self.pace.as_ref()?.late();
+        let pace = self.pace.as_ref()?;
+        if let Some(search) = &pace.search {
+            return Some(search.note());
+        }
+        let late = pace.late();
         (late.count > 0).then(|| {
             format!(
                 "{} commands of the trace left more than {LATE_FROM} after their time, the latest \
@@ -78,10 +93,29 @@ impl Lane {
     /// Why there is no next command, if the source broke.
     pub fn failure(&mut self) -> Option<LabError> {
         match &mut self.source {
-            Source::Made(_) => None,
+            Source::Made(_) | Source::Followed(_) => None,
             Source::Recorded(commands) => commands.failure(),
         }
     }
+}
+
+fn source(job: &JobSpec, copy: u32, capacity: u64) -> Result<Source, LabError> {
+    Ok(match Followed::has_any(job) {
+        true => Source::Followed(Box::new(Followed::new(job, copy, capacity)?)),
+        false => Source::Made(Stream::new(job, copy, capacity)?),
+    })
+}
+
+/// What holds back the commands of a copy, if anything can.
+fn pace(job: &JobSpec, copy: u32) -> Option<Pace> {
+    let rng = Rng::named(job.seed, &format!("arrivals of copy {copy}"));
+    let limits = Pace::new(&job.pace, job.time.delay, rng);
+    let (ties, follows) = (&job.ties, Followed::has_any(job));
+    let held = follows || ties.flow.is_some() || ties.latency.is_some();
+    let mut pace = limits.or_else(|| held.then(Pace::scheduled))?;
+    let search = |target| Box::new(Search::new(target, job.depth));
+    pace.search = ties.latency.map(search);
+    Some(pace)
 }
 
 /// The lanes of `phase`, in order of job and copy, with tags from 0 in the same order.
@@ -91,14 +125,7 @@ pub(super) fn lanes(phase: &Phase, capacity: u64) -> Result<Vec<Lane>, LabError>
     for (number, job) in phase.jobs.iter().enumerate() {
         for copy in 0..job.copies {
             let (source, pace) = match &job.replay {
-                None => (
-                    Source::Made(Stream::new(job, copy, capacity)?),
-                    Pace::new(
-                        &job.pace,
-                        job.time.delay,
-                        Rng::named(job.seed, &format!("arrivals of copy {copy}")),
-                    ),
-                ),
+                None => (source(job, copy, capacity)?, pace(job, copy)),
                 Some(replay) => (
                     Source::Recorded(Box::new(Commands::new(replay, capacity)?)),
                     replay.speed.map(|_| Pace::scheduled()),

@@ -9,6 +9,7 @@
 //! cool-down.
 
 use super::observer::Observer;
+use super::steady::Criterion;
 use crate::device::{Counters, Target};
 use crate::record::{JobRecord, OpSecond, OpStats, PhaseCounters, RunRecord, Second};
 use ssdlab_base::LabError;
@@ -68,6 +69,7 @@ pub(super) struct Ledger<'a> {
     pub boundary: Nanos,
     recorded: u64,
     rows_sum: u64,
+    criteria: Vec<Criterion>,
 }
 
 impl<'a> Ledger<'a> {
@@ -111,6 +113,7 @@ impl<'a> Ledger<'a> {
             boundary: now,
             recorded: 0,
             rows_sum: 0,
+            criteria: Criterion::of(phase),
         };
         if whole == 0 {
             ledger.row.end = Nanos(origin.0 + SECOND);
@@ -188,16 +191,51 @@ impl<'a> Ledger<'a> {
 
     /// Ends all counting: the run was stopped.
     pub fn stop<T: Target>(&mut self, now: Nanos, target: &mut T) -> Result<(), LabError> {
-        for at in 0..self.jobs.len() {
-            self.fold(at);
-            let job = &mut self.jobs[at];
-            if job.state == State::Counted {
-                job.to = now;
-                job.totals.length = now.saturating_sub(job.from);
-            }
-            job.state = State::Over;
-        }
+        (0..self.jobs.len()).for_each(|job| self.finish(job, now));
         self.close_series_if_done(now, target)
+    }
+
+    /// Ends `job` before its time.
+    pub fn end<T: Target>(
+        &mut self,
+        job: usize,
+        now: Nanos,
+        target: &mut T,
+    ) -> Result<(), LabError> {
+        if self.jobs[job].state == State::Over {
+            return Ok(());
+        }
+        self.finish(job, now);
+        self.close_series_if_done(now, target)?;
+        self.find_boundary();
+        Ok(())
+    }
+
+    fn finish(&mut self, job: usize, now: Nanos) {
+        self.fold(job);
+        let job = &mut self.jobs[job];
+        if job.state == State::Counted {
+            job.to = now;
+            job.totals.length = now.saturating_sub(job.from);
+        }
+        job.state = State::Over;
+    }
+
+    /// Ends the jobs whose rate is steady, at the end of a second of `length_s`.
+    #[cold]
+    fn judge(&mut self, at: Nanos, length_s: f64) {
+        let mut criteria = std::mem::take(&mut self.criteria);
+        for criterion in &mut criteria {
+            let jobs = criterion.jobs.iter().map(|job| &self.jobs[*job]);
+            let ops = jobs.clone().flat_map(|job| &job.totals.ops);
+            let count = ops.clone().map(|op| op.count).sum();
+            let bytes = ops.map(|op| op.bytes).sum();
+            let from = jobs.map(|job| job.from).max().unwrap_or(at);
+            if criterion.second(at.saturating_sub(from), length_s, count, bytes) {
+                criterion.jobs.iter().for_each(|job| self.finish(*job, at));
+            }
+        }
+        self.criteria = criteria;
     }
 
     /// Moves what was counted into `record`, with the ledger's own checks.
@@ -221,6 +259,8 @@ impl<'a> Ledger<'a> {
         let what = String::from("a histogram holds another number of latencies than were counted");
         let failure = (!whole).then_some(what);
         record.checks.push(Check { name, failure });
+        let notes = self.criteria.iter().map(Criterion::note);
+        record.notes.extend(notes);
         record.seconds.extend(self.seconds);
         record.counters.push(self.counters);
         record
@@ -346,6 +386,9 @@ impl<'a> Ledger<'a> {
             *sums = (0, 0, 0, 0);
         }
         self.seconds.push(second);
+        if !self.criteria.is_empty() {
+            self.judge(at, length_s);
+        }
         told
     }
 

@@ -16,6 +16,7 @@
 
 mod cpu;
 pub mod devices;
+mod flows;
 mod lane;
 mod ledger;
 mod observer;
@@ -24,8 +25,12 @@ mod phase;
 #[cfg(test)]
 mod replay_tests;
 mod run;
+mod search;
+mod steady;
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(test)]
+mod ties_tests;
 
 pub use devices::{Devices, Source};
 pub use observer::{Observer, Unobserved};

@@ -6,6 +6,7 @@
 //! In a mix, commands keep their order: a write that is not yet due holds back the reads behind
 //! it. A pause begins once every command issued before it has completed, as in fio.
 
+use super::search::Search;
 use ssdlab_load::plan;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Nanos, Op};
@@ -53,7 +54,7 @@ pub(super) enum Leave {
     Now,
     /// Not before this time.
     At(Nanos),
-    /// Not before its outstanding commands have completed.
+    /// Not before its outstanding commands, or some of them, have completed.
     WhenIdle,
 }
 
@@ -76,6 +77,10 @@ pub(super) struct Pace {
     /// Of a replay: when the next command is due, since the lane's start.
     due: Nanos,
     late: Late,
+    /// The next command waits for all before it.
+    after_all: bool,
+    /// Searches the depth.
+    pub search: Option<Box<Search>>,
 }
 
 /// Commands of a replay that left after their time.
@@ -118,10 +123,13 @@ impl Pace {
             resume: Nanos::ZERO,
             due: Nanos::ZERO,
             late: Late::default(),
+            after_all: false,
+            search: None,
         })
     }
 
-    /// No limits, but a time for each command: see [`Pace::next_due`].
+    /// No limits, but what is said of each command: see [`Pace::next_due`] and
+    /// [`Pace::next_waits`].
     pub fn scheduled() -> Pace {
         Pace {
             delay: Nanos::ZERO,
@@ -135,7 +143,14 @@ impl Pace {
             resume: Nanos::ZERO,
             due: Nanos::ZERO,
             late: Late::default(),
+            after_all: false,
+            search: None,
         }
+    }
+
+    /// Whether the next command waits until all before it have completed.
+    pub fn next_waits(&mut self, waits: bool) {
+        self.after_all = waits;
     }
 
     /// The next command is due at `due` since the start.
@@ -152,6 +167,9 @@ impl Pace {
     pub fn begin(&mut self, now: Nanos) {
         self.start = now.saturating_add(self.delay);
         self.resume = self.start;
+        if let Some(search) = &mut self.search {
+            search.begin(self.start);
+        }
     }
 
     /// Whether it is time for a pause.
@@ -167,6 +185,13 @@ impl Pace {
 
     /// Whether `command` may go at `now`, with `outstanding` commands of this lane under way.
     pub fn leave(&mut self, command: &Command, now: Nanos, outstanding: u32) -> Leave {
+        let searched = self.search.as_mut();
+        if searched.is_some_and(|search| !search.allows(outstanding)) {
+            return Leave::WhenIdle;
+        }
+        if self.after_all && outstanding > 0 {
+            return Leave::WhenIdle;
+        }
         if self.pauses(now) {
             if outstanding > 0 {
                 return Leave::WhenIdle;

@@ -1,5 +1,6 @@
 //! The loop that moves commands between lanes and target, for one phase.
 
+use super::flows::Flows;
 use super::lane::Lane;
 use super::ledger::Ledger;
 use super::observer::Observer;
@@ -8,7 +9,7 @@ use crate::device::{Done, Target, TargetKind};
 use crate::record::{Ending, RunRecord};
 use ssdlab_base::LabError;
 use ssdlab_base::check::Check;
-use ssdlab_load::plan::Phase;
+use ssdlab_load::plan::{Exit, JobSpec, Phase};
 use ssdlab_ssd::{Command, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,6 +22,8 @@ const DRAIN_MAX: Nanos = Nanos::from_secs(120);
 /// Number of failed commands in a row that ends a run whose errors are otherwise only counted.
 const FAILURES_MAX: u32 = 100;
 const EIO: i32 = rustix::io::Errno::IO.raw_os_error();
+/// A block holds something else than was written: fio's error for that, too.
+const EILSEQ: i32 = rustix::io::Errno::ILSEQ.raw_os_error();
 const ENOSPC: i32 = rustix::io::Errno::NOSPC.raw_os_error();
 
 /// A command under way, by tag.
@@ -69,6 +72,13 @@ pub(super) struct Engine<'a, T: Target> {
     failures: u32,
     /// Times the target was entered, never 0 (wraps).
     round: u32,
+    flows: Flows,
+    /// By job: whom its end ends.
+    exits: Vec<(u32, Option<Exit>)>,
+    /// By job: blocks that hold something else end nothing.
+    go_on: Vec<bool>,
+    /// The phases after this one do not run.
+    ends_all: bool,
 }
 
 impl<'a, T: Target> Engine<'a, T> {
@@ -112,12 +122,16 @@ impl<'a, T: Target> Engine<'a, T> {
             strays: 0,
             failures: 0,
             round: 1,
+            flows: Flows::new(phase),
+            exits: phase.jobs.iter().map(exit_of).collect(),
+            go_on: phase.jobs.iter().map(goes_on).collect(),
+            ends_all: false,
             target,
         }
     }
 
-    /// Runs the phase to its end and writes it into `record`.
-    pub fn run(mut self, record: &mut RunRecord) {
+    /// Runs the phase to its end and writes it into `record`. Whether others follow it.
+    pub fn run(mut self, record: &mut RunRecord) -> bool {
         let outcome = self.work();
         let now = self.target.now();
         let stopped = self.ledger.stop(now, self.target);
@@ -135,6 +149,7 @@ impl<'a, T: Target> Engine<'a, T> {
             .notes
             .extend(self.lanes.iter().filter_map(Lane::note));
         self.ledger.close(record);
+        !self.ends_all && record.ending == Ending::Complete
     }
 
     /// Until every job is over or the user stops.
@@ -226,6 +241,14 @@ impl<'a, T: Target> Engine<'a, T> {
         }
         let lane = &mut self.lanes[at];
         lane.outstanding -= 1;
+        if let Some(pace) = &mut lane.pace
+            && let Some(search) = &mut pace.search
+        {
+            search.completed(latency, done.done);
+            if search.outcome().is_some() {
+                lane.next = None;
+            }
+        }
         // The common case, written out: no limits, and more to do.
         let free = refill && lane.open && lane.pace.is_none();
         if free && lane.next.is_some() {
@@ -262,8 +285,22 @@ impl<'a, T: Target> Engine<'a, T> {
         Ok(())
     }
 
-    /// Issues what the lane may issue at `now`.
+    /// Issues what the lane may issue at `now`, and what lanes of its flow may then.
     fn issue(&mut self, at: usize, now: Nanos) -> Result<(), LabError> {
+        let before = self.submitted;
+        self.issue_alone(at, now)?;
+        let mut issued = self.submitted != before || !self.lanes[at].open;
+        while issued && !self.flows.held.is_empty() {
+            let before = self.submitted;
+            for lane in std::mem::take(&mut self.flows.held) {
+                self.issue_alone(lane as usize, now)?;
+            }
+            issued = self.submitted != before;
+        }
+        Ok(())
+    }
+
+    fn issue_alone(&mut self, at: usize, now: Nanos) -> Result<(), LabError> {
         loop {
             let lane = &mut self.lanes[at];
             if !lane.open {
@@ -276,7 +313,9 @@ impl<'a, T: Target> Engine<'a, T> {
                 if lane.outstanding == 0 {
                     lane.open = false;
                     let job = lane.job;
-                    return self.ledger.lane_over(job, now, self.target);
+                    self.flows.leave(at);
+                    self.ledger.lane_over(job, now, self.target)?;
+                    return self.over(job, now);
                 }
                 return Ok(());
             };
@@ -284,8 +323,14 @@ impl<'a, T: Target> Engine<'a, T> {
                 return Ok(());
             }
             if let Some(pace) = &mut lane.pace {
+                if self.flows.holds(at) {
+                    return Ok(());
+                }
                 match pace.leave(&next, now, lane.outstanding) {
-                    Leave::Now => pace.issued(&next),
+                    Leave::Now => {
+                        pace.issued(&next);
+                        self.flows.issued(at);
+                    }
                     Leave::At(due) => {
                         lane.waiting = true;
                         self.waiting.push(Reverse((due, at as u32)));
@@ -317,8 +362,44 @@ impl<'a, T: Target> Engine<'a, T> {
     #[cold]
     fn pass(&mut self, now: Nanos) -> Result<(), LabError> {
         self.ledger.pass(now, self.target)?;
-        for lane in &mut self.lanes {
-            lane.open &= !self.ledger.quit(lane.job);
+        for at in 0..self.lanes.len() {
+            let lane = &mut self.lanes[at];
+            if lane.open && self.ledger.quit(lane.job) {
+                lane.open = false;
+                let job = lane.job;
+                self.flows.leave(at);
+                self.over(job, now)?;
+            }
+        }
+        for lane in std::mem::take(&mut self.flows.held) {
+            self.issue(lane as usize, now)?;
+        }
+        Ok(())
+    }
+
+    /// A lane of `job` is over: the jobs that end with it end now.
+    #[cold]
+    fn over(&mut self, job: u32, now: Nanos) -> Result<(), LabError> {
+        let (group, exit) = self.exits[job as usize];
+        let Some(exit) = exit else {
+            return Ok(());
+        };
+        self.exits[job as usize].1 = None;
+        self.ends_all |= exit == Exit::All;
+        for other in 0..self.exits.len() {
+            if exit != Exit::Group || self.exits[other].0 == group {
+                self.ledger.end(other, now, self.target)?;
+            }
+        }
+        for at in 0..self.lanes.len() {
+            let lane = &mut self.lanes[at];
+            if lane.open && self.ledger.quit(lane.job) {
+                lane.open = false;
+                let ended = lane.job;
+                self.flows.leave(at);
+                // It may take others with it.
+                self.over(ended, now)?;
+            }
         }
         Ok(())
     }
@@ -327,11 +408,17 @@ impl<'a, T: Target> Engine<'a, T> {
     #[cold]
     fn fail(&mut self, job: u32, command: &Command, errno: i32) -> Result<(), LabError> {
         self.ledger.count_error(job, command.op);
+        if errno == EILSEQ && self.go_on[job as usize] {
+            return Ok(());
+        }
         self.failures += 1;
-        if errno != EIO && errno != ENOSPC && self.failures < FAILURES_MAX {
+        if ![EIO, EILSEQ, ENOSPC].contains(&errno) && self.failures < FAILURES_MAX {
             return Ok(());
         }
         let hint = match errno {
+            EILSEQ => {
+                "the block holds something else than was written; continue_on_error=verify goes on"
+            }
             ENOSPC => "free some space, or use a smaller file",
             EIO => "see the kernel log (dmesg) and the drive's SMART log",
             _ => "every command fails alike: the target does not take this kind of command",
@@ -382,6 +469,15 @@ impl<'a, T: Target> Engine<'a, T> {
         let failure = self.little.contradiction(self.submitted, self.wait_max);
         record.checks.push(Check { name, failure });
     }
+}
+
+/// Group of a job, and whom its end ends.
+fn exit_of(job: &JobSpec) -> (u32, Option<Exit>) {
+    (job.ties.group, job.ties.exit)
+}
+
+fn goes_on(job: &JobSpec) -> bool {
+    job.verify.is_some_and(|verify| verify.go_on)
 }
 
 impl Little {

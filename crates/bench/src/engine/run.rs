@@ -77,8 +77,7 @@ pub fn run<T: Target>(
     let cpu = cpu::process_time_ns();
     for ((number, phase), lanes) in plan.phases.iter().enumerate().zip(phases) {
         let engine = Engine::new(number, phase, lanes, target, observer, stop);
-        engine.run(&mut record);
-        if record.ending != Ending::Complete {
+        if !engine.run(&mut record) {
             break;
         }
     }

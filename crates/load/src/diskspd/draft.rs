@@ -13,15 +13,45 @@ pub(super) enum Contents {
     Pattern,
     Zeroes,
     Random { refill: bool },
+    /// Of a file that compresses so far, per cent.
+    File { compress_pct: u8 },
 }
 
 /// A command line half read, with DISKSPD's defaults.
+#[derive(Clone)]
 pub(super) struct Draft {
     pub block: u32,
     pub threads: u32,
     pub depth: u32,
     pub write_pct: u8,
     pub random: Option<u64>,
+    /// `-rs`: per cent of random commands.
+    pub random_pct: Option<u8>,
+    /// `-rd`.
+    pub distribution: Distribution,
+    /// `-B`: where the region begins.
+    pub base: u64,
+    /// `-c`: length of the file.
+    pub file: Option<u64>,
+    /// `-F`, `-O`: threads and their commands, over all targets.
+    pub threads_total: Option<u32>,
+    pub depth_total: Option<u32>,
+    /// `-t` was given.
+    pub threads_given: bool,
+    /// `-p`: each outstanding command goes its own way from the same place.
+    pub parallel: bool,
+    /// `-i`, `-j`: commands of a burst, and the pause after it.
+    pub burst: Option<u32>,
+    pub pause: Option<Nanos>,
+    /// `-Sm`, and `-N` that flushes.
+    pub mapped: bool,
+    pub flushes: bool,
+    /// `-X`.
+    pub profile: Option<String>,
+    /// Which times were given, for they go before those of a profile: `-d`, `-W`, `-C`.
+    pub times_given: [bool; 3],
+    /// `-z` was given.
+    pub seed_given: bool,
     pub stride: Option<u64>,
     pub interlocked: bool,
     pub thread_step: u64,
@@ -45,6 +75,21 @@ impl Default for Draft {
             depth: 2,
             write_pct: 0,
             random: None,
+            random_pct: None,
+            distribution: Distribution::Uniform,
+            base: 0,
+            file: None,
+            threads_total: None,
+            depth_total: None,
+            threads_given: false,
+            parallel: false,
+            burst: None,
+            pause: None,
+            mapped: false,
+            flushes: false,
+            profile: None,
+            times_given: [false; 3],
+            seed_given: false,
             stride: None,
             interlocked: false,
             thread_step: 0,
@@ -84,8 +129,31 @@ impl Draft {
                 hint,
             ))
         };
-        if self.random.is_some() && (self.stride.is_some() || self.interlocked) {
+        let is_random = self.random.is_some() || self.random_pct.is_some_and(|pct| pct > 0);
+        if is_random && (self.stride.is_some() || self.interlocked) {
             return conflict("-r and -s contradict each other", "use one of them");
+        }
+        if self.distribution != Distribution::Uniform && !is_random {
+            return conflict("-rd without random commands", "add -r or -rs");
+        }
+        if self.threads_total.is_some() && self.threads_given {
+            return conflict("-F and -t contradict each other", "use one of them");
+        }
+        if self.depth_total.is_some() && self.threads_total.is_none() {
+            return conflict("-O without -F", "-O is for the threads of -F; otherwise use -o");
+        }
+        if self.burst.is_some() != self.pause.is_some() {
+            return conflict("-i and -j need each other", "give a burst and the pause after it");
+        }
+        if self.parallel && (self.interlocked || self.thread_step > 0) {
+            return conflict("-p with -si or -T", "use -p alone");
+        }
+        if self.flushes && !self.mapped {
+            return conflict("-N without -Sm", "it flushes memory-mapped files");
+        }
+        let ends = [self.region, self.file].into_iter().flatten().min();
+        if ends.is_some_and(|end| self.base >= end) {
+            return conflict("-B lies behind the end of -f or -c", "use a smaller base");
         }
         if self.interlocked && self.thread_step > 0 {
             return conflict("-si and -T contradict each other", "use one of them");
@@ -96,12 +164,32 @@ impl Draft {
         Ok(())
     }
 
+    /// Shares out the commands of `-O` over this many targets.
+    pub fn share_depth(&mut self, targets: u32) -> Result<(), LabError> {
+        let Some(total) = self.depth_total else {
+            return Ok(());
+        };
+        if !total.is_multiple_of(targets.max(1)) {
+            return Err(LabError::refused(
+                format!("DISKSPD command line: -O{total} is no multiple of {targets} targets"),
+                "a thread has an equal part on each of its targets: use a multiple",
+            ));
+        }
+        self.depth = total / targets.max(1);
+        Ok(())
+    }
+
     /// The job on the `index`th target.
     pub fn job(&self, target: String, index: usize, options: &[(String, String)]) -> JobSpec {
-        let order = match self.random {
+        // -rs alone is random at multiples of the block.
+        let random = self.random.or_else(|| {
+            let some = self.random_pct.is_some_and(|pct| pct > 0);
+            some.then_some(u64::from(self.block))
+        });
+        let order = match random {
             Some(align) => Order::Random {
                 align,
-                distribution: Distribution::Uniform,
+                distribution: self.distribution.clone(),
                 each_once: false,
             },
             None => Order::Sequential {
@@ -110,7 +198,17 @@ impl Draft {
                 split_positions: false,
             },
         };
-        let merged = if self.interlocked { self.threads } else { 1 };
+        // -p has no effect on random commands.
+        let parallel = self.parallel && random.is_none();
+        let threads = self.threads_total.unwrap_or(self.threads);
+        let merged = if self.interlocked { threads } else { 1 };
+        let (depth, threads) = match (self.mapped, parallel) {
+            // A command to mapped memory is over before the next begins.
+            (true, _) => (1, threads),
+            (false, true) => (1, threads.saturating_mul(self.depth)),
+            (false, false) => (self.depth, threads),
+        };
+        let end = [self.region, self.file].into_iter().flatten().min();
         let block = vec![BlockSize {
             bytes: self.block,
             percent: 100,
@@ -127,16 +225,19 @@ impl Draft {
                 },
             },
             order,
+            random_pct: self.random_pct.unwrap_or(100),
             block_sizes: [block.clone(), block.clone(), block],
-            region: self.region,
-            depth: self.depth.saturating_mul(merged),
-            copies: self.threads / merged,
+            offset: self.base,
+            region: end.map(|end| end.saturating_sub(self.base)),
+            depth: depth.saturating_mul(merged),
+            copies: threads / merged,
             time: self.time,
             durability: Durability {
                 fua: self.write_through,
-                ..Durability::default()
+                flush_every: u32::from(self.flushes),
+                data_only: self.flushes,
             },
-            pace: self.pace(u64::from(merged)),
+            pace: self.pace(u64::from(merged), parallel),
             data: match self.contents {
                 Contents::Pattern => Data {
                     compress_pct: pattern_compress_pct(self.block),
@@ -150,6 +251,10 @@ impl Draft {
                     compress_pct: 0,
                     refill,
                 },
+                Contents::File { compress_pct } => Data {
+                    compress_pct,
+                    refill: false,
+                },
             },
             direct: self.uncached.unwrap_or(false),
             seed: Rng::named(self.seed, &format!("DISKSPD target {index}")).next_u64(),
@@ -157,12 +262,15 @@ impl Draft {
         }
     }
 
-    /// The limit of one copy that stands for `merged` threads, shared out by the mix.
-    fn pace(&self, merged: u64) -> Pace {
+    /// The limit of one copy that stands for `merged` threads, or of one of the commands of a
+    /// thread, shared out by the mix.
+    fn pace(&self, merged: u64, parallel: bool) -> Pace {
+        let parts = if parallel { u64::from(self.depth) } else { 1 };
         let write = u64::from(self.write_pct);
         let share = |total: u64| {
             let part = |percent: u64| {
-                let limit = u128::from(total) * u128::from(merged) * u128::from(percent) / 100;
+                let all = u128::from(total) * u128::from(merged) * u128::from(percent);
+                let limit = all / 100 / u128::from(parts);
                 // 0 means no limit, so a small share of a small limit is at least 1.
                 let least = u64::from(total > 0 && percent > 0);
                 u64::try_from(limit).unwrap_or(u64::MAX).max(least)
@@ -172,6 +280,8 @@ impl Draft {
         Pace {
             rate_bytes: share(self.bytes_per_second),
             rate_iops: share(self.iops),
+            think: self.pause.unwrap_or_default(),
+            think_blocks: self.burst.unwrap_or(1),
             ..Pace::default()
         }
     }

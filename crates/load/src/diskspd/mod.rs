@@ -11,13 +11,20 @@
 //! * `-si` makes the threads of a target share one sequential position. What a target sees of it
 //!   is one stream with `-t` times `-o` commands outstanding, and so it is planned.
 //! * `-g` limits the sum of a thread's reads and writes; here each has its share of the limit.
-//! * Random addresses repeat freely; every run repeats for the same `-z`.
+//! * Random addresses repeat freely; every run repeats for the same `-z`, and without a number too.
+//! * With `-rs`, DISKSPD draws the kind of a mix once for each sequential run; here each command
+//!   has its own, and follows the last of its kind.
+//! * The commands of a thread of `-O` move between its targets; here each has an equal part.
+//! * A pause of `-j` begins when the burst has completed; in DISKSPD, when it was issued.
+//! * `-X` reads an XML profile ([`xml`]); what its elements mean is what the options mean.
 //!
 //! Source: DISKSPD 2.x, CmdLineParser.cpp and IORequestGenerator.cpp (GetNextFileOffset).
 
 mod draft;
 mod switches;
+mod tree;
 mod words;
+mod xml;
 
 pub use draft::pattern_compress_pct;
 pub use switches::{SwitchHelp, supported_options};
@@ -62,12 +69,23 @@ pub fn parse(args: &[String]) -> Result<Plan, LabError> {
         options.push((format!("-{}", option.letter), word.rest.to_owned()));
     }
     draft.check()?;
+    if let Some(path) = draft.profile.clone() {
+        let phases = xml::read(&path, &draft, &targets, &mut options)?;
+        return Ok(Plan {
+            language: Language::Diskspd {
+                args: args[skip..].to_vec(),
+                output: draft.output,
+            },
+            phases,
+        });
+    }
     if targets.is_empty() {
         return Err(LabError::refused(
             "DISKSPD command line: no target is named",
             "end the line with a file or a device such as /dev/nvme0n1",
         ));
     }
+    draft.share_depth(targets.len() as u32)?;
     let job = |(index, target)| draft.job(target, index, &options);
     let jobs = targets.into_iter().enumerate().map(job).collect();
     Ok(Plan {
@@ -134,3 +152,5 @@ fn target(word: &Word) -> Result<String, LabError> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_lines;

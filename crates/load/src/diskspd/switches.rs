@@ -2,6 +2,7 @@
 
 use super::draft::{Contents, Draft};
 use super::words::Word;
+use crate::plan::Distribution;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
 
@@ -54,21 +55,46 @@ pub(super) static SWITCHES: &[SwitchHelp] = switches! {
     't' threads: "count", "1", "threads per target";
     'o' depth: "count", "2", "commands outstanding per target and thread";
     'w' writes: "%", "0", "share of writes";
-    'r' random: "[size]", "sequential", "random addresses, aligned to the block or size";
+    'r' random: "[size], s<%>, dpct<%/%:...>, dabs<%/size:...>", "sequential",
+        "random addresses, aligned to the block or size; s: share of them, the others follow the \
+         last of their kind; d: shares of the commands in parts of the target";
     's' stride: "[i][size]", "the block", "distance between commands; i: threads share it";
     'T' thread_step: "size", "0", "distance between the starts of a target's threads";
-    'f' region: "size", "all of the target", "use only the first bytes of the target";
+    'f' region: "size, or hints r s t", "all of the target",
+        "use only the first bytes of the target; hints have no effect";
+    'B' base: "size", "0", "start of the region";
+    'c' file: "size", "", "the target has this length; with --target, use so much of it";
+    'F' threads_total: "count", "", "threads, each of which works on all targets";
+    'O' depth_total: "count", "",
+        "commands outstanding per thread of -F, in equal parts on the targets";
+    'p' parallel: "", "", "each outstanding command goes through the target on its own";
+    'i' burst: "count", "", "commands of a burst, before the pause of -j";
+    'j' pause: "ms", "", "pause after a burst of -i";
     'd' duration: "s", "10", "time that counts";
     'W' warm_up: "s", "5", "time before that, not counted";
     'C' cool_down: "s", "0", "time after that, not counted";
-    'S' caching: "[bhuw]", "b", "u: no page cache; w: writes are durable; h: both";
+    'S' caching: "[bhmuw]", "b",
+        "u: no page cache; w: writes are durable; h: both; m: one command at a time per thread, as \
+         to a mapped file";
+    'N' mapped_flush: "v, n or i", "", "with -Sm: flush after each write";
     'h' old_caching: "", "", "old form of -Sh";
-    'Z' contents: "[r|size]", "bytes 0..255", "contents of writes: zeroes, fresh random, random";
+    'Z' contents: "[r|size[,file]]", "bytes 0..255", 
+        "contents of writes: zeroes, fresh random, random, or as compressible as a file";
     'g' limit: "bytes/ms or <n>i for IOPS", "unlimited", "limit per thread and target";
-    'z' seed: "number", "0", "seed";
+    'z' seed: "[number]", "0", "seed; alone it is 0, too: a run always repeats";
+    'X' profile: "file", "", "read targets from an XML profile; -d -W -C -R and -z go before its own";
     'D' buckets: "[ms]", "none", "report IOPS per interval, 1000 ms unless given";
     'L' latency: "", "", "report latencies";
     'R' report: "[p]text|xml", "text", "form of the report; p: print the profile only";
+    'a' moot: "any", "", "without effect: threads are not pinned; pin the program with taskset";
+    'n' moot: "", "", "without effect: threads are not pinned";
+    'x' moot: "", "", "without effect: how Windows reports completions";
+    'I' moot: "1 to 3", "3", "without effect: priorities are not passed to the drive";
+    'l' moot: "", "", "without effect: where buffers lie";
+    'P' moot: "[count]", "", "without effect: progress is shown anyway";
+    'e' moot: "any", "", "without effect: tracing of Windows";
+    'v' moot: "[x]", "", "without effect: the report is complete";
+    'A' moot: "any", "", "without effect: CrystalDiskMark's own copy reports its progress by it";
 };
 
 // Setters, in the order of the option table.
@@ -81,6 +107,7 @@ pub(super) fn block(draft: &mut Draft, word: &Word) -> Outcome {
 
 fn threads(draft: &mut Draft, word: &Word) -> Outcome {
     draft.threads = word.count(1, 4096)?;
+    draft.threads_given = true;
     Ok(())
 }
 
@@ -100,8 +127,17 @@ fn writes(draft: &mut Draft, word: &Word) -> Outcome {
 }
 
 fn random(draft: &mut Draft, word: &Word) -> Outcome {
-    if word.rest.starts_with(['s', 'd']) {
-        return Err(word.unsupported());
+    if let Some(percent) = word.rest.strip_prefix('s') {
+        let word = Word {
+            rest: percent,
+            ..*word
+        };
+        draft.random_pct = Some(word.count(0, 100)? as u8);
+        return Ok(());
+    }
+    if let Some(distribution) = word.rest.strip_prefix('d') {
+        draft.distribution = parts(word, distribution, draft.block)?;
+        return Ok(());
     }
     draft.random = Some(match word.rest {
         "" => u64::from(draft.block),
@@ -125,23 +161,142 @@ fn thread_step(draft: &mut Draft, word: &Word) -> Outcome {
     Ok(())
 }
 
+/// `pct90/10:0/10:5/20` or `abs90/10G:0/10G:5/20G`; what is left goes to the rest of the target.
+fn parts(word: &Word, text: &str, block: u32) -> Result<Distribution, LabError> {
+    let bad = || {
+        word.bad(
+            "parts are dpct<%>/<% of the target>:... or dabs<%>/<size>:..., at most 100 % in sum",
+            "for example -rdpct95/5:4/10",
+        )
+    };
+    let (percent, text) = match (text.strip_prefix("pct"), text.strip_prefix("abs")) {
+        (Some(text), _) => (true, text),
+        (None, Some(text)) => (false, text),
+        (None, None) => return Err(bad()),
+    };
+    let mut zones = Vec::new();
+    for part in text.split(':') {
+        let (accesses, size) = part.split_once('/').ok_or_else(bad)?;
+        let accesses: u8 = accesses.parse().map_err(|_| bad())?;
+        let size = match percent {
+            true => size.parse().map_err(|_| bad())?,
+            false => word.size(size, Some(block))?,
+        };
+        zones.push((accesses, size));
+    }
+    let accesses: u64 = zones.iter().map(|zone| u64::from(zone.0)).sum();
+    let sizes: u64 = zones.iter().fold(0, |sum, zone| sum.saturating_add(zone.1));
+    let none = zones.iter().any(|zone| zone.1 == 0);
+    if accesses > 100 || none || zones.len() > 99 || (percent && sizes > 100) {
+        return Err(bad());
+    }
+    if !percent {
+        return Ok(Distribution::ZonedBytes { zones });
+    }
+    let mut zones: Vec<(u8, u8)> = zones.into_iter().map(|(io, size)| (io, size as u8)).collect();
+    if sizes < 100 {
+        zones.push((100 - accesses as u8, 100 - sizes as u8));
+    } else if accesses < 100 {
+        // Nothing is left of the target for what is left of the commands.
+        return Err(bad());
+    }
+    Ok(Distribution::Zoned { zones })
+}
+
+/// The distribution that the text after `-rd` says.
+pub(super) fn distribution(text: &str) -> Result<Distribution, LabError> {
+    let word = Word {
+        text,
+        rest: text,
+        number: 0,
+    };
+    parts(&word, text, 512)
+}
+
+fn base(draft: &mut Draft, word: &Word) -> Outcome {
+    draft.base = match word.rest {
+        "0" => 0,
+        size => word.size(size, Some(draft.block))?,
+    };
+    Ok(())
+}
+
+fn file(draft: &mut Draft, word: &Word) -> Outcome {
+    draft.file = Some(word.size(word.rest, Some(draft.block))?);
+    Ok(())
+}
+
+fn threads_total(draft: &mut Draft, word: &Word) -> Outcome {
+    draft.threads_total = Some(word.count(1, 4096)?);
+    Ok(())
+}
+
+fn depth_total(draft: &mut Draft, word: &Word) -> Outcome {
+    draft.depth_total = Some(word.count(1, 65_536)?);
+    Ok(())
+}
+
+fn parallel(draft: &mut Draft, word: &Word) -> Outcome {
+    plain(word)?;
+    draft.parallel = true;
+    Ok(())
+}
+
+fn burst(draft: &mut Draft, word: &Word) -> Outcome {
+    draft.burst = Some(word.count(1, u32::MAX)?);
+    Ok(())
+}
+
+fn pause(draft: &mut Draft, word: &Word) -> Outcome {
+    draft.pause = Some(Nanos::from_millis(word.count(1, u32::MAX)?.into()));
+    Ok(())
+}
+
+fn mapped_flush(draft: &mut Draft, word: &Word) -> Outcome {
+    match word.rest {
+        "v" | "n" | "i" => draft.flushes = true,
+        _ => return Err(word.bad("it is v, n or i", "")),
+    }
+    Ok(())
+}
+
+fn profile(draft: &mut Draft, word: &Word) -> Outcome {
+    if word.rest.is_empty() {
+        return Err(word.bad("it is the path of an XML file", word.spaced()));
+    }
+    draft.profile = Some(word.rest.to_owned());
+    Ok(())
+}
+
+/// An option that changes no command.
+fn moot(_: &mut Draft, _: &Word) -> Outcome {
+    Ok(())
+}
+
 fn region(draft: &mut Draft, word: &Word) -> Outcome {
+    let hints = word.rest.chars().all(|c| "rst".contains(c));
+    if hints && !word.rest.is_empty() {
+        return Ok(());
+    }
     draft.region = Some(word.size(word.rest, Some(draft.block))?);
     Ok(())
 }
 
 fn duration(draft: &mut Draft, word: &Word) -> Outcome {
     draft.time.run = Some(Nanos::from_secs(word.count(1, u32::MAX)?.into()));
+    draft.times_given[0] = true;
     Ok(())
 }
 
 fn warm_up(draft: &mut Draft, word: &Word) -> Outcome {
     draft.time.ramp = Nanos::from_secs(word.count(0, u32::MAX)?.into());
+    draft.times_given[1] = true;
     Ok(())
 }
 
 fn cool_down(draft: &mut Draft, word: &Word) -> Outcome {
     draft.time.cool_down = Nanos::from_secs(word.count(0, u32::MAX)?.into());
+    draft.times_given[2] = true;
     Ok(())
 }
 
@@ -153,8 +308,12 @@ fn caching(draft: &mut Draft, word: &Word) -> Outcome {
             'u' => (Some(true), false),
             'w' => (None, true),
             'h' => (Some(true), true),
-            'r' | 'm' => return Err(word.unsupported()),
-            _ => return Err(word.bad("its letters are b, h, u and w", "")),
+            'm' => {
+                draft.mapped = true;
+                continue;
+            }
+            'r' => return Err(word.unsupported()),
+            _ => return Err(word.bad("its letters are b, h, m, u and w", "")),
         };
         let twice =
             (uncached.is_some() && draft.uncached.is_some()) || (through && draft.write_through);
@@ -177,7 +336,13 @@ fn contents(draft: &mut Draft, word: &Word) -> Outcome {
         "" => Contents::Zeroes,
         "r" => Contents::Random { refill: true },
         size if size.contains(',') => {
-            return Err(word.bad("contents from a file are not supported", "use -Z1M or -Zr"));
+            let (size, path) = size.split_once(',').unwrap_or((size, ""));
+            let bytes = word.size(size, Some(draft.block))?;
+            let compress_pct = compressible(path, bytes).map_err(|why| {
+                let what = format!("its file {path} cannot be read: {why}");
+                word.bad(&what, "-Z<size> alone is random data")
+            })?;
+            Contents::File { compress_pct }
         }
         size => {
             word.size(size, Some(draft.block))?;
@@ -185,6 +350,24 @@ fn contents(draft: &mut Draft, word: &Word) -> Outcome {
         }
     };
     Ok(())
+}
+
+/// How much of the first `bytes` of a file a compressor removes, in per cent.
+fn compressible(path: &str, bytes: u64) -> std::io::Result<u8> {
+    use std::io::{Read, Write};
+    let mut contents = Vec::new();
+    std::fs::File::open(path)?
+        .take(bytes)
+        .read_to_end(&mut contents)?;
+    if contents.is_empty() {
+        return Err(std::io::Error::other("it is empty"));
+    }
+    let fast = flate2::Compression::fast();
+    let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), fast);
+    encoder.write_all(&contents)?;
+    let left = encoder.finish()?.len() as u64;
+    let all = contents.len() as u64;
+    Ok((all.saturating_sub(left) * 100 / all) as u8)
 }
 
 fn limit(draft: &mut Draft, word: &Word) -> Outcome {
@@ -203,9 +386,9 @@ fn limit(draft: &mut Draft, word: &Word) -> Outcome {
 }
 
 fn seed(draft: &mut Draft, word: &Word) -> Outcome {
+    draft.seed_given = true;
     if word.rest.is_empty() {
-        let hint = "a seed from the clock cannot be repeated: write -z1";
-        return Err(word.bad("it is a number", hint));
+        return Ok(());
     }
     draft.seed = word.count(0, u32::MAX)?.into();
     Ok(())
@@ -230,6 +413,7 @@ fn report(draft: &mut Draft, word: &Word) -> Outcome {
     draft.output.profile_only = form.is_some();
     draft.output.xml = match form.unwrap_or(word.rest) {
         "text" => false,
+        "" if form.is_some() => false,
         "xml" => true,
         _ => return Err(word.bad("it is text, xml, ptext or pxml", "")),
     };

@@ -191,16 +191,6 @@ const BAD: &[(&str, &str, &str)] = &[
         "leave it out; see the list of supported options",
     ),
     (
-        "diskspd -rs50 x",
-        "DISKSPD command line, word 2: DISKSPD option `-rs50` is not supported",
-        "use -r or leave it out: a mix of random and sequential is not supported",
-    ),
-    (
-        "-c1G x",
-        "DISKSPD command line, word 1: DISKSPD option `-c1G` is not supported",
-        "create the file first, then name it as the target",
-    ),
-    (
         "-b 4K x",
         "DISKSPD command line, word 1: `-b` cannot be ``: a size is a number with K, M, G, T \
              or b (blocks), such as 4K",
@@ -234,19 +224,55 @@ const BAD: &[(&str, &str, &str)] = &[
         "say it once, such as -Suw",
     ),
     (
-        "-Sm x",
-        "DISKSPD command line, word 1: DISKSPD option `-Sm` is not supported",
-        "use -Su or -Sh: memory-mapped I/O is not supported",
-    ),
-    (
-        "-z x",
-        "DISKSPD command line, word 1: `-z` cannot be ``: it is a number",
-        "a seed from the clock cannot be repeated: write -z1",
-    ),
-    (
         "-r -s8K x",
         "DISKSPD command line: -r and -s contradict each other",
         "use one of them",
+    ),
+    (
+        "-rdpct50/50 x",
+        "DISKSPD command line: -rd without random commands",
+        "add -r or -rs",
+    ),
+    (
+        "-r -rdpct60/50:50/50 x",
+        "DISKSPD command line, word 2: `-r` cannot be `dpct60/50:50/50`: parts are dpct<%>/<% of \
+             the target>:... or dabs<%>/<size>:..., at most 100 % in sum",
+        "for example -rdpct95/5:4/10",
+    ),
+    (
+        "-F2 -t2 x",
+        "DISKSPD command line: -F and -t contradict each other",
+        "use one of them",
+    ),
+    (
+        "-O2 x",
+        "DISKSPD command line: -O without -F",
+        "-O is for the threads of -F; otherwise use -o",
+    ),
+    (
+        "-i5 x",
+        "DISKSPD command line: -i and -j need each other",
+        "give a burst and the pause after it",
+    ),
+    (
+        "-Sr x",
+        "DISKSPD command line, word 1: DISKSPD option `-Sr` is not supported",
+        "use -Su or -Sh: there is no remote cache",
+    ),
+    (
+        "-ysready x",
+        "DISKSPD command line, word 1: DISKSPD option `-ysready` is not supported",
+        "there are no named events of Windows here: start and stop the program itself",
+    ),
+    (
+        "-c1G -B1G x",
+        "DISKSPD command line: -B lies behind the end of -f or -c",
+        "use a smaller base",
+    ),
+    (
+        "-Xno-such-file.xml x",
+        "reading no-such-file.xml: No such file or directory (os error 2)",
+        "",
     ),
     (
         "-b4K",

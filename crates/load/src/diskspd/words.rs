@@ -5,27 +5,15 @@ use ssdlab_base::error::Place;
 
 /// Options people do use, with what to do about each.
 static REFUSED: &[(&str, &str)] = &[
-    (
-        "rs",
-        "use -r or leave it out: a mix of random and sequential is not supported",
-    ),
-    (
-        "rd",
-        "use -r: a skewed distribution needs a fio job file with random_distribution=",
-    ),
-    ("B", "leave it out, or use a fio job file with offset="),
-    ("c", "create the file first, then name it as the target"),
-    ("F", "use -t, threads per target"),
-    ("O", "use -o, commands outstanding per target and thread"),
-    ("i", "use -g to limit the rate"),
-    ("j", "use -g to limit the rate"),
-    ("p", "leave it out"),
-    ("X", "write the profile's options on the command line"),
-    ("a", "pin the whole program with taskset"),
-    ("n", "leave it out: threads are not pinned"),
-    ("v", "leave it out"),
-    ("Sm", "use -Su or -Sh: memory-mapped I/O is not supported"),
     ("Sr", "use -Su or -Sh: there is no remote cache"),
+    (
+        "y",
+        "there are no named events of Windows here: start and stop the program itself",
+    ),
+    (
+        "?",
+        "`ssdlab options diskspd` lists the supported options",
+    ),
 ];
 
 /// A word of the command line.

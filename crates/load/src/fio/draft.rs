@@ -3,9 +3,11 @@
 use super::ini::{Section, Setting};
 use super::units::Size;
 use crate::plan::{
-    BlockSize, Data, Distribution, Durability, JobSpec, Mix, Order, Pace, Shares, Steps, Time,
+    BlockSize, Data, Distribution, Durability, Exit, Flow, JobSpec, LatencyTarget, Mix, Order, Pace,
+    Shares, Steady, Steps, Ties, Time, Verify, WriteAs, Zones,
 };
 use ssdlab_base::LabError;
+use ssdlab_ssd::Nanos;
 use ssdlab_ssd::rng::Rng;
 
 /// fio's FIO_RANDSEED default for `randseed`.
@@ -19,6 +21,24 @@ const SEQUENTIAL: Order = Order::Sequential {
     stride: None,
     start_step: 0,
     split_positions: true,
+};
+
+/// A criterion of steady state before its options are read.
+const STEADY: Steady = Steady {
+    bandwidth: false,
+    slope: false,
+    percent: false,
+    limit: 0.0,
+    window_s: 0,
+    ramp: Nanos::ZERO,
+};
+
+/// A search for a depth before its options are read.
+const LATENCY: LatencyTarget = LatencyTarget {
+    limit: Nanos::ZERO,
+    window: Nanos::ZERO,
+    percentile: 100.0,
+    run: false,
 };
 
 /// Bytes, or per cent of the region.
@@ -82,6 +102,30 @@ pub(super) struct Draft {
     pub compress_pct: u8,
     pub zero: bool,
     pub refill: bool,
+    /// `bsrange`, smallest and largest of each kind.
+    pub range: Option<[(u32, u32); 3]>,
+    /// What is written is a pattern, which a compressor removes.
+    pub pattern: bool,
+    pub write_as: WriteAs,
+    pub verifies: bool,
+    pub verify_after: bool,
+    pub verify_backlog: u32,
+    pub verify_batch: u32,
+    pub verify_goes_on: bool,
+    pub strided: bool,
+    pub zone_bytes: u64,
+    pub zone_range: u64,
+    pub zone_skip: u64,
+    pub new_group: bool,
+    /// Weight; 0 = no flow.
+    pub flow: u32,
+    pub flow_id: u32,
+    pub exits: bool,
+    pub exit_what: Exit,
+    pub ends_steady: bool,
+    pub steady: Steady,
+    /// Without a limit, no depth is searched.
+    pub latency: LatencyTarget,
 }
 
 impl Default for Draft {
@@ -126,13 +170,35 @@ impl Default for Draft {
             compress_pct: 0,
             zero: false,
             refill: false,
+            range: None,
+            pattern: false,
+            write_as: WriteAs::Write,
+            verifies: false,
+            verify_after: true,
+            verify_backlog: 0,
+            verify_batch: 0,
+            verify_goes_on: false,
+            strided: false,
+            zone_bytes: 0,
+            zone_range: 0,
+            zone_skip: 0,
+            new_group: false,
+            flow: 0,
+            flow_id: 0,
+            exits: false,
+            exit_what: Exit::Group,
+            ends_steady: false,
+            steady: STEADY,
+            latency: LATENCY,
         }
     }
 }
 
 impl Draft {
     /// The job of `section`, the `index`th of the file, as far as it can be made.
-    pub fn finish(self, section: &Section, index: u32, errors: &mut Vec<LabError>) -> JobSpec {
+    pub fn finish(mut self, section: &Section, index: u32, errors: &mut Vec<LabError>) -> JobSpec {
+        // As fio, which says so and goes on.
+        self.time.time_based &= self.time.run.is_some();
         let mix = match self.direction {
             Direction::Read => Mix::Read,
             Direction::Write => Mix::Write,
@@ -160,6 +226,7 @@ impl Draft {
             SEQUENTIAL
         });
         let (block_sizes, steps) = (self.block_sizes(), self.steps());
+        let (verify, ties) = (self.verify(&order), self.ties());
         JobSpec {
             name: self.name.unwrap_or_else(|| section.name.clone()),
             target: None,
@@ -168,6 +235,8 @@ impl Draft {
             order,
             random_pct: self.random_pct,
             steps,
+            verify,
+            ties,
             block_sizes,
             offset,
             region,
@@ -187,7 +256,10 @@ impl Draft {
             },
             pace: self.pace,
             data: Data {
-                compress_pct: if self.zero { 100 } else { self.compress_pct },
+                compress_pct: match self.zero || self.pattern {
+                    true => 100,
+                    false => self.compress_pct,
+                },
                 refill: self.refill,
             },
             direct: self.direct,
@@ -201,11 +273,8 @@ impl Draft {
         let files = u64::from(self.files.in_turn()) * u64::from(self.copies);
         let (what, hint) = if self.fsync > 0 && self.fdatasync > 0 {
             ("both fsync and fdatasync", "use one of them")
-        } else if self.time.time_based && self.time.run.is_none() {
-            (
-                "time_based without runtime has no end",
-                "say how long with runtime=",
-            )
+        } else if let Some(contradiction) = self.contradiction_of_bindings() {
+            contradiction
         } else if files > FILES_MAX {
             ("more than 65,536 files", "use fewer copies or files")
         } else if self.after_colon < 0 && !self.random && self.offset != Size::Bytes(0) {
@@ -219,6 +288,71 @@ impl Draft {
         Some(refuse(section, what, hint))
     }
 
+    fn contradiction_of_bindings(&self) -> Option<(&'static str, &'static str)> {
+        let zone = self.zone_bytes > 0;
+        Some(if self.strided && !zone {
+            ("zonemode=strided without zones", "say how large with zonesize=")
+        } else if zone && !self.strided {
+            ("zones without a zonemode", "write zonemode=strided")
+        } else if self.strided && (self.files.in_turn() > 1 || self.after_colon != 0) {
+            (
+                "zones with several files, or with a number after rw's colon",
+                "give it one file, or leave the number out",
+            )
+        } else if self.ends_steady && self.steady.window_s == 0 {
+            (
+                "steadystate without a window",
+                "say over what time with steadystate_duration=",
+            )
+        } else if self.latency.limit > Nanos::ZERO && self.latency.window == Nanos::ZERO {
+            (
+                "latency_target without a window",
+                "say over what time a depth is judged with latency_window=",
+            )
+        } else if self.write_as == WriteAs::TrimAndWrite && self.split.is_some() {
+            ("trimwrite with several sizes", "use one block size")
+        } else if self.verifies && self.write_as != WriteAs::Write {
+            (
+                "verify with writes that are something else to the drive",
+                "leave verify= out",
+            )
+        } else {
+            return None;
+        })
+    }
+
+    /// Reads that verify; `order` says whether fio would keep the writes in their order.
+    fn verify(&self, order: &Order) -> Option<Verify> {
+        let mapped = matches!(
+            order,
+            Order::Random {
+                each_once: true,
+                ..
+            }
+        );
+        self.verifies.then_some(Verify {
+            after: self.verify_after,
+            backlog: self.verify_backlog,
+            batch: self.verify_batch,
+            sorted: !mapped || self.lfsr,
+            passes: self.loops,
+            go_on: self.verify_goes_on,
+        })
+    }
+
+    fn ties(&self) -> Ties {
+        Ties {
+            group: 0,
+            flow: (self.flow > 0).then_some(Flow {
+                id: self.flow_id,
+                weight: self.flow,
+            }),
+            exit: self.exits.then_some(self.exit_what),
+            steady: self.ends_steady.then_some(self.steady),
+            latency: (self.latency.limit > Nanos::ZERO).then_some(self.latency),
+        }
+    }
+
     /// Bytes to transfer, or per cent of the region: `io_size`, `loops` and `number_ios`.
     fn limit(&self, section: &Section, region: Option<u64>) -> Result<Limit, LabError> {
         let (bytes, share) = match self.io_size {
@@ -228,13 +362,13 @@ impl Draft {
                 match (self.size, region) {
                     // A filesize was given beside it, which is the region.
                     (Some(Size::Bytes(size)), Some(region)) if size < region => (Some(size), None),
-                    _ if self.loops == 1 && self.commands.is_none() => (None, None),
+                    _ if self.passes() == 1 && self.commands.is_none() => (None, None),
                     _ => (region, region.is_none().then_some(100)),
                 }
             }
         };
-        let bytes = bytes.map(|bytes| bytes.saturating_mul(self.loops));
-        let share = share.map(|share| share.saturating_mul(self.loops));
+        let bytes = bytes.map(|bytes| bytes.saturating_mul(self.passes()));
+        let share = share.map(|share| share.saturating_mul(self.passes()));
         let Some(commands) = self.commands else {
             return Ok((bytes, share));
         };
@@ -250,12 +384,17 @@ impl Draft {
             ));
         }
         let counted = commands
-            .saturating_mul(self.loops)
+            .saturating_mul(self.passes())
             .saturating_mul(first.into());
         Ok((
             Some(bytes.map_or(counted, |bytes| bytes.min(counted))),
             share,
         ))
+    }
+
+    /// Passes that a limit is for. What verifies is limited by the pass.
+    fn passes(&self) -> u64 {
+        if self.verifies { 1 } else { self.loops }
     }
 
     /// The kinds of command, as indices into the block sizes.
@@ -294,6 +433,17 @@ impl Draft {
             },
             align: self.own_align(),
             copy: self.offset_step,
+            zones: self.strided.then_some(Zones {
+                bytes: self.zone_bytes,
+                // fio: "backward compatibility dictates it should be made equal to zone_size".
+                range: match self.zone_range {
+                    0 => self.zone_bytes,
+                    range => range,
+                },
+                skip: self.zone_skip,
+            }),
+            size_range: self.range.filter(|_| self.split.is_none()),
+            write_as: self.write_as,
             ..Steps::default()
         }
     }
@@ -331,9 +481,20 @@ impl Draft {
     }
 
     fn block_sizes(&self) -> [Vec<BlockSize>; 3] {
-        match &self.split {
-            Some(split) => split.clone(),
-            None => self.block.map(|bytes| {
+        let ends = |(low, high)| {
+            let half = |bytes| BlockSize { bytes, percent: 50 };
+            match low == high {
+                true => vec![BlockSize {
+                    bytes: low,
+                    percent: 100,
+                }],
+                false => vec![half(low), half(high)],
+            }
+        };
+        match (&self.split, self.range) {
+            (Some(split), _) => split.clone(),
+            (None, Some(range)) => range.map(ends),
+            (None, None) => self.block.map(|bytes| {
                 vec![BlockSize {
                     bytes,
                     percent: 100,

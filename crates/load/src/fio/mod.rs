@@ -19,20 +19,47 @@
 //! * `loops` takes another random order for each pass.
 //! * Several files lie one after another on one target ([`files`]).
 //! * Zipf is exact rather than approximate.
+//! * `verify` reads back what fio would ([`crate::follow`]), by stamps of ssdlab's own.
+//! * `flow`, `exitall`, `steadystate` and `latency_target` are the engine's.
+//!
+//! # For other programs
+//!
+//! This module stands alone: it turns a text into a [`Plan`] and knows no device, no clock and no
+//! engine. A plan's job becomes commands with [`crate::follow::Followed`]:
+//!
+//! ```
+//! use ssdlab_load::{fio, follow::Followed};
+//!
+//! let text = "[global]\nbs=4k\nsize=64k\n[a]\nrw=write:4k\nverify=crc32c\n";
+//! let plan = fio::parse(text, "a.fio").expect("a job file");
+//! let job = &plan.phases[0].jobs[0];
+//! let mut commands = Followed::new(job, 0, 1 << 30).expect("it fits 1 GiB");
+//! let first = commands.next_command().expect("a command");
+//! assert_eq!((first.offset, first.len), (0, 4096));
+//! assert_eq!(commands.next_command().map(|c| c.offset), Some(8192));
+//!
+//! // All errors of a file at once, each with its line and what to do.
+//! let error = fio::parse("[a]\niodeph=4\nrw=rad\n", "a.fio").unwrap_err();
+//! assert!(error.to_string().contains("a.fio:2: fio option `iodeph` is not supported"));
+//! assert!(error.to_string().contains("a.fio:3: `rw` cannot be `rad`"));
+//! ```
 //! * A run repeats whatever `randrepeat` says; change `randseed` for another.
 //!
 //! Source: fio HOWTO, parse.c, options.c.
 
+mod bindings;
 mod draft;
 mod engines;
 mod files;
 mod ini;
+mod notes;
 mod options;
 mod refusals;
 mod setters;
 mod surroundings;
 mod units;
 
+pub use notes::notes;
 pub use options::{OptionHelp, supported_options};
 pub use surroundings::Surroundings;
 
@@ -80,17 +107,20 @@ pub fn parse_in(text: &str, source: &str, surroundings: &Surroundings) -> Result
     let mut globals: Vec<Setting> = Vec::new();
     let mut jobs: Vec<Found> = Vec::new();
     let mut all_straight = true;
+    let mut group = 0;
     for section in sections {
         if section.name == "global" {
             globals.extend(section.settings);
             continue;
         }
         let draft = drafted(&globals, &section, &mut errors);
+        group += u32::from((draft.stonewall || draft.new_group) && !jobs.is_empty());
         let (stonewall, wait_for) = (draft.stonewall, draft.wait_for.clone());
         let (asked, index) = (draft.files.clone(), jobs.len() as u32);
         let crooked = draft.crooked;
         let mut contradictions = Vec::new();
-        let job = draft.finish(&section, index, &mut contradictions);
+        let mut job = draft.finish(&section, index, &mut contradictions);
+        job.ties.group = group;
         // Of values that are wrong in themselves, no combination can be judged.
         if !crooked {
             errors.append(&mut contradictions);
@@ -230,62 +260,6 @@ fn apply(draft: &mut Draft, setting: &Setting) -> Result<(), LabError> {
             ),
         }),
     }
-}
-
-/// What the reader of a result should know about how this plan was read: where fio would have
-/// done something else with the same file.
-pub fn notes(plan: &Plan) -> Vec<String> {
-    let mut notes = Vec::new();
-    let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
-    for job in jobs.filter(|job| job.replay.is_none()) {
-        let option = |wanted: &str| {
-            let found = job
-                .options
-                .iter()
-                .rfind(|(name, _)| options::canonical(name) == wanted);
-            found.map(|(_, value)| value.as_str())
-        };
-        match option("ioengine") {
-            Some("io_uring") => {}
-            Some(engine) => notes.push(format!(
-                "job `{}`: ioengine={engine} is carried out with io_uring at depth {}{}",
-                job.name,
-                job.depth,
-                match engine {
-                    "mmap" => ", without the page cache that it maps",
-                    _ => "",
-                }
-            )),
-            None if job.depth > 1 => notes.push(format!(
-                "job `{}`: without ioengine= fio would use psync at depth 1; this is io_uring at \
-                 depth {}",
-                job.name, job.depth
-            )),
-            None => {}
-        }
-        let moot: Vec<&str> = job.options.iter().map(|(name, _)| name.as_str()).collect();
-        let moot: Vec<&str> = moot
-            .into_iter()
-            .filter(|name| options::is_moot(name))
-            .collect();
-        if !moot.is_empty() {
-            let names = moot.join(", ");
-            notes.push(format!("job `{}`: without effect here: {names}", job.name));
-        }
-        if job.steps.several_files {
-            notes.push(format!(
-                "job `{}`: its files lie one after another on the target",
-                job.name
-            ));
-        }
-        if option("randrepeat") == Some("0") {
-            notes.push(format!(
-                "job `{}`: randrepeat=0 still repeats; change randseed for another run",
-                job.name
-            ));
-        }
-    }
-    notes
 }
 
 #[cfg(test)]

@@ -113,7 +113,8 @@ const fn row(
 static OPTIONS: &[OptionHelp] = options! {
     // What and where.
     value rw or readwrite:
-        "read write trim rw readwrite randread randwrite randtrim randrw [:number]", "read",
+        "read write trim rw readwrite randread randwrite randtrim randrw trimwrite randtrimwrite \
+         [:number]", "read",
         "kind and order of commands; the reads and writes of a sequential mix keep a position \
          each; write:8k leaves 8 KiB after each command, read:-8k goes backwards, randread:8 is \
          one random command and 7 that follow it";
@@ -123,7 +124,7 @@ static OPTIONS: &[OptionHelp] = options! {
         "bytes per command, for reads, writes and trims";
     value bssplit: "size/%:size/%:...[,...]", "",
         "several sizes with their shares; empty shares divide the rest";
-    value bsrange or blocksize_range: "size-size[,...]", "", "as bs; both ends must be the same";
+    value bsrange or blocksize_range: "size-size[,...]", "", "sizes drawn evenly between both, in multiples of the smaller, as fio draws them";
     value blockalign or ba: "size", "the smallest bs",
         "random commands start at multiples of it; turns the random map off, as in fio";
     value size: "size or %", "all of the target",
@@ -166,7 +167,7 @@ static OPTIONS: &[OptionHelp] = options! {
     value fsync: "count", "0", "flush after this many writes";
     value fdatasync: "count", "0", "flush after this many writes, without a file's metadata";
     // Randomness.
-    value random_distribution: "random zipf:theta pareto:h zoned:%/%:...", "random",
+    value random_distribution: "random zipf:theta pareto:h normal:% zoned:%/%:... zoned_abs:%/size:...", "random",
         "which addresses are likelier; all but random turn the random map off";
     value percentage_random: "%", "100",
         "random commands that go to a random address; the others follow the last of their kind";
@@ -189,13 +190,46 @@ static OPTIONS: &[OptionHelp] = options! {
     value buffer_compress_percentage by compress: "%", "0",
         "how much of the written data a compressor can remove";
     flag zero_buffers: "0", "write zeroes";
+    value buffer_pattern: "bytes", "",
+        "contents that a compressor removes; a real target gets zeroes and stamps instead";
     flag refill_buffers: "0", "fresh contents for each write";
+    // Verifying.
+    value verify: "md5 crc32c sha256 xxhash meta pattern ...", "0",
+        "read back what was written, after each pass of a job; the method is ssdlab's own, \
+         whichever is named";
+    value do_verify: "0 or 1", "1", "0: leave out the reads at the end of a pass";
+    value verify_backlog: "count", "0", "read back after this many writes, too";
+    value verify_backlog_batch: "count", "as verify_backlog", "how many to read back then";
+    value continue_on_error: "none read write io verify all", "none",
+        "verify and all: go on after blocks that hold something else";
+    // Zones.
+    value zonemode: "none strided", "none", "strided: go through the region zone by zone";
+    value zonesize: "size", "0", "bytes to transfer in a zone";
+    value zonerange: "size", "as zonesize", "length of a zone; gone over again until zonesize is done";
+    value zoneskip: "size", "0", "bytes left out between zones";
+    value sg_write_mode: "write write_and_verify write_same_ndob verify_bytchk_00 _01 _11", "write",
+        "what a write is: verify_bytchk is a read, in which nothing is compared; write_same_ndob \
+         writes zeroes without data";
+    // Jobs that depend on each other, or on what they measure.
+    flag new_group: "0", "begin another group of jobs, which exitall ends together";
+    value flow: "weight", "0", "keep this job's share of the commands of all jobs in its flow";
+    value flow_id: "number", "0", "the flow";
+    flag exitall: "0", "when a copy of this job ends, end others";
+    value exit_what: "group stonewall all", "group",
+        "whom: jobs of its group; all that run; all, and those that wait";
+    value steadystate or ss: "iops:limit[%] iops_slope:... bw:... bw_slope:...", "",
+        "end when this criterion holds, over all jobs of the group that name it";
+    value steadystate_duration or ss_dur: "time, s", "0", "the window of the criterion";
+    value steadystate_ramp_time or ss_ramp: "time, s", "0", "time before the first window";
+    value latency_target: "time, us", "0", "search the depth that keeps this latency";
+    value latency_window: "time, us", "0", "time over which a depth is judged";
+    value latency_percentile: "%", "100", "share of the commands that must keep it";
+    flag latency_run: "0", "go on after the depth was found";
     // Names and fio's own output.
     value name: "text", "the section", "the job's name";
     value kb_base: "1024 or 1000", "1024", "what k means; KiB means the other";
     output description: "text for the reader";
     output group_reporting: "fio sums up the copies of a job in its output";
-    output new_group: "fio begins another group in its output";
     output thread or threads: "fio uses threads rather than processes";
     output fixedbufs: "fio registers its buffers with the ring; here they always are";
     output registerfiles: "fio registers its files with the ring; here they always are";
@@ -261,6 +295,23 @@ static OPTIONS: &[OptionHelp] = options! {
     moot dedupe_mode: "blocks are not repeated; no modelled drive finds equal ones";
     moot dedupe_global: "blocks are not repeated; no modelled drive finds equal ones";
     moot dedupe_working_set_percentage: "blocks are not repeated";
+    // How fio verifies.
+    moot verify_pattern: "blocks hold stamps of ssdlab's own";
+    moot verify_interval: "each 512 bytes are verified on their own";
+    moot verify_offset: "blocks hold stamps of ssdlab's own";
+    moot verify_fatal: "a block that holds something else ends the run in any case";
+    moot verify_dump: "nothing is dumped";
+    moot verify_async: "blocks are verified as they arrive";
+    moot verify_async_cpus: "blocks are verified as they arrive";
+    moot verifysort: "fio has no such choice any more";
+    moot verifysort_nr: "fio has no such choice any more";
+    moot verify_write_sequence: "the write's number is always verified";
+    moot verify_header_seed: "there is no such header";
+    moot experimental_verify: "the commands are always made again rather than remembered";
+    moot ignore_error: "errors are counted";
+    moot error_dump: "errors are counted";
+    moot flow_watermark: "fio has no such choice any more";
+    moot flow_sleep: "a job that is ahead waits until it is not";
     // Judgement: the rates are recorded.
     moot rate_min or ratemin: "a rate that is too low ends no job; look at the recorded rate";
     // Files: a target here has all its blocks, and holds no file system.
@@ -278,20 +329,20 @@ static OPTIONS: &[OptionHelp] = options! {
     only rw_sequencer: "sequential";
     only file_service_type: "roundrobin", "roundrobin:1";
     only overwrite: "0";
-    only fill_device: "0";
-    only experimental_verify: "0";
+    value fill_device or fill_fs by checked_flag: "0 or 1", "0",
+        "accepted: a target has all its blocks, and is written to its end unless size says less";
     only rate_ignore_thinktime: "0";
     only iodepth_batch_complete: "1", "0";
     only iodepth_batch_complete_min: "1", "0";
     only thinktime_blocks_type: "complete";
-    only verify: "0";
-    only do_verify: "0";
+    only verify_only: "0";
+    only verify_state_save: "0", "1";
+    only verify_state_load: "0";
+    only bs_unaligned: "0";
+    only trim_percentage: "0";
     only end_fsync: "0";
     only fsync_on_close: "0";
     only iodepth_batch: "1";
     only iodepth_batch_submit: "1";
-    only zonemode: "none";
-    only exitall: "0";
-    only continue_on_error: "none";
     only scramble_buffers: "0", "1";
 };

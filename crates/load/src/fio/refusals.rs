@@ -21,75 +21,28 @@ static KNOWN: &[(&[&str], &str)] = &[
     ),
     (&["opendir"], "name the files with filename="),
     (
-        &[
-            "steadystate",
-            "ss",
-            "steadystate_duration",
-            "ss_dur",
-            "steadystate_ramp_time",
-            "ss_ramp",
-        ],
-        "leave it out: the lab judges steady state itself, over the whole window",
-    ),
-    (
-        &[
-            "verify",
-            "verify_pattern",
-            "verify_interval",
-            "verify_fatal",
-            "verify_dump",
-            "verify_backlog",
-            "verify_async",
-            "do_verify",
-        ],
-        "leave it out: contents are not verified by a performance run",
-    ),
-    (
         &["write_hist_log", "log_hist_msec"],
         "leave it out: every run records a histogram for each second",
     ),
     (&["read_iolog"], "replay it with: ssdlab run --trace FILE"),
     (&["write_iolog"], "writing a log is not supported"),
     (
-        &["latency_target", "latency_window", "latency_percentile"],
-        "it searches a depth while it runs: run several depths and compare",
+        &["verify_only", "verify_state_load", "verify_state_save"],
+        "leave it out: a run verifies what it wrote itself; for a drive that was written before, \
+         use a job with rw=read and verify=",
     ),
     (
-        &["flow", "flow_id", "flow_watermark", "flow_sleep"],
-        "jobs do not wait for each other's share: give each a rate=",
+        &["max_open_zones", "job_max_open_zones", "read_beyond_wp", "zone_reset_threshold",
+            "zone_reset_frequency", "ignore_zone_limits", "zonecapacity", "recover_zbd_write_error"],
+        "it belongs to drives of zones that are reset as a whole, and there is none here",
     ),
     (
-        &["exitall", "exit_what"],
-        "jobs do not end each other: give each a runtime= or an io_size=",
+        &["trim_percentage", "trim_verify_zero", "trim_backlog", "trim_backlog_batch"],
+        "use rw=trimwrite, or a job of its own with rw=trim",
     ),
     (
-        &[
-            "zonemode",
-            "zonesize",
-            "zonerange",
-            "zoneskip",
-            "max_open_zones",
-            "read_beyond_wp",
-        ],
-        "there is no zoned drive, and no strided zones: split the region into jobs with offset= \
-         and size=",
-    ),
-    (
-        &["buffer_pattern"],
-        "use zero_buffers or buffer_compress_percentage=",
-    ),
-    (
-        &["sg_write_mode"],
-        "only plain writes are sent, without SCSI's verify and write same",
-    ),
-    (
-        &[
-            "continue_on_error",
-            "ignore_error",
-            "error_dump",
-            "skip_bad",
-        ],
-        "leave it out: errors are counted, and a drive that fails ends the run",
+        &["skip_bad"],
+        "it is for raw flash",
     ),
     (&["writefua"], "use sync=dsync"),
     (&["dsync"], "write sync=dsync"),

@@ -1,10 +1,11 @@
 //! The setters that the option table calls, in its order.
 
+pub(super) use super::bindings::*;
 use super::draft::{Direction, Draft};
 use super::engines::{self, Meaning};
 use super::ini::Setting;
 use super::units::{Size, TimeUnit};
-use crate::plan::Distribution;
+use crate::plan::{Distribution, WriteAs};
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
 
@@ -15,6 +16,10 @@ pub(super) fn rw(draft: &mut Draft, s: &Setting) -> Outcome {
         Some((order, number)) => (order, Some(number)),
         None => (s.text(), None),
     };
+    draft.write_as = match order {
+        "trimwrite" | "randtrimwrite" => WriteAs::TrimAndWrite,
+        _ => WriteAs::Write,
+    };
     (draft.direction, draft.random) = match order {
         "read" => (Direction::Read, false),
         "write" => (Direction::Write, false),
@@ -22,18 +27,14 @@ pub(super) fn rw(draft: &mut Draft, s: &Setting) -> Outcome {
         "randread" => (Direction::Read, true),
         "randwrite" => (Direction::Write, true),
         "randtrim" => (Direction::Trim, true),
+        "trimwrite" => (Direction::Write, false),
+        "randtrimwrite" => (Direction::Write, true),
         "rw" | "readwrite" => (Direction::Both, false),
         "randrw" => (Direction::Both, true),
-        text => {
-            let hint = match text {
-                "trimwrite" | "randtrimwrite" => {
-                    "trims followed by writes are not supported: use two jobs"
-                }
-                _ => "",
-            };
+        _ => {
             return Err(s.bad(
-                "it is read, write, trim, rw, readwrite, randread, randwrite, randtrim or randrw",
-                hint,
+                "it is read, write, trim, rw, trimwrite, or one of them with rand before it",
+                "",
             ));
         }
     };
@@ -82,6 +83,7 @@ pub(super) fn rwmixwrite(draft: &mut Draft, s: &Setting) -> Outcome {
 
 pub(super) fn bs(draft: &mut Draft, s: &Setting) -> Outcome {
     draft.block = s.per_kind(4096, |text| s.block(text, draft.kb_base))?;
+    draft.range = None;
     Ok(())
 }
 
@@ -156,17 +158,17 @@ pub(super) fn loops(draft: &mut Draft, s: &Setting) -> Outcome {
 }
 
 pub(super) fn bsrange(draft: &mut Draft, s: &Setting) -> Outcome {
-    draft.block = s.per_kind(4096, |text| {
+    let ranges = s.per_kind((4096, 4096), |text| {
         let (low, high) = text.split_once('-').unwrap_or((text, text));
-        let low = s.block(low, draft.kb_base)?;
-        match low == s.block(high, draft.kb_base)? {
-            true => Ok(low),
-            false => Err(s.bad(
-                "only a range of one size is supported",
-                "use bssplit= with the sizes and their shares",
-            )),
-        }
+        let (low, high) = (s.block(low, draft.kb_base)?, s.block(high, draft.kb_base)?);
+        // fio swaps them, too.
+        Ok((low.min(high), low.max(high)))
     })?;
+    draft.block = ranges.map(|(low, _)| low);
+    draft.range = ranges
+        .iter()
+        .any(|(low, high)| low < high)
+        .then_some(ranges);
     Ok(())
 }
 
@@ -315,9 +317,11 @@ pub(super) fn fdatasync(draft: &mut Draft, s: &Setting) -> Outcome {
 
 pub(super) fn random_distribution(draft: &mut Draft, s: &Setting) -> Outcome {
     let (kind, rest) = s.text().split_once(':').unwrap_or((s.text(), ""));
-    let number = |default: f64| match rest {
+    // A second number is a centre, which moves what is scattered anyway.
+    let first = rest.split(':').next().unwrap_or_default();
+    let number = |default: f64| match first {
         "" => Ok(default),
-        _ => rest
+        _ => first
             .parse::<f64>()
             .map_err(|_| s.bad("a number follows the colon", "")),
     };
@@ -340,9 +344,19 @@ pub(super) fn random_distribution(draft: &mut Draft, s: &Setting) -> Outcome {
         "zoned" => Distribution::Zoned {
             zones: zones(s, rest)?,
         },
+        "zoned_abs" => Distribution::ZonedBytes {
+            zones: absolute_zones(s, rest, draft.kb_base)?,
+        },
+        "normal" => {
+            let deviation = number(0.0)?;
+            if !(0.0..=100.0).contains(&deviation) {
+                return Err(s.bad("normal's deviation lies between 0 and 100 per cent", ""));
+            }
+            Distribution::Normal { deviation }
+        }
         _ => {
             return Err(s.bad(
-                "it is random, zipf:theta, pareto:h or zoned:accesses/size:...",
+                "it is random, zipf:theta, pareto:h, normal:deviation or zoned:accesses/size:...",
                 "",
             ));
         }
@@ -368,8 +382,7 @@ fn zones(s: &Setting, text: &str) -> Result<Vec<(u8, u8)>, LabError> {
             Some((part(accesses)?, part(size)?))
         })
         .collect();
-    let hint =
-        "for example zoned:50/5:30/15:20/80; several lists, and zoned_abs, are not supported";
+    let hint = "for example zoned:50/5:30/15:20/80; several lists are not supported";
     let zones = zones.ok_or_else(|| {
         let both = "zones are accesses/size:accesses/size:..., whole numbers in per cent";
         s.bad(both, hint)
@@ -386,6 +399,25 @@ fn zones(s: &Setting, text: &str) -> Result<Vec<(u8, u8)>, LabError> {
         return Err(s.bad(&sums, hint));
     }
     Ok(zones)
+}
+
+/// `60/10g:30/100g:10/500g`: shares of accesses, and lengths.
+fn absolute_zones(s: &Setting, text: &str, kb_base: u64) -> Result<Vec<(u8, u64)>, LabError> {
+    let zones: Option<Vec<(u8, u64)>> = text
+        .split(':')
+        .map(|zone| {
+            let (accesses, size) = zone.split_once('/')?;
+            Some((accesses.parse().ok()?, super::units::number(size, kb_base)?))
+        })
+        .collect();
+    let sum = |zones: &Vec<(u8, u64)>| zones.iter().map(|zone| u32::from(zone.0)).sum::<u32>();
+    match zones {
+        Some(zones) if sum(&zones) == 100 && zones.len() <= 100 => Ok(zones),
+        _ => Err(s.bad(
+            "zones are accesses/size:accesses/size:..., the accesses in per cent, 100 in sum",
+            "for example zoned_abs:60/10g:30/100g:10/500g; several lists are not supported",
+        )),
+    }
 }
 
 /// As fio: empty shares divide what the others leave, in whole per cent.
@@ -463,6 +495,11 @@ pub(super) fn zero_buffers(draft: &mut Draft, s: &Setting) -> Outcome {
 
 pub(super) fn refill_buffers(draft: &mut Draft, s: &Setting) -> Outcome {
     draft.refill = s.flag()?;
+    Ok(())
+}
+
+pub(super) fn buffer_pattern(draft: &mut Draft, _: &Setting) -> Outcome {
+    draft.pattern = true;
     Ok(())
 }
 

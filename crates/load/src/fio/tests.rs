@@ -378,7 +378,10 @@ norandommap");
 fn bad_combinations_name_the_job() {
     for (lines, message) in [
         ("fsync=1\nfdatasync=1", "both fsync and fdatasync"),
-        ("time_based", "time_based without runtime has no end"),
+        ("zonemode=strided", "zonemode=strided without zones"),
+        ("zonesize=1m", "zones without a zonemode"),
+        ("steadystate=iops:5%", "steadystate without a window"),
+        ("latency_target=500", "latency_target without a window"),
         ("offset=1m\nfilesize=1m", "its offset is not below filesize"),
         (
             "rw=randrw\nbs=4k,8k\nrandom_distribution=zipf",

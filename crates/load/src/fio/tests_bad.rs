@@ -17,10 +17,10 @@ const BAD: &[(&str, &str, &str)] = &[
         "randread:8 is one random command and 7 that follow it",
     ),
     (
-        "rw=trimwrite",
-        "`rw` cannot be `trimwrite`: it is read, write, trim, rw, readwrite, randread, randwrite, \
-      randtrim or randrw",
-        "trims followed by writes are not supported: use two jobs",
+        "rw=writetrim",
+        "`rw` cannot be `writetrim`: it is read, write, trim, rw, trimwrite, or one of them with \
+      rand before it",
+        "",
     ),
     (
         "bs=4KiB",
@@ -123,12 +123,12 @@ const BAD: &[(&str, &str, &str)] = &[
         "random_distribution=zoned:50/5:30/15",
         "`random_distribution` cannot be \
       `zoned:50/5:30/15`: accesses add up to 80 % and sizes to 20 %, not 100",
-        "for example zoned:50/5:30/15:20/80; several lists, and zoned_abs, are not supported",
+        "for example zoned:50/5:30/15:20/80; several lists are not supported",
     ),
     (
-        "random_distribution=normal:1",
-        "`random_distribution` cannot be `normal:1`: it is random, \
-      zipf:theta, pareto:h or zoned:accesses/size:...",
+        "random_distribution=gauss:1",
+        "`random_distribution` cannot be `gauss:1`: it is random, zipf:theta, pareto:h, \
+      normal:deviation or zoned:accesses/size:...",
         "",
     ),
     (
@@ -147,15 +147,10 @@ const BAD: &[(&str, &str, &str)] = &[
         "end it as it begins",
     ),
     (
-        "bsrange=4k-64k",
-        "`bsrange` cannot be `4k-64k`: only a range of one size is supported",
-        "use bssplit= with the sizes and their shares",
-    ),
-    (
         "zonemode=zbd",
-        "fio option `zonemode` is not supported",
-        "there is no zoned drive, and no strided zones: split the region into jobs with offset= \
-      and size=",
+        "`zonemode` cannot be `zbd`: it needs a drive of zones that are reset as a whole, and \
+      there is none here",
+        "zonemode=strided goes through any drive zone by zone",
     ),
     (
         "rate_process=pareto",
@@ -178,9 +173,16 @@ const BAD: &[(&str, &str, &str)] = &[
         "use fsync= or fdatasync= to count flushes while the job runs",
     ),
     (
-        "steadystate=iops:5%",
-        "fio option `steadystate` is not supported",
-        "leave it out: the lab judges steady state itself, over the whole window",
+        "steadystate=iops",
+        "`steadystate` cannot be `iops`: it is iops, iops_slope, bw or bw_slope, a colon and a \
+      limit such as 5%",
+        "for example steadystate=iops:5%",
+    ),
+    (
+        "verify=crc128",
+        "`verify` cannot be `crc128`: it is one of md5 crc64 crc32 crc32c crc32c-intel crc16 crc7 \
+      xxhash sha1 sha256 sha512 sha3-224 sha3-256 sha3-384 sha3-512 meta pattern pattern_hdr",
+        "",
     ),
     (
         "include other.fio",

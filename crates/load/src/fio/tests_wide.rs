@@ -121,7 +121,7 @@ fn a_file_is_included_from_beside_the_including_one() {
 
 #[test]
 fn all_errors_of_a_file_come_at_once_each_once() {
-    let text = "[global]\niodeph=4\nverify=crc32c\n[a]\nrw=rad\nstray line\n[b]\ntime_based\n";
+    let text = "[global]\niodeph=4\n[a]\nverify=crc128\nrw=rad\nstray line\n[b]\nzonesize=1m\n";
     let text = error(text);
     let lines: Vec<&str> = text
         .lines()
@@ -131,10 +131,10 @@ fn all_errors_of_a_file_come_at_once_each_once() {
     assert_eq!(lines[0], "5 errors");
     for part in [
         "job.fio:2: fio option `iodeph` is not supported\n  hint: did you mean `iodepth`?",
-        "job.fio:3: fio option `verify` is not supported",
+        "job.fio:4: `verify` cannot be `crc128`",
         "job.fio:5: `rw` cannot be `rad`",
         "job.fio:6: `line` cannot be `stray line`",
-        "job.fio:7: job `b`: time_based without runtime has no end",
+        "job.fio:7: job `b`: zones without a zonemode",
     ] {
         assert_eq!(text.matches(part).count(), 1, "{part}: {text}");
     }

@@ -1,0 +1,100 @@
+//! Where a job is carried out in another way than fio would.
+
+use super::options;
+use crate::plan::{JobSpec, Plan, WriteAs};
+
+/// What the reader of a result should know about how this plan was read: where fio would have
+/// done something else with the same file.
+pub fn notes(plan: &Plan) -> Vec<String> {
+    let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
+    let made = jobs.filter(|job| job.replay.is_none());
+    made.flat_map(|job| {
+        let notes = of(job).into_iter();
+        notes.map(|note| format!("job `{}`: {note}", job.name))
+    })
+    .collect()
+}
+
+/// The value of the option that stands last.
+fn option<'a>(job: &'a JobSpec, wanted: &str) -> Option<&'a str> {
+    let written = job.options.iter();
+    let found = written
+        .rev()
+        .find(|(name, _)| options::canonical(name) == wanted);
+    found.map(|(_, value)| value.as_str())
+}
+
+fn of(job: &JobSpec) -> Vec<String> {
+    let mut notes = Vec::new();
+    match option(job, "ioengine") {
+        Some("io_uring") => {}
+        Some(engine) => notes.push(format!(
+            "ioengine={engine} is carried out with io_uring at depth {}{}",
+            job.depth,
+            match engine {
+                "mmap" => ", without the page cache that it maps",
+                _ => "",
+            }
+        )),
+        None if job.depth > 1 => notes.push(format!(
+            "without ioengine= fio would use psync at depth 1; this is io_uring at depth {}",
+            job.depth
+        )),
+        None => {}
+    }
+    let names = job.options.iter().map(|(name, _)| name.as_str());
+    let moot: Vec<&str> = names.filter(|name| options::is_moot(name)).collect();
+    if !moot.is_empty() {
+        notes.push(format!("without effect here: {}", moot.join(", ")));
+    }
+    if job.steps.several_files {
+        notes.push("its files lie one after another on the target".to_owned());
+    }
+    if option(job, "randrepeat") == Some("0") {
+        notes.push("randrepeat=0 still repeats; change randseed for another run".to_owned());
+    }
+    notes.extend(of_writes(job));
+    notes.extend(of_ties(job));
+    notes
+}
+
+fn of_writes(job: &JobSpec) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(method) = option(job, "verify").filter(|_| job.verify.is_some()) {
+        notes.push(format!(
+            "verify={method} is carried out by number, address and sum in each 512 bytes on a real \
+             target, and by the drive's own stamps on a model"
+        ));
+        if job.time.time_based {
+            notes.push("time_based: what is not read back when its time is up stays so".to_owned());
+        }
+    }
+    if option(job, "buffer_pattern").is_some() {
+        notes.push("buffer_pattern: a model stores what compresses to nothing; a real target gets \
+                    zeroes and stamps"
+            .to_owned());
+    }
+    match job.steps.write_as {
+        WriteAs::Read => notes.push(
+            "its VERIFY commands are carried out and counted as reads; nothing is compared"
+                .to_owned(),
+        ),
+        WriteAs::Zeroes => notes.push("its WRITE SAME commands write zeroes".to_owned()),
+        WriteAs::WriteAndRead => {
+            notes.push("WRITE AND VERIFY is a durable write and a read".to_owned());
+        }
+        WriteAs::Write | WriteAs::TrimAndWrite => {}
+    }
+    notes
+}
+
+fn of_ties(job: &JobSpec) -> Vec<String> {
+    let mut notes = Vec::new();
+    if job.time.run.is_none() && option(job, "time_based").is_some_and(|value| value != "0") {
+        notes.push("time_based without runtime has no effect, as in fio".to_owned());
+    }
+    if option(job, "fill_device").is_some_and(|value| value != "0") {
+        notes.push("fill_device: the target has all its blocks, and is written to its end".into());
+    }
+    notes
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Which of fio's own example job files are accepted, and which run on a modelled drive? Takes them
+# from Debian's source package by a private apt configuration, since they are under the GPL and are
+# not kept here, and compares the list with docs/fio-examples.md. With `update`, writes that page.
+# Needs apt-get, Debian's archive key and the network; without them says so in a line that begins
+# with SKIPPED. FIO_EXAMPLES names a directory that has the files already.
+# Usage: bash tests/fio_examples.sh [update]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tests/skips.sh
+version=3.33
+page=docs/fio-examples.md
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fetch() {
+  local key=/usr/share/keyrings/debian-archive-keyring.gpg
+  local at="deb-src [signed-by=$key] http://deb.debian.org/debian bookworm main"
+  command -v apt-get >/dev/null && [ -r "$key" ] || return 1
+  mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/source"
+  echo "$at" >"$work/sources.list"
+  local options=(-qq -o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=/dev/null
+    -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache" -o APT::Sandbox::User=root)
+  apt-get "${options[@]}" update >/dev/null 2>&1 || return 1
+  (cd "$work/source" && apt-get "${options[@]}" source --download-only fio) >/dev/null 2>&1 || return 1
+  tar -xzf "$work/source/fio_$version.orig.tar.gz" -C "$work/source" || return 1
+  mv "$work/source/fio-fio-$version/examples" "$work/examples" 2>/dev/null ||
+    mv "$work"/source/fio*"$version"/examples "$work/examples"
+}
+
+examples=${FIO_EXAMPLES:-}
+if [ -z "$examples" ]; then
+  fetch || { skip fio_examples "fio's source package cannot be fetched by apt-get"; exit 0; }
+  examples=$work/examples
+fi
+cargo build --quiet -p ssdlab-bench --example fio_files
+{
+  cat <<'HEAD'
+# fio's own examples
+
+The job files in `examples/` of fio 3.33 (Debian's source package 3.33-3), each read as it is.
+`bash tests/fio_examples.sh` fetches them and makes this list again; with `update` it writes this
+page. An accepted file was run, for a second of the machine's time at most, on the first of these
+modelled drives that it fits: 400 GB, 2 TB, and one with twice the channels of that. The variables
+that some files read were set: FIO_DIR, GPU_DEV_IDS, FIO_RW=randread, FIO_IODEPTH=4, FIO_BS=4k.
+
+- *no block I/O*: the file's engine sends no commands to a drive.
+- *refused*: it does, and the reason is given.
+
+HEAD
+  "${CARGO_TARGET_DIR:-target}/debug/examples/fio_files" "$examples"/*.fio
+} >"$work/page"
+if [ "${1:-}" = update ]; then
+  cp "$work/page" "$page"
+  tail -n 1 "$page"
+elif diff -u "$page" "$work/page"; then
+  tail -n 1 "$page"
+else
+  echo "$page is not what the files give; write it again: bash tests/fio_examples.sh update" >&2
+  exit 1
+fi
