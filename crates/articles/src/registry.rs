@@ -7,7 +7,7 @@ use crate::story::{Article, Section};
 use rw80::run::DRIVES;
 
 /// Every experiment.
-pub(crate) static EXPERIMENTS: [&dyn Runs; 29] = [
+pub(crate) static EXPERIMENTS: [&dyn Runs; 30] = [
     &facts::FACTS,
     &s2d::DRIVE,
     &s2d::TWIN,
@@ -31,6 +31,7 @@ pub(crate) static EXPERIMENTS: [&dyn Runs; 29] = [
     &wear::ENDURANCE,
     &worn::run::NEW,
     &worn::run::AGED,
+    &worn::throttled::THROTTLED,
     &sheet::SHEET,
     &pool_cuts::POOL_CUTS,
     &pool_log::POOL_LOG,
