@@ -26,6 +26,8 @@ pub enum Kind {
     /// A difference that wear as the model knows it does not make: something else was changed
     /// between the two measurements, too.
     NotWear,
+    /// Of a mechanism that no source confirms, off in every drive; counts as no prediction.
+    Hypothesis,
 }
 
 impl Kind {
@@ -38,6 +40,7 @@ impl Kind {
             Kind::Arithmetic => "arithmetic",
             Kind::Documented => "documented",
             Kind::NotWear => "not wear",
+            Kind::Hypothesis => "hypothesis",
         }
     }
 }

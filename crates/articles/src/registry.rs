@@ -1,12 +1,13 @@
 //! Everything that can be run, and the pages that show it.
 
+use crate::experiments::claims::{align, disk, joins, pool_cuts, pool_log, sheet};
 use crate::experiments::{contract, facts, hosts, myth, pattern, rw80, s2d, spare, wear, worn};
 use crate::outcome::Runs;
 use crate::story::{Article, Section};
 use rw80::run::DRIVES;
 
 /// Every experiment.
-pub(crate) static EXPERIMENTS: [&dyn Runs; 23] = [
+pub(crate) static EXPERIMENTS: [&dyn Runs; 30] = [
     &facts::FACTS,
     &s2d::DRIVE,
     &s2d::TWIN,
@@ -30,6 +31,13 @@ pub(crate) static EXPERIMENTS: [&dyn Runs; 23] = [
     &wear::ENDURANCE,
     &worn::run::NEW,
     &worn::run::AGED,
+    &worn::throttled::THROTTLED,
+    &sheet::SHEET,
+    &pool_cuts::POOL_CUTS,
+    &pool_log::POOL_LOG,
+    &align::ALIGN,
+    &joins::JOINS,
+    &disk::DISK,
 ];
 
 /// An experiment by name.

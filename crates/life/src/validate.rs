@@ -15,9 +15,11 @@
 //! * one at a time in order, on the drive filled in order: their mean time.
 
 mod measure;
+mod page;
 mod show;
 
 pub use measure::validate;
+pub use page::page;
 pub use show::{table, text};
 
 use serde::Serialize;

@@ -127,16 +127,7 @@ struct Device {
 
 impl Device {
     fn new(who: Who, seed: u64) -> Result<Device, LabError> {
-        let (drive, fault) = who.case();
-        let entry = catalogue::drive(&drive)?;
-        let mut config = sized(&entry.config, SIZE)?.config;
-        if entry.config.buffer.hold_bytes >= entry.config.user_bytes {
-            // A drive of DRAM stays one.
-            config.buffer.hold_bytes = SIZE;
-            config.buffer.bytes = SIZE + entry.config.buffer.bytes - entry.config.user_bytes;
-        }
-        let slot_bytes = config.shape.slot_bytes;
-        let protected = config.buffer.protected;
+        let (name, fault) = who.case();
         let faults = fault.map(|kind| Fault {
             kind,
             per_mille: 1000,
@@ -146,11 +137,12 @@ impl Device {
             faults: faults.into_iter().collect(),
             ..Power::default()
         };
-        let drive = PowerDrive::new(config, power)
-            .map_err(|error| LabError::refused(error.to_string(), "see `ssdlab drives show`"))?;
+        let drive = small_drive(&name, SIZE, power)?;
+        let config = drive.config();
+        let oracle = Oracle::new(config.shape.slot_bytes, config.buffer.protected);
         Ok(Device {
             drive,
-            oracle: Oracle::new(slot_bytes, protected),
+            oracle,
             written: BTreeMap::new(),
         })
     }
@@ -216,6 +208,19 @@ impl Device {
         tally.unexplained = u64::from(tally.lost > 0 && tally.broken == 0);
         Ok(tally)
     }
+}
+
+/// A drive of the catalogue made small, with a power switch.
+pub(super) fn small_drive(name: &str, bytes: u64, power: Power) -> Result<PowerDrive, LabError> {
+    let entry = catalogue::drive(name)?;
+    let mut config = sized(&entry.config, bytes)?.config;
+    if entry.config.buffer.hold_bytes >= entry.config.user_bytes {
+        // A drive of DRAM stays one.
+        config.buffer.hold_bytes = bytes;
+        config.buffer.bytes = bytes + entry.config.buffer.bytes - entry.config.user_bytes;
+    }
+    PowerDrive::new(config, power)
+        .map_err(|error| LabError::refused(error.to_string(), "see `ssdlab drives show`"))
 }
 
 fn campaign(

@@ -22,6 +22,9 @@ keys! {
         SlcProgramUs = "slc_program_us",
         SlcEraseMs = "slc_erase_ms",
         PagesPerBlockSlc = "pages_per_block_slc",
+        WearRated = "wear_rated_over_consumer",
+        Hk4e = "hk4e",
+        LifeLeft3000 = "life_left_3000_pct",
         PlpNo = "plp_no",
         PlpYes = "plp_yes",
     }
@@ -40,7 +43,7 @@ pub(crate) static PROMISE: Section = Section {
     anchor: "plp",
     title: "Flash, and the promise of a log device",
     text: &["What the slides say of cells, and which families survive a power cut."],
-    ids: &["zil.physics", "zil.plp", "zil.contract"],
+    ids: &["zil.physics", "zil.plp", "zil.contract", "zil.nocacheflush"],
     plots: plot::none,
 };
 
@@ -56,6 +59,8 @@ const UNPROTECTED: [&str; 7] = [
     "INTEL SSDSA2M160G2GC",
     "INTEL SSDSA2M040G2GC",
 ];
+/// A model number of the family that article s2d names.
+const HK4E: &str = "TOSHIBA THNSN81Q60CSE";
 /// The same of those that it calls protected; the X1 is in the catalogue.
 const PROTECTED: [&str; 2] = ["INTEL SSDSA2CW300G3", "INTEL SSDSA2BZ200G3"];
 
@@ -102,6 +107,15 @@ fn facts() -> Result<Outcome<Fact>, LabError> {
     outcome.value(Fact::SlcEraseMs, timing.erase.0 as f64 / 1e6);
     let pages = slc.config.shape.pages_per_block;
     outcome.value(Fact::PagesPerBlockSlc, f64::from(pages));
+
+    // Drive writes per day: an enterprise drive's rating over the consumer drive's.
+    let enterprise = catalogue::drive("intel-dc-s3700-200gb")?;
+    let over = enterprise.dwpd().zip(consumer.dwpd());
+    outcome.value(Fact::WearRated, over.map(|(one, other)| one / other));
+    let hk4e = known(HK4E, None).and_then(|known| known.plp) == Some(true);
+    outcome.value(Fact::Hk4e, f64::from(u8::from(hk4e)));
+    // The cycles that were used up, on flash that is rated for fewer.
+    outcome.value(Fact::LifeLeft3000, 100.0 - 79.0 * 5_000.0 / 3_000.0);
 
     let count = |models: &[&str], holds: bool| {
         let says = |model: &&&str| known(model, None).and_then(|known| known.plp) == Some(holds);

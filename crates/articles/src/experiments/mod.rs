@@ -2,6 +2,7 @@
 //! part of the article's page. Each is a function of its seed and runs in virtual time; every drive
 //! checks itself. Assumptions are in `docs/experiments.md` and `docs/worn.md`.
 
+pub(crate) mod claims;
 pub(crate) mod contract;
 pub(crate) mod facts;
 mod host;

@@ -197,7 +197,7 @@ pub(crate) static BUFFERED: Section = Section {
          written a little over twice. The drive answers from its buffer and programs its pSLC \
          cache; after some two minutes that is full, and the rate drops to a lower level.",
     ],
-    ids: &["s2d.buffered"],
+    ids: &["s2d.buffered", "s2d.datasheet"],
     plots: buffered,
 };
 
@@ -219,7 +219,7 @@ pub(crate) static ENDURANCE: Section = Section {
         "How long the rating lasts depends on how much the drive programs for each write. Pages \
          that are programmed for 4 KiB each use it up many times faster.",
     ],
-    ids: &["s2d.endurance"],
+    ids: &["s2d.endurance", "s2d.wear10x"],
     plots: cost,
 };
 
@@ -230,7 +230,7 @@ pub(crate) static PROTECTED: Section = Section {
         "A write is durable as soon as it is in a buffer that survives a power cut, so a forced \
          write costs no more than another. Nothing else about the drive is changed.",
     ],
-    ids: &["s2d.plp"],
+    ids: &["s2d.plp", "s2d.hk4e"],
     plots: twin,
 };
 

@@ -65,6 +65,7 @@ keys! {
         I710x300 = "710_300",
         I320x300 = "320_300",
         Consumer = "consumer",
+        S3700 = "s3700",
     }
 
     pub(crate) enum Lasts {
@@ -72,10 +73,12 @@ keys! {
         Terabytes = "lasts_tb",
         OverRating = "over_rating",
         GbDay = "gb_day",
+        Dwpd = "dwpd",
     }
 
     pub(crate) enum Endurance {
         Least710 = "710_over_rating_least",
+        S3700OverConsumer = "s3700_over_consumer",
         ;
         Of((Rated, Lasts)) = "{}",
     }
@@ -154,12 +157,13 @@ fn measure(outcome: &mut Outcome<Measure, Line>, sides: Sides, found: &Mirror) {
 }
 
 /// Drives whose cells are held against their ratings.
-const RATED: [(Rated, &str); 5] = [
+const RATED: [(Rated, &str); 6] = [
     (Rated::I710x100, "intel-710-100gb"),
     (Rated::I710x200, "intel-710-200gb"),
     (Rated::I710x300, "intel-710-300gb"),
     (Rated::I320x300, "intel-320-300gb"),
     (Rated::Consumer, "consumer-sata-1tb"),
+    (Rated::S3700, "intel-dc-s3700-200gb"),
 ];
 
 /// Life of the cells under JESD219's enterprise writes, over the ratings.
@@ -177,11 +181,13 @@ fn endurance(setup: &Setup<'_>) -> Result<Outcome<Endurance>, LabError> {
         outcome.found.rests_on.extend(found.rests_on.clone());
         let over_rating = found.rated_bytes.map(|rated| found.bytes / rated);
         let days = 5.0 * 365.0;
+        let user = drive.config.user_bytes as f64;
         for (lasts, value) in [
             (Lasts::Waf, Some(found.waf)),
             (Lasts::Terabytes, Some(found.bytes / 1e12)),
             (Lasts::OverRating, over_rating),
             (Lasts::GbDay, Some(found.bytes / days / 1e9)),
+            (Lasts::Dwpd, Some(found.bytes / days / user)),
         ] {
             outcome.value(Endurance::Of((rated, lasts)), value);
         }
@@ -190,6 +196,9 @@ fn endurance(setup: &Setup<'_>) -> Result<Outcome<Endurance>, LabError> {
         }
     }
     outcome.value(Endurance::Least710, least);
+    let dwpd = |rated| Endurance::Of((rated, Lasts::Dwpd));
+    let over = outcome.ratio(dwpd(Rated::S3700), dwpd(Rated::Consumer));
+    outcome.value(Endurance::S3700OverConsumer, over);
     Ok(outcome)
 }
 

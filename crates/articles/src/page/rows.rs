@@ -31,6 +31,10 @@ pub(super) fn legend() -> Markup {
             "a difference not explained by wear: the firmware was changed between the two \
              measurements, too"
         }
+        Kind::Hypothesis => {
+            "of a mechanism that no source confirms and no drive has by default; counts as no \
+             prediction"
+        }
     };
     let kinds = [
         Kind::Calibrated,
@@ -39,6 +43,7 @@ pub(super) fn legend() -> Markup {
         Kind::Arithmetic,
         Kind::Documented,
         Kind::NotWear,
+        Kind::Hypothesis,
     ];
     html! {
         dl .facts {

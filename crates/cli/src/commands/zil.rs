@@ -47,6 +47,7 @@ pub fn zil(args: &Zil) -> Result<Exit, Failure> {
         interval: parse_duration(&args.interval)?,
         seed: args.seed,
         keep_commands: args.trace.is_some(),
+        autotrim: args.autotrim,
         duration: duration.unwrap_or(ZilSpec::default().duration),
         fit: None,
     };

@@ -19,7 +19,7 @@ const CALIBRATED_MAX: usize = 3;
 /// larger one has more.
 const OP_MAX: f64 = 1.0;
 /// Beginnings of ids of published figures.
-const ARTICLES: [&str; 5] = ["s2d.", "zil.", "spare.", "myth.", "worn."];
+const ARTICLES: [&str; 6] = ["s2d.", "zil.", "spare.", "myth.", "worn.", "fill."];
 /// Beginning of the ids of figures of data sheets: `sheet.DRIVE.KEY`, a key of `[documented]`.
 const SHEET: &str = "sheet.";
 

@@ -42,6 +42,11 @@ impl FreeSpace {
         self.bytes
     }
 
+    /// How many segments there are.
+    pub fn count(&self) -> usize {
+        self.by_start.len()
+    }
+
     /// Bytes of the largest segment.
     pub fn largest(&self) -> u64 {
         self.by_size.last().map_or(0, |(size, _)| *size)

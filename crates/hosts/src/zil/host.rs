@@ -9,6 +9,7 @@
 //!
 //! Its only inputs are the time and the completions.
 
+use super::autotrim::Trims;
 use super::chain::{BlockWrite, Chain, Record, Step};
 use super::space::{Extent, LogSpace};
 use super::spec::{HostCounts, HostSpec};
@@ -64,6 +65,11 @@ enum Pending {
         batch: u64,
         side: u32,
     },
+    Trim {
+        number: u64,
+        side: u32,
+        range: Extent,
+    },
 }
 
 /// The blocks of one commit.
@@ -108,6 +114,7 @@ pub struct LogHost {
     writers: Vec<Place>,
     logs: Vec<Log>,
     space: LogSpace,
+    trims: Trims,
     events: BinaryHeap<Reverse<(Nanos, u64, Event)>>,
     sequence: u64,
     pending: Vec<Pending>,
@@ -150,6 +157,7 @@ impl LogHost {
             writers: writers.collect(),
             logs: logs.collect(),
             space: LogSpace::new(spec.space, spec.capacity),
+            trims: Trims::default(),
             events: BinaryHeap::new(),
             sequence: 0,
             pending: Vec::new(),
@@ -449,10 +457,31 @@ impl LogHost {
         for log in &mut self.logs {
             freed.extend(log.chain.synced(number));
         }
+        if self.spec.autotrim {
+            freed = self.trim(freed);
+        }
         self.space.synced(freed);
         for log in std::mem::take(&mut self.stalled) {
             self.fill(log);
         }
+    }
+
+    /// Issues the trims of what a group freed; what may be used again now.
+    fn trim(&mut self, freed: Vec<Extent>) -> Vec<Extent> {
+        let (ready, ranges) = self.trims.free(freed, self.spec.sides);
+        for (number, range) in ranges {
+            self.counts.trims += 1;
+            self.counts.trimmed_bytes += range.len;
+            for side in 0..self.spec.sides {
+                let pending = Pending::Trim {
+                    number,
+                    side,
+                    range,
+                };
+                self.enqueue(pending, self.now);
+            }
+        }
+        ready
     }
 
     fn handle(&mut self, event: Event, out: &mut Vec<Issue>) {
@@ -471,6 +500,9 @@ impl LogHost {
                 let (side, command) = match self.pending[tag as usize] {
                     Pending::Block { side, command, .. } => (side, command),
                     Pending::Flush { side, .. } => (side, Command::flush()),
+                    Pending::Trim { side, range, .. } => {
+                        (side, Command::trim(range.offset, range.len as u32))
+                    }
                     Pending::Idle => return,
                 };
                 out.push(Issue { tag, side, command });
@@ -513,6 +545,7 @@ impl HostModel for LogHost {
         match pending {
             Pending::Block { log, batch, .. } => self.block_done(log, batch),
             Pending::Flush { log, batch, .. } => self.flush_done(log, batch),
+            Pending::Trim { number, .. } => self.trims.done(number),
             Pending::Idle => {}
         }
     }

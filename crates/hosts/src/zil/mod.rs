@@ -8,6 +8,7 @@
 //! * [`block_size`], [`chain`]: one log, its blocks and how large they are made.
 //! * [`space`], [`free_space`]: where blocks go, by age of the allocator.
 //! * [`host`]: all of it as a state machine that issues commands and depends on their completion.
+//! * `autotrim`: trims of freed log blocks.
 //! * [`spec`]: parts of a host.
 //! * [`run`]: that machine on any target; [`fixed`]: a target for access patterns.
 //! * [`scenario`]: a run, with counts and latencies of its writers.
@@ -22,6 +23,7 @@
 //! Source: the behaviour of OpenSolaris b121 to b134 and of OpenZFS 2.1.11, described in
 //! `docs/zil-model.md`.
 
+mod autotrim;
 pub mod block_size;
 pub mod chain;
 pub mod fit;

@@ -172,6 +172,7 @@ fn host_2010(writers: usize, datasets: usize, capacity: u64, seed: u64) -> HostS
         },
         capacity,
         sides: 1,
+        autotrim: false,
     }
 }
 
@@ -225,6 +226,7 @@ fn host_2_1(writers: usize, datasets: usize, capacity: u64, seed: u64) -> HostSp
         },
         capacity,
         sides: 1,
+        autotrim: false,
     }
 }
 

@@ -5,7 +5,7 @@ use ssdlab_base::LabError;
 use ssdlab_base::check::Check;
 use ssdlab_bench::device::{Done, Target};
 use ssdlab_load::trace::{Event, IoPattern, PatternRow, SeekSize};
-use ssdlab_ssd::{Command, Nanos};
+use ssdlab_ssd::{Command, Nanos, Op};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -95,6 +95,11 @@ pub fn run<T: Target + ?Sized>(
     Ok(found)
 }
 
+/// Whether it is what `iopattern` counts bytes of: trims are not.
+fn moves_data(command: &Command) -> bool {
+    matches!(command.op, Op::Read | Op::Write)
+}
+
 impl<T: Target + ?Sized> Runner<'_, T> {
     fn now(&mut self) -> Nanos {
         self.target.now().saturating_sub(self.start)
@@ -140,10 +145,13 @@ impl<T: Target + ?Sized> Runner<'_, T> {
             let command = issue.command;
             self.target.submit(tag, &command)?;
             self.submitted += 1;
-            self.bytes_submitted += u64::from(command.len);
+            let moves = moves_data(&command);
+            self.bytes_submitted += if moves { u64::from(command.len) } else { 0 };
             self.under_way[tag as usize] = Some((issue.tag, command));
             let event = Event::new(0, command.op, command.offset, u64::from(command.len));
-            self.found.seeks.started(&event);
+            if moves || command.op == Op::Flush {
+                self.found.seeks.started(&event);
+            }
         }
         Ok(())
     }
@@ -178,7 +186,9 @@ impl<T: Target + ?Sized> Runner<'_, T> {
             done_ns: Some(done.done.saturating_sub(self.start).0),
             ..Event::new(issued, command.op, command.offset, u64::from(command.len))
         };
-        self.found.rows.extend(self.pattern.completed(&event));
+        if command.op != Op::Trim {
+            self.found.rows.extend(self.pattern.completed(&event));
+        }
         sink(&event)?;
         Ok(tag)
     }

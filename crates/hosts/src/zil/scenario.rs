@@ -35,6 +35,8 @@ pub struct ZilSpec {
     pub seed: u64,
     /// Keep every command for the series.
     pub keep_commands: bool,
+    /// Trim freed log blocks.
+    pub autotrim: bool,
     /// The host is one fitted to a trace; its age, writers and datasets are those above.
     pub fit: Option<Fit>,
 }
@@ -50,6 +52,7 @@ impl Default for ZilSpec {
             interval: Nanos::from_secs(1),
             seed: 1,
             keep_commands: false,
+            autotrim: false,
             fit: None,
         }
     }
@@ -152,12 +155,14 @@ impl ZilSpec {
     }
 
     fn host(&self, capacity: u64) -> Result<HostSpec, LabError> {
-        match &self.fit {
+        let mut host = match &self.fit {
             Some(fit) => fit.host(capacity, self.seed),
             None => self
                 .preset
                 .host(self.writers, self.datasets, capacity, self.seed),
-        }
+        }?;
+        host.autotrim = self.autotrim;
+        Ok(host)
     }
 
     /// Runs the log until its end or until `stop` is set.

@@ -57,6 +57,8 @@ pub fn json(run: &Zil, device: &LogDevice) -> Value {
         "flushes": counts.flushes,
         "groups": counts.groups,
         "log_full": counts.full,
+        "trims": counts.trims,
+        "trimmed_bytes": counts.trimmed_bytes,
         "pattern": rows,
         "pattern_total": row_json(&found.total),
         "seeks": found.seeks.buckets(),
@@ -185,6 +187,14 @@ pub fn text(run: &Zil, device: &LogDevice) -> String {
             times => format!("; full {times} times"),
         },
     );
+    if spec.autotrim {
+        let _ = writeln!(
+            out,
+            "Trims of freed blocks: {}, {}",
+            units::count(counts.trims),
+            units::bytes(counts.trimmed_bytes),
+        );
+    }
     if let Some(fit) = &spec.fit {
         fit_text(&mut out, fit, found);
     }

@@ -126,6 +126,11 @@ impl LogSpace {
         self.metaslabs.iter().map(|m| m.free.bytes()).sum()
     }
 
+    /// Segments that the free bytes are in; the more, the more fragmented.
+    pub fn free_segments(&self) -> usize {
+        self.metaslabs.iter().map(|m| m.free.count()).sum()
+    }
+
     /// A place for `len` bytes, or `None` when no metaslab has room.
     pub fn allocate(&mut self, len: u64, allocator: usize) -> Option<Extent> {
         let allocator = allocator % self.rules.allocators.max(1);

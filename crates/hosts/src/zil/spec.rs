@@ -72,6 +72,8 @@ pub struct HostSpec {
     pub capacity: u64,
     /// Log devices that all get every block and flush: 1, or more for a mirror.
     pub sides: u32,
+    /// Freed blocks are trimmed before their place is used again (the pool's `autotrim`).
+    pub autotrim: bool,
 }
 
 /// Counts and latencies of the writers.
@@ -87,6 +89,10 @@ pub struct HostCounts {
     pub blocks: u64,
     /// Flushes.
     pub flushes: u64,
+    /// Trims of freed blocks.
+    pub trims: u64,
+    /// Their bytes.
+    pub trimmed_bytes: u64,
     /// Groups synced.
     pub groups: u64,
     /// Times the log device was full.

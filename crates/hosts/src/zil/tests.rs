@@ -357,6 +357,40 @@ fn a_run_reports_its_self_checks_and_those_of_its_device() {
     assert!(failed[0].contains("a page is missing"), "{failed:?}");
 }
 
+/// A log block that is trimmed while it is in use again would be lost.
+#[test]
+fn autotrim_trims_what_groups_freed_and_nothing_that_is_in_use() {
+    let mut spec = Preset::V2010.host(3, 3, 64 << 20, 1).unwrap();
+    spec.autotrim = true;
+    let mut host = LogHost::new(spec);
+    let (mut issues, mut now) = (Vec::new(), Nanos::ZERO);
+    let mut out: std::collections::VecDeque<Issue> = Default::default();
+    let (mut trimmed, mut written) = (0, 0);
+    while now < Nanos::from_secs(40) {
+        host.poll(now, &mut issues);
+        for issue in issues.drain(..) {
+            let (first, len) = (issue.command.offset, u64::from(issue.command.len));
+            if issue.command.op == Op::Trim {
+                trimmed += len;
+                let inside = |at: u64| (first..first + len).contains(&at);
+                let in_use = host.chains().flat_map(|chain| chain.blocks());
+                let hit = in_use.filter(|block| inside(block.extent.offset)).count();
+                assert_eq!(hit, 0, "live blocks are trimmed");
+            } else {
+                written += len;
+            }
+            out.push_back(issue);
+        }
+        now += Nanos::from_micros(100);
+        if let Some(issue) = out.pop_front() {
+            host.completed(issue.tag, now);
+        }
+        host.check().unwrap();
+    }
+    assert_eq!(host.counts().trimmed_bytes, trimmed);
+    assert!(trimmed > 0 && trimmed <= written, "{trimmed} {written}");
+}
+
 #[test]
 fn nothing_is_run_once_the_user_has_stopped() {
     let mut device = LogDevice::fixed(LogDevice::USUAL);

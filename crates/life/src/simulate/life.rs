@@ -267,6 +267,7 @@ impl<M: Machine> Life<'_, M> {
 
     fn phase(&mut self, phase: Phase, commands: &mut Commands, end: End) -> Result<(), LabError> {
         let began = self.machine.now();
+        let through = self.plan.write_through && phase == Phase::Load;
         let (block, samples) = (
             commands.block(),
             if phase == Phase::Load { SAMPLES } else { 40 },
@@ -295,7 +296,8 @@ impl<M: Machine> Life<'_, M> {
             batch.clear();
             let most = self.sampler.batch(BATCH);
             while batch.len() < most {
-                let command = commands.command();
+                let mut command = commands.command();
+                command.fua |= through && command.op == Op::Write;
                 if let End::Bytes(bytes) = end {
                     if asked >= bytes {
                         break;

@@ -163,6 +163,9 @@ pub struct Plan {
     pub load: Load,
     /// Commands outstanding, in the timed gear.
     pub depth: u32,
+    /// Every write of the load must be durable when it completes (FUA): nothing coalesces in a
+    /// volatile buffer.
+    pub write_through: bool,
     /// Before the load.
     pub fill: Fill,
     /// Percentage of the user capacity that fill and load use, from its beginning; the rest is

@@ -162,6 +162,9 @@ pub struct Simulation {
     pub read_pct: u32,
     /// Per cent of trims.
     pub trim_pct: u32,
+    /// Every write of the load was durable when it completed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub write_through: bool,
     /// Commands outstanding; `None` in the counting gear.
     pub depth: Option<u32>,
     /// Of the load's random numbers.
@@ -265,6 +268,7 @@ impl Simulation {
             block: plan.load.block,
             read_pct: plan.load.read_pct,
             trim_pct: plan.load.trim_pct,
+            write_through: plan.write_through,
             depth: (plan.gear == Gear::Timed).then_some(plan.depth),
             seed: plan.load.seed,
             fill: plan.fill.name(),

@@ -48,6 +48,7 @@ fn plan(gear: Gear, until: &str) -> Plan {
             seed: 1,
         },
         depth: 32,
+        write_through: false,
         fill: Fill::Sequential,
         used_pct: 100,
         until: Until::parse(until).unwrap(),
@@ -265,4 +266,23 @@ fn impossible_plans_are_refused() {
             .unwrap();
         assert!(!error.advice().is_empty(), "{error}");
     }
+}
+
+/// A skewed stream rewrites slots while they wait in the buffer; written through, each is placed.
+#[test]
+fn written_through_nothing_coalesces() {
+    let placed = |through: bool| {
+        let mut plan = plan(Gear::Timed, "1x");
+        plan.load.pattern = Pattern::parse("zipf:1.2").unwrap();
+        plan.fill = Fill::None;
+        plan.config.buffer.protected = false;
+        plan.write_through = through;
+        let drive = lived(&plan).drive.unwrap();
+        let counters = drive.counters();
+        let slot = f64::from(plan.config.shape.slot_bytes);
+        counters.slots_host as f64 * slot / counters.host_bytes_written as f64
+    };
+    let (buffered, through) = (placed(false), placed(true));
+    assert!(buffered < 0.98, "{buffered}");
+    assert_eq!(through, 1.0);
 }

@@ -24,32 +24,11 @@ pub fn text(all: &[Validation]) -> String {
             ]);
         }
     }
-    let rows: Vec<&Row> = all.iter().flat_map(|drive| &drive.rows).collect();
-    let hold = |of: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| row.holds() && of(row)).count();
-    let fitted = rows.iter().filter(|row| row.documented.fitted).count();
-    let null = rows.iter().filter(|row| row.null_holds()).count();
-    let validated = all.iter().filter(|drive| drive.is_validated()).count();
+    let mut text = finish(&table);
+    text.push('\n');
+    text += &totals(all);
     let silent = all.iter().filter(|drive| drive.rows.is_empty());
     let silent: Vec<&str> = silent.map(|drive| drive.drive.as_str()).collect();
-    let remembered = rows
-        .iter()
-        .filter(|row| row.documented.kind == Kind::Assumed);
-    let mut text = finish(&table);
-    text += &format!(
-        "\n{} of {} figures are within {:.0} % of the sheet: {} of {fitted} that a constant was \
-         fitted to or follows from,\n{} of the {} others, of which the null model (controller, \
-         link, no flash) does not meet {}; it meets {null} in all.\n{} are remembered, not read \
-         again.\nvalidated, because all of their figures hold: {validated} of {} drives.\n",
-        hold(&|_| true),
-        rows.len(),
-        100.0 * ERROR_MAX,
-        hold(&|row| row.documented.fitted),
-        hold(&|row| !row.documented.fitted),
-        rows.len() - fitted,
-        hold(&|row| !row.documented.fitted && !row.null_holds()),
-        remembered.count(),
-        all.len() - silent.len(),
-    );
     if !silent.is_empty() {
         text += &paragraph("no sheet gives a figure:", &silent.join(", "));
     }
@@ -61,7 +40,35 @@ pub fn text(all: &[Validation]) -> String {
     text
 }
 
-fn verdict(row: &Row) -> &'static str {
+/// How many figures hold, in sentences.
+pub(super) fn totals(all: &[Validation]) -> String {
+    let rows: Vec<&Row> = all.iter().flat_map(|drive| &drive.rows).collect();
+    let hold = |of: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| row.holds() && of(row)).count();
+    let fitted = rows.iter().filter(|row| row.documented.fitted).count();
+    let null = rows.iter().filter(|row| row.null_holds()).count();
+    let validated = all.iter().filter(|drive| drive.is_validated()).count();
+    let silent = all.iter().filter(|drive| drive.rows.is_empty());
+    let remembered = rows
+        .iter()
+        .filter(|row| row.documented.kind == Kind::Assumed);
+    format!(
+        "{} of {} figures are within {:.0} % of the sheet: {} of {fitted} that a constant was \
+         fitted to or follows from,\n{} of the {} others, of which the null model (controller, \
+         link, no flash) does not meet {}; it meets {null} in all.\n{} are remembered, not read \
+         again.\nvalidated, because all of their figures hold: {validated} of {} drives.\n",
+        hold(&|_| true),
+        rows.len(),
+        100.0 * ERROR_MAX,
+        hold(&|row| row.documented.fitted),
+        hold(&|row| !row.documented.fitted),
+        rows.len() - fitted,
+        hold(&|row| !row.documented.fitted && !row.null_holds()),
+        remembered.count(),
+        all.len() - silent.count(),
+    )
+}
+
+pub(super) fn verdict(row: &Row) -> &'static str {
     match (row.holds(), row.steady) {
         (true, _) => "holds",
         (false, Some(false)) => "NOT STEADY",
@@ -69,7 +76,7 @@ fn verdict(row: &Row) -> &'static str {
     }
 }
 
-fn known_by(row: &Row) -> &'static str {
+pub(super) fn known_by(row: &Row) -> &'static str {
     match (row.documented.fitted, row.null_holds()) {
         (true, _) => "fitted",
         (false, true) => "null too",
@@ -77,7 +84,7 @@ fn known_by(row: &Row) -> &'static str {
     }
 }
 
-fn shown(figure: Figure, value: f64) -> String {
+pub(super) fn shown(figure: Figure, value: f64) -> String {
     match figure {
         Figure::RandomRead | Figure::RandomWrite | Figure::Mixed => units::rate(value),
         Figure::SequentialRead | Figure::SequentialWrite => units::throughput(value),

@@ -243,7 +243,7 @@ pub(crate) static WHOLE_DISK: Section = Section {
     anchor: "s3700",
     title: "The drive that was bought",
     text: &["4 KiB random writes and reads over every block of the DC S3700."],
-    ids: &["myth.s3700"],
+    ids: &["myth.s3700", "myth.hdd"],
     plots: disk,
 };
 

@@ -129,7 +129,7 @@ pub(crate) static PATTERN: Section = Section {
          of its own, and all share the device. One log names its next block in advance and is \
          nearly sequential; several interleave.",
     ],
-    ids: &["zil.pattern"],
+    ids: &["zil.pattern", "zil.offpool"],
     plots: shares,
 };
 

@@ -32,7 +32,7 @@ pub(crate) static DEGRADE: Section = Section {
          above the rate before. The DRAM drive is written in four patterns, and its rate must not \
          change.",
     ],
-    ids: &["zil.degrade", "zil.x1.flat"],
+    ids: &["zil.degrade", "zil.x1.flat", "zil.align"],
     plots: plot::none,
 };
 

@@ -56,6 +56,8 @@ keys! {
         DirtyHeavy = "dirty_heavy_difference",
         ScatteredLight = "scattered_light_difference",
         ScatteredHeavy = "scattered_heavy_difference",
+        ScatteredLost = "x25m_scattered_less_full",
+        Resilience = "sf13_less_x25m_scattered",
         FlashUsedRandom = "flash_used_random",
         FlashUsedSystem = "flash_used_system",
         FlashUsedEmpty = "flash_used_empty",
@@ -179,6 +181,12 @@ fn compare(outcome: &mut Found) {
         let points = wider(outcome, trace, state);
         outcome.value(measure, points);
     }
+    let heavy = |outcome: &Found, drive, state| of(outcome, drive, Trace::Heavy, state);
+    let full = heavy(outcome, Drive::X25m, Kept::Full);
+    let scattered = heavy(outcome, Drive::X25m, Kept::Scattered);
+    let other = heavy(outcome, Drive::Sf13, Kept::Scattered);
+    outcome.value(Measure::ScatteredLost, scattered - full);
+    outcome.value(Measure::Resilience, other - scattered);
 }
 
 /// The X25-M between its two runs, both at once after the preparation and both rested.
@@ -248,7 +256,7 @@ pub(crate) static INTEL: Section = Section {
         "The X25-M came out faster in the second, dirty run. Here a rest with background reclaim, \
          which is assumed of it, regains the loss of the second pass, and no more.",
     ],
-    ids: &["spare.intel"],
+    ids: &["spare.intel", "spare.author20"],
     plots: plot::none,
 };
 
@@ -259,7 +267,7 @@ pub(crate) static COMPRESS: Section = Section {
         "A sequential fill with data that compresses leaves flash free; only random data takes as \
          much flash as was written. Parity is counted in.",
     ],
-    ids: &["spare.compress"],
+    ids: &["spare.compress", "spare.joins"],
     plots: plot::none,
 };
 

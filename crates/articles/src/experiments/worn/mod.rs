@@ -17,4 +17,5 @@ pub(crate) mod plots;
 pub(crate) mod run;
 #[cfg(test)]
 mod tests;
+pub(crate) mod throttled;
 mod traces;

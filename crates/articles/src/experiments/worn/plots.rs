@@ -66,7 +66,13 @@ pub(crate) static TRACES: Section = Section {
         "Home theatre, office and games, with the volumes that were published; then power by \
          activity.",
     ],
-    ids: &["worn.traces", "worn.power"],
+    ids: &[
+        "worn.traces",
+        "worn.power",
+        "worn.office",
+        "worn.gaming",
+        "worn.startup",
+    ],
     plots: power,
 };
 

@@ -112,13 +112,13 @@ const DEEP: f64 = 8.0;
 /// Life left by the article.
 const LIFE_LEFT: f64 = 0.21;
 
-fn plan(setup: &Setup<'_>) -> Result<(Plan, DriveConfig), LabError> {
+pub(super) fn plan(setup: &Setup<'_>) -> Result<(Plan, DriveConfig), LabError> {
     let plan = life::plan(setup.seed, Until::Bytes(WRITTEN))?;
     let config = life::measured(&plan)?;
     Ok((plan, config))
 }
 
-fn refused(error: ConfigError) -> LabError {
+pub(super) fn refused(error: ConfigError) -> LabError {
     LabError::refused(error.to_string(), "")
 }
 
@@ -262,7 +262,7 @@ fn differences(outcome: &mut Found, new: &Benchmark, worn: &Benchmark) {
 }
 
 /// Per cent gained at each depth from [`DEEP`] on; empty when not measured.
-fn gains(new: &Benchmark, worn: &Benchmark, line: (Data, Sweep)) -> Vec<f64> {
+pub(super) fn gains(new: &Benchmark, worn: &Benchmark, line: (Data, Sweep)) -> Vec<f64> {
     let points = |bench: &Benchmark| bench.curves.get(&line).cloned().unwrap_or_default();
     let pairs = points(new).into_iter().zip(points(worn));
     let deep = pairs.filter(|(new, _)| new.0 >= DEEP);

@@ -27,6 +27,9 @@ pub struct Validate {
     /// wherever a drive is shown whether it is validated.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
+    /// Write a page to this file too: every figure, and rates by capacity, published and ours.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// As JSON.
     #[arg(long)]
     json: bool,
@@ -49,6 +52,10 @@ pub fn validate(args: &Validate) -> Result<Exit, Failure> {
     let all = parallel::all(&drives, parallel::cores(), measure)?;
     if let Some(path) = &args.write {
         let written = std::fs::write(path, validate::table(&all));
+        written.map_err(|error| LabError::file("writing", path, error))?;
+    }
+    if let Some(path) = &args.html {
+        let written = std::fs::write(path, validate::page(&all)?);
         written.map_err(|error| LabError::file("writing", path, error))?;
     }
     match args.json {

@@ -51,6 +51,10 @@ pub struct Simulate {
     /// Commands outstanding, in the timed gear.
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub iodepth: u32,
+    /// Every write of the load is durable when it completes (FUA), and none coalesces with a later
+    /// one in a volatile buffer.
+    #[arg(long)]
+    pub write_through: bool,
     /// Before the load: none, sequential or random.
     /// [default: sequential; none with --from]
     #[arg(long, value_name = "HOW")]

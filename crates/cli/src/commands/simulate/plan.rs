@@ -54,6 +54,7 @@ pub fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<Plan, LabError> {
             seed: args.seed,
         },
         depth: args.iodepth,
+        write_through: args.write_through,
         fill: Fill::parse(args.fill.as_deref().unwrap_or(usual))?,
         used_pct: args.used_pct,
         until,

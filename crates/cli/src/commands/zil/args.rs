@@ -36,6 +36,9 @@ pub struct Zil {
     /// as the trace of --fit has]
     #[arg(long, value_name = "TIME")]
     pub duration: Option<String>,
+    /// Trim freed log blocks, as a pool with autotrim does.
+    #[arg(long)]
+    pub autotrim: bool,
     /// Length of an interval of the pattern.
     #[arg(long, default_value = "1s", value_name = "TIME")]
     pub interval: String,

@@ -1,0 +1,256 @@
+//! Article spare, its readers: a highly normalised relational database, with joins.
+//!
+//! Sessions, each with one statement at a time, on tables and indices that are far larger than
+//! memory. An index lookup is two page reads, one after the other (the upper levels are in
+//! memory); a join looks each row of an outer range up in another table; an insert, update or
+//! delete reads its page, changes it in memory and commits by a log write and a flush. Every page
+//! read costs CPU time besides.
+//!
+//! Left out: locks, the buffer pool's dirty pages on their way to the drive, group commit, query
+//! plans other than nested loops.
+
+use crate::keys::{Key, keys};
+use crate::outcome::{About, Experiment, Outcome, Setup, stopped};
+use ssdlab_base::LabError;
+use ssdlab_bench::engine::devices::{Devices, new_drive};
+use ssdlab_drives::catalogue;
+use ssdlab_hosts::tier::hdd::{Hdd, HddSpec};
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, Nanos, Op};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::Ordering;
+
+keys! {
+    pub(crate) enum Store {
+        Disk = "disk",
+        Sata = "sata",
+        Pcie = "pcie",
+    }
+
+    pub(crate) enum Rate {
+        Statements = "statements_s",
+        Joins = "joins_s",
+        Reads = "reads_s",
+    }
+
+    pub(crate) enum Measure {
+        SataOverDisk = "statements_sata_over_disk",
+        PcieReadGain = "reads_pcie_over_sata",
+        JoinGainOverReadGain = "join_gain_over_read_gain",
+        ;
+        Of((Store, Rate)) = "{}",
+    }
+}
+
+pub(crate) static JOINS: Experiment<Measure> = Experiment {
+    about: About {
+        name: "spare.joins",
+        what: "selects, inserts, updates, deletes and joins of 16 sessions on tables of 32 GiB: a \
+               disk, the DC S3700 of 200 GB (SATA) and the DC P3700 of 400 GB (PCIe); joins \
+               alone; and page reads, 128 outstanding",
+        weight: 4,
+    },
+    run,
+};
+
+const TABLES: u64 = 32 << 30;
+const PAGE: u32 = 8 << 10;
+const LOG: u64 = 1 << 30;
+const LOG_WRITE: u32 = 4096;
+const SESSIONS: u64 = 16;
+/// Outstanding when reads alone are measured.
+const DEEP: u64 = 128;
+/// CPU time of a page: assumed.
+const CPU: Nanos = Nanos::from_micros(20);
+/// Outer rows of a join: assumed.
+const OUTER_ROWS: u32 = 16;
+/// Statements of the mixed load, of joins alone, reads alone; a disk does a hundredth of them.
+const COUNTS: [(Rate, u64); 3] = [
+    (Rate::Statements, 30_000),
+    (Rate::Joins, 6_000),
+    (Rate::Reads, 400_000),
+];
+const FILL: u32 = 128 << 10;
+
+/// What a session still has to do for its statement.
+#[derive(Clone, Copy, Debug, Default)]
+struct Session {
+    reads: u32,
+    commits: bool,
+    flushes: bool,
+}
+
+impl Session {
+    /// A statement: 30 % selects, 50 % changes, 20 % joins; assumed.
+    fn next(load: Rate, rng: &mut Rng) -> Session {
+        let join = 2 * OUTER_ROWS + 2;
+        let (reads, commits) = match (load, rng.below(10)) {
+            (Rate::Reads, _) => (1, false),
+            (Rate::Joins, _) | (Rate::Statements, 0..=1) => (join, false),
+            (Rate::Statements, 2..=4) => (2, false),
+            (Rate::Statements, _) => (3, true),
+        };
+        Session {
+            reads,
+            commits,
+            flushes: commits,
+        }
+    }
+}
+
+/// A disk that serves one access after the other, or a modelled drive.
+enum Below {
+    Disk {
+        disk: Hdd,
+        now: Nanos,
+        free_at: Nanos,
+        done: BinaryHeap<Reverse<(Nanos, u64)>>,
+    },
+    Drive(Devices),
+}
+
+impl Below {
+    fn open(store: Store, seed: u64) -> Result<Below, LabError> {
+        let name = match store {
+            Store::Disk => {
+                return Ok(Below::Disk {
+                    disk: Hdd::new(HddSpec::default(), Rng::named(seed, "joins: platter")),
+                    now: Nanos::ZERO,
+                    free_at: Nanos::ZERO,
+                    done: BinaryHeap::new(),
+                });
+            }
+            Store::Sata => "intel-dc-s3700-200gb",
+            Store::Pcie => "intel-dc-p3700-400gb",
+        };
+        let mut devices = Devices::one(new_drive(&catalogue::drive(name)?.config)?);
+        let mut places = (0..(TABLES + LOG) / u64::from(FILL)).map(|n| n * u64::from(FILL));
+        let mut fill = || Some(Command::write(places.next()?, FILL));
+        devices.keep(32, Nanos::MAX, &mut fill);
+        devices.settle();
+        devices.rest(Nanos::from_secs(60));
+        Ok(Below::Drive(devices))
+    }
+
+    fn now(&self) -> Nanos {
+        match self {
+            Below::Disk { now, .. } => *now,
+            Below::Drive(devices) => devices.now(),
+        }
+    }
+
+    fn submit(&mut self, command: &Command, token: u64) {
+        match self {
+            Below::Disk {
+                disk,
+                now,
+                free_at,
+                done,
+            } => {
+                let time = match command.op {
+                    Op::Flush => Nanos::ZERO,
+                    _ => disk.access(command.offset, u64::from(command.len)),
+                };
+                *free_at = (*free_at).max(*now) + time;
+                done.push(Reverse((*free_at, token)));
+            }
+            Below::Drive(devices) => devices.submit(0, command, token),
+        }
+    }
+
+    /// The next completion by `until`; without one, `until` is the present.
+    fn next(&mut self, until: Nanos) -> Option<u64> {
+        match self {
+            Below::Disk { now, done, .. } => {
+                let due = done.peek().filter(|Reverse((at, _))| *at <= until);
+                let Some(&Reverse((at, token))) = due else {
+                    *now = until.max(*now);
+                    return None;
+                };
+                done.pop();
+                *now = at.max(*now);
+                Some(token)
+            }
+            Below::Drive(devices) => devices.next(until).map(|done| done.token),
+        }
+    }
+}
+
+/// Statements a second of `load`.
+fn rate(below: &mut Below, load: Rate, count: u64, setup: &Setup<'_>) -> Result<f64, LabError> {
+    let mut rng = Rng::named(setup.seed, &format!("joins: {}", load.name()));
+    let sessions = if load == Rate::Reads { DEEP } else { SESSIONS };
+    let (began, mut finished, mut log_at) = (below.now(), 0, 0);
+    let mut all = vec![Session::default(); sessions as usize];
+    let mut cpu: BinaryHeap<Reverse<(Nanos, u64)>> = BinaryHeap::new();
+    for session in 0..sessions {
+        all[session as usize] = Session::next(load, &mut rng);
+        cpu.push(Reverse((began, session)));
+    }
+    while finished < count {
+        let due = cpu.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
+        if let Some(token) = below.next(due) {
+            cpu.push(Reverse((below.now() + CPU, token)));
+            continue;
+        }
+        let Some(Reverse((_, token))) = cpu.pop() else {
+            break;
+        };
+        let session = &mut all[token as usize];
+        let command = if session.reads > 0 {
+            session.reads -= 1;
+            let page = rng.below(TABLES / u64::from(PAGE));
+            Command::read(page * u64::from(PAGE), PAGE)
+        } else if session.commits {
+            session.commits = false;
+            log_at = (log_at + u64::from(LOG_WRITE)) % LOG;
+            Command::write(TABLES + log_at, LOG_WRITE)
+        } else if session.flushes {
+            session.flushes = false;
+            Command::flush()
+        } else {
+            finished += 1;
+            if finished % 1024 == 0 && setup.stop.load(Ordering::Relaxed) {
+                return Err(stopped());
+            }
+            *session = Session::next(load, &mut rng);
+            cpu.push(Reverse((below.now(), token)));
+            continue;
+        };
+        below.submit(&command, token);
+    }
+    let seconds = (below.now() - began).as_secs_f64();
+    while below.next(below.now() + Nanos::from_secs(1)).is_some() {}
+    Ok(finished as f64 / seconds)
+}
+
+fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
+    let mut outcome = Outcome::new();
+    for store in Store::all() {
+        let mut below = Below::open(store, setup.seed)?;
+        for (load, count) in COUNTS {
+            let fewer = if store == Store::Disk { 100 } else { 1 };
+            let found = rate(&mut below, load, count / fewer, setup)?;
+            outcome.value(Measure::Of((store, load)), found);
+        }
+        if let Below::Drive(devices) = &mut below {
+            devices.settle();
+            for check in devices.checks() {
+                let name = format!("{}: {}", store.name(), check.name);
+                outcome.check(name, check.failure.map_or(Ok(()), Err));
+            }
+        }
+    }
+    let gain = |outcome: &Outcome<Measure>, rate, over, under| {
+        let of = |store| Measure::Of((store, rate));
+        outcome.ratio(of(over), of(under))
+    };
+    let sata = gain(&outcome, Rate::Statements, Store::Sata, Store::Disk);
+    let reads = gain(&outcome, Rate::Reads, Store::Pcie, Store::Sata);
+    let joins = gain(&outcome, Rate::Joins, Store::Pcie, Store::Sata);
+    outcome.value(Measure::SataOverDisk, sata);
+    outcome.value(Measure::PcieReadGain, reads);
+    outcome.value(Measure::JoinGainOverReadGain, joins / reads);
+    Ok(outcome)
+}

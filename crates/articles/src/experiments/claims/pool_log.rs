@@ -1,0 +1,233 @@
+//! Article zil: what a log device spares the pool, in fragments of free space and in time.
+//!
+//! Writers rewrite a file each, in order, every write synchronous. A write is first a log block;
+//! when its group closes, its record gets a new place in the pool and the old one is freed, as are
+//! the group's log blocks. Random reads go on all the while. The log blocks take their places in
+//! the pool, between the records, or on a device of its own; everything else is the same.
+//!
+//! Left out: compression, metadata, several disks, the cache in front of reads.
+
+use crate::keys::{Key, keys};
+use crate::outcome::{About, Experiment, Outcome, Setup, stopped};
+use ssdlab_base::LabError;
+use ssdlab_hosts::tier::hdd::{Hdd, HddSpec};
+use ssdlab_hosts::zil::Preset;
+use ssdlab_hosts::zil::space::{Extent, LogSpace};
+use ssdlab_ssd::Nanos;
+use ssdlab_ssd::rng::Rng;
+use std::sync::atomic::Ordering;
+
+keys! {
+    pub(crate) enum Where {
+        InPool = "in_pool",
+        OnDevice = "on_device",
+    }
+
+    pub(crate) enum What {
+        FreeSegments = "free_segments",
+        ReadMs = "read_ms",
+        BusyPct = "busy_pct",
+    }
+
+    pub(crate) enum Measure {
+        FragmentsOver = "fragments_in_pool_over_on_device",
+        ReadOver = "read_ms_in_pool_over_on_device",
+        ;
+        Of((Where, What)) = "{}",
+    }
+}
+
+pub(crate) static POOL_LOG: Experiment<Measure> = Experiment {
+    about: About {
+        name: "zil.pool_log",
+        what: "five synchronous writers and random reads on a pool of one disk, 70 % full, for \
+               400 transaction groups, by the allocator of 2010: the log in the pool, and on a \
+               log device",
+        weight: 1,
+    },
+    run,
+};
+
+const POOL: u64 = 4 << 30;
+const USED_PCT: u64 = 70;
+const WRITERS: usize = 5;
+const RECORD: u64 = 128 << 10;
+/// A synchronous write, and its log block: data, a header, rounded up.
+const WRITE: u64 = 32 << 10;
+const LOG_BLOCK: u64 = 36 << 10;
+const READ: u64 = 8 << 10;
+/// Of all writers, and of reads; assumed, so that the disk is half idle without the log.
+const WRITES_S: u64 = 20;
+const READS_S: u64 = 30;
+/// Time from a group to the next: the longest that ZFS waits.
+const GROUP: Nanos = Nanos::from_secs(5);
+const GROUPS: u64 = 400;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A file, and the record that is being rewritten.
+struct File {
+    records: Vec<Extent>,
+    at: usize,
+    /// Bytes of the record written so far.
+    written: u64,
+}
+
+struct System {
+    space: LogSpace,
+    disk: Hdd,
+    /// When the disk has served what it was given.
+    free_at: u64,
+    busy_ns: u64,
+    files: Vec<File>,
+    in_pool: bool,
+    rng: Rng,
+    reads: (u64, u64),
+}
+
+impl System {
+    fn new(place: Where, seed: u64) -> Result<System, LabError> {
+        let rules = Preset::V2010.host(WRITERS, WRITERS, POOL, seed)?.space;
+        let mut space = LogSpace::new(rules, POOL);
+        let wanted = POOL * USED_PCT / 100 / RECORD;
+        let mut files: Vec<File> = Vec::new();
+        for _ in 0..WRITERS {
+            let each = 0..wanted / WRITERS as u64;
+            let records = each.filter_map(|_| space.allocate(RECORD, 0)).collect();
+            files.push(File {
+                records,
+                at: 0,
+                written: 0,
+            });
+        }
+        space.synced(Vec::new());
+        let spec = HddSpec {
+            capacity: POOL,
+            ..HddSpec::default()
+        };
+        Ok(System {
+            space,
+            disk: Hdd::new(spec, Rng::named(seed, "pool log: platter")),
+            free_at: 0,
+            busy_ns: 0,
+            files,
+            in_pool: matches!(place, Where::InPool),
+            rng: Rng::named(seed, "pool log: load"),
+            reads: (0, 0),
+        })
+    }
+
+    /// An access that is given at `at`, behind everything before it; when it is done.
+    fn access(&mut self, at: u64, offset: u64, len: u64) -> u64 {
+        let time = self.disk.access(offset, len).0;
+        self.busy_ns += time;
+        self.free_at = self.free_at.max(at) + time;
+        self.free_at
+    }
+
+    /// The load of one group, in order of time, then the group itself.
+    fn group(&mut self, number: u64) {
+        let start = number * GROUP.0;
+        let seconds = GROUP.0 / SECOND_NS;
+        let draw = |rng: &mut Rng, count: u64, read: bool| -> Vec<(u64, bool)> {
+            (0..count)
+                .map(|_| (start + rng.below(GROUP.0), read))
+                .collect()
+        };
+        let mut load = draw(&mut self.rng, READS_S * seconds, true);
+        load.extend(draw(&mut self.rng, WRITES_S * seconds, false));
+        load.sort_unstable();
+        let (mut logged, mut dirty) = (Vec::new(), Vec::new());
+        for (at, read) in load {
+            if read {
+                let file = self.rng.below(WRITERS as u64) as usize;
+                let records = &self.files[file].records;
+                let record = records[self.rng.below(records.len() as u64) as usize];
+                let done = self.access(at, record.offset, READ);
+                self.reads = (self.reads.0 + 1, self.reads.1 + (done - at));
+            } else {
+                self.sync_write(at, &mut logged, &mut dirty);
+            }
+        }
+        self.close(start + GROUP.0, logged, dirty);
+    }
+
+    fn sync_write(&mut self, at: u64, logged: &mut Vec<Extent>, dirty: &mut Vec<(usize, usize)>) {
+        let writer = self.rng.below(WRITERS as u64) as usize;
+        if self.in_pool
+            && let Some(block) = self.space.allocate(LOG_BLOCK, writer)
+        {
+            self.access(at, block.offset, block.len);
+            logged.push(block);
+        }
+        let file = &mut self.files[writer];
+        if dirty.last() != Some(&(writer, file.at)) && !dirty.contains(&(writer, file.at)) {
+            dirty.push((writer, file.at));
+        }
+        file.written += WRITE;
+        if file.written >= RECORD {
+            (file.at, file.written) = ((file.at + 1) % file.records.len(), 0);
+        }
+    }
+
+    /// Records of the group get new places, in the order of files; old ones and log blocks are
+    /// freed.
+    fn close(&mut self, at: u64, mut freed: Vec<Extent>, mut dirty: Vec<(usize, usize)>) {
+        dirty.sort_unstable();
+        for (writer, record) in dirty {
+            let Some(new) = self.space.allocate(RECORD, writer) else {
+                continue;
+            };
+            self.access(at, new.offset, new.len);
+            freed.push(std::mem::replace(
+                &mut self.files[writer].records[record],
+                new,
+            ));
+        }
+        self.space.synced(freed);
+    }
+}
+
+fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
+    let mut outcome = Outcome::new();
+    for place in Where::all() {
+        let mut system = System::new(place, setup.seed)?;
+        for number in 0..GROUPS {
+            if setup.stop.load(Ordering::Relaxed) {
+                return Err(stopped());
+            }
+            system.group(number);
+        }
+        let (count, sum_ns) = system.reads;
+        let elapsed = system.free_at.max(GROUPS * GROUP.0) as f64;
+        let records: u64 = system.files.iter().map(|f| f.records.len() as u64).sum();
+        let whole = system.space.free_bytes() + records * RECORD;
+        let left = POOL - whole;
+        let kept = if left < 8 << 20 {
+            Ok(())
+        } else {
+            Err(format!(
+                "{left} bytes of the pool are neither free nor used"
+            ))
+        };
+        outcome.check(
+            format!("{}: every byte is free or used", place.name()),
+            kept,
+        );
+        for (what, value) in [
+            (What::FreeSegments, system.space.free_segments() as f64),
+            (What::ReadMs, sum_ns as f64 / count as f64 / 1e6),
+            (What::BusyPct, 100.0 * system.busy_ns as f64 / elapsed),
+        ] {
+            outcome.value(Measure::Of((place, what)), value);
+        }
+    }
+    for (measure, what) in [
+        (Measure::FragmentsOver, What::FreeSegments),
+        (Measure::ReadOver, What::ReadMs),
+    ] {
+        let of = |place| Measure::Of((place, what));
+        let ratio = outcome.ratio(of(Where::InPool), of(Where::OnDevice));
+        outcome.value(measure, ratio);
+    }
+    Ok(outcome)
+}
