@@ -207,7 +207,7 @@ impl PyCrashDisk {
     /// >>> disk.fua(0, bytes(4096))
     /// Traceback (most recent call last):
     /// ...
-    /// ssdlab.PowerLost: power was cut at 8.96 us
+    /// ssdlab.PowerLost: power was cut at 699 us
     /// hint: power_on() first
     #[pyo3(signature = (*, after_events=None, in_program=None, after_s=None, in_recovery=None))]
     fn arm(

@@ -43,7 +43,11 @@ mod _native {
     #[pymodule_export]
     use crate::trace::{convert_trace, describe_trace};
 
-    /// Version of the package.
-    #[pymodule_export(name = "__version__")]
-    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    use pyo3::prelude::*;
+
+    /// The version of the package.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }

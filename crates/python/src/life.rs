@@ -130,7 +130,7 @@ pub fn age<'py>(
     let ended = run(py, progress.as_ref(), |stop, reached| {
         let mut watch = |row: &Row| {
             let done = 1.0 - row.life_left_pct / 100.0;
-            reached.note(done, || format!("WAF {:.2}, {row}", row.waf));
+            reached.note(done, || row.to_string());
         };
         let lived = Ageing::begin(&plan)?.live(None, &mut watch, stop)?;
         let (life, rows) = (lived.life.clone(), lived.rows.clone());

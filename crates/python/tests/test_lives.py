@@ -91,8 +91,8 @@ def test_other_threads_run_meanwhile_and_progress_is_heard() -> None:
 
     thread = threading.Thread(target=count)
     thread.start()
-    big = ssdlab.Drive("consumer-sata-1tb")
-    ssdlab.simulate(big, until="0.2x", progress=lambda done, text: heard.append(done))
+    big = ssdlab.Drive("intel-320-40gb")
+    ssdlab.simulate(big, until="1x", progress=lambda done, text: heard.append(done))
     over.set()
     thread.join()
     assert counted[0] > 20

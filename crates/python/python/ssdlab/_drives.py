@@ -80,10 +80,8 @@ class Drive:
     >>> drive = ssdlab.Drive("consumer-sata-1tb", {"op": "28%"})
     >>> drive.interface, round(drive.over_provisioning, 2)
     ('sata', 0.28)
-    >>> drive.with_settings(streams=2).settings["ftl.streams"]
-    Traceback (most recent call last):
-    ...
-    KeyError: 'ftl.streams'
+    >>> drive.with_settings(victim="fifo").settings
+    {'op': '28%', 'victim': 'fifo'}
     """
 
     name: str

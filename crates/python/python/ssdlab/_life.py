@@ -169,10 +169,9 @@ def life(
     Examples
     --------
     >>> import ssdlab
-    >>> small = ssdlab.Drive("consumer-sata-1tb", {"blocks_per_plane": 12, "capacity.user": "8GB"})
-    >>> aged = ssdlab.life(small, until="90%", fast=True)
-    >>> aged.failures, aged.life_left_pct <= 90.0
-    ((), True)
+    >>> aged = ssdlab.life("intel-320-40gb", until="1TB", fast=True)
+    >>> aged.failures, aged.host_bytes >= 1e12, 0 < aged.cycles_average < aged.cycles_rated
+    ((), True, True)
     """
     manner = {
         "load": load,

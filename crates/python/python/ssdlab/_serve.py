@@ -276,7 +276,7 @@ def serve(
         if own is not None:
             own.cleanup()
         raise
-    served = Served(native, os.fspath(socket), request["fuse"])
+    served = Served(native, os.fspath(socket), None if fuse is None else os.fspath(fuse))
     served._own = own
     return served
 

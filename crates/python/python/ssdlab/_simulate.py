@@ -290,7 +290,7 @@ def simulate(
     Examples
     --------
     >>> import ssdlab
-    >>> life = ssdlab.simulate("consumer-sata-1tb", used_pct=1, until="200ms", read_pct=70)
+    >>> life = ssdlab.simulate("intel-320-40gb", used_pct=1, until="50ms", read_pct=70)
     >>> life.gear, life.failures
     ('timed', ())
     >>> life.latency["read"].p50_ns > 0

@@ -153,9 +153,9 @@ def point(config: Mapping[str, Value]) -> dict[str, Any]:
     Examples
     --------
     >>> import ssdlab
-    >>> row = ssdlab.point({"drive": "consumer-sata-1tb", "used_pct": 1, "until": "0.1x"})
+    >>> row = ssdlab.point({"drive": "intel-320-40gb", "used_pct": 1, "until": "0.1x"})
     >>> row["drive"], round(row["waf"], 2), row["self_check"]
-    ('consumer-sata-1tb', 1.0, 'passed')
+    ('intel-320-40gb', 1.0, 'passed')
     """
     return _row(_point(config, {}))
 
@@ -309,7 +309,7 @@ def sweep(
     Examples
     --------
     >>> import ssdlab, tempfile
-    >>> space = {"drive": "consumer-sata-1tb", "op": ["7%", "28%"], "used_pct": 1, "until": "0.1x"}
+    >>> space = {"drive": "intel-320-40gb", "op": ["12%", "28%"], "used_pct": 1, "until": "0.1x"}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     found = ssdlab.sweep(space, out=folder)
     ...     again = ssdlab.sweep(space, out=folder)

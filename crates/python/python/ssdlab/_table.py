@@ -207,7 +207,8 @@ def _plain_fields(row: Any) -> dict[str, Any]:
 
 
 def _is_plain(hint: Any) -> bool:
-    return hint in _PLAIN or all(arg in _PLAIN for arg in typing.get_args(hint) or (object,))
+    one_of = typing.get_args(hint) if typing.get_origin(hint) is Union else (hint,)
+    return all(kind in _PLAIN for kind in one_of)
 
 
 def _pyarrow() -> Any:

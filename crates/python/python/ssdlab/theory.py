@@ -7,7 +7,7 @@ Examples
 --------
 >>> from ssdlab import theory
 >>> round(theory.greedy(1.28, pages_per_block=256), 2)
-2.38
+2.46
 >>> theory.random(1.28) > theory.fifo(1.28) > theory.greedy(1.28, pages_per_block=256)
 True
 """
