@@ -29,6 +29,7 @@ const fn on(floor: u32, name: &'static str) -> Place {
 /// The layout. A crate that is not in it is an error; a crate in it need not exist yet.
 pub const PLACES: &[Place] = &[
     on(9, "cli"),
+    on(9, "python"),
     Place {
         only_for: &["none: it is for development"],
         ..on(9, "fuzz")
@@ -45,7 +46,7 @@ pub const PLACES: &[Place] = &[
     on(4, "load"),
     on(3, "view"),
     Place {
-        only_for: &["power", "conform", "cli", "fuzz"],
+        only_for: &["power", "conform", "cli", "python", "fuzz"],
         only_uses: Some(&["base"]),
         ..on(3, "serve")
     },
@@ -229,6 +230,7 @@ mod tests {
     fn arrows_point_down_and_never_to_a_neighbour() {
         let good = [
             uses("cli", &["articles", "base", "ssd", "tidy"]),
+            uses("python", &["judge", "crash", "serve"]),
             uses("power", &["bench", "serve", "drives"]),
             uses("bench", &["view"]),
             uses("serve", &["base"]),
@@ -252,6 +254,8 @@ mod tests {
             ("serve", "ssd"),
             ("tidy", "ssd"),
             ("articles", "cli"),
+            ("python", "cli"),
+            ("power", "python"),
         ];
         for (from, to) in bad {
             assert_eq!(offences(&[uses(from, &[to])]).len(), 1, "{from} -> {to}");

@@ -7,7 +7,7 @@ use ssdlab_base::quantity::{parse_duration, parse_size};
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_drives::smart::AttributeSet;
-use ssdlab_load::synthetic::{Commands, Load};
+use ssdlab_load::synthetic::{Commands, Load, Pattern};
 use ssdlab_ssd::{Bytes, DriveConfig, Nanos};
 
 /// Which of the drive's gears.
@@ -179,6 +179,76 @@ pub struct Plan {
 pub const DEPTH_MAX: u32 = 65_536;
 
 impl Plan {
+    /// What [`Plan::set`] knows.
+    pub const KEYS: [&str; 9] = [
+        "load", "block", "read_pct", "trim_pct", "iodepth", "seed", "fill", "used_pct", "until",
+    ];
+
+    /// Four user capacities of uniform 4 KiB writes without time, after a sequential fill: what
+    /// `ssdlab simulate` does when only a drive is named.
+    pub fn usual(drive: &CatalogueDrive) -> Plan {
+        let nothing = Plan {
+            name: String::new(),
+            title: String::new(),
+            config: drive.config.clone(),
+            settings: Vec::new(),
+            rests_on: Vec::new(),
+            attributes: None,
+            history: Vec::new(),
+            gear: Gear::Counting,
+            load: Load {
+                pattern: Pattern::Uniform,
+                block: 4096,
+                read_pct: 0,
+                trim_pct: 0,
+                seed: 1,
+            },
+            depth: 32,
+            fill: Fill::Sequential,
+            used_pct: 100,
+            until: Until::Drives(4.0),
+        };
+        nothing.on(drive)
+    }
+
+    /// Sets a parameter of the load, of the fill or of the end by its name in [`Plan::KEYS`].
+    ///
+    /// # Errors
+    /// When there is no such parameter, or the value is of another form.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), LabError> {
+        let bad = |allowed: &str| {
+            LabError::bad_option(key, value, allowed, "see `ssdlab simulate --help`")
+        };
+        let number = |allowed: &str| value.parse::<u32>().map_err(|_| bad(allowed));
+        let percent = || number("0 to 100 is allowed");
+        match key {
+            "load" => self.load.pattern = Pattern::parse(value)?,
+            "block" => {
+                let bytes = parse_size(value)?;
+                self.load.block =
+                    u32::try_from(bytes).map_err(|_| bad("up to 16 MiB is allowed"))?;
+            }
+            "read_pct" => self.load.read_pct = percent()?,
+            "trim_pct" => self.load.trim_pct = percent()?,
+            "iodepth" => self.depth = number("1 to 65536 is allowed")?,
+            "seed" => {
+                self.load.seed = value
+                    .parse()
+                    .map_err(|_| bad("a whole number is allowed"))?;
+            }
+            "fill" => self.fill = Fill::parse(value)?,
+            "used_pct" => self.used_pct = number("1 to 100 is allowed")?,
+            "until" => self.until = Until::parse(value)?,
+            _ => {
+                return Err(LabError::refused(
+                    format!("a load has no parameter `{key}`"),
+                    format!("these can be set: {}", Plan::KEYS.join(", ")),
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The plan for another drive.
     #[must_use]
     pub fn on(self, drive: &CatalogueDrive) -> Plan {

@@ -1,9 +1,9 @@
 //! Many lives: a full grid of parameters, over all cores. A point's result depends on its plan
 //! alone, and results come in the grid's order, so that the number of threads does not show.
 
+use super::Plan;
 use super::life::{Unwatched, live};
 use super::result::{Latency, Simulation};
-use super::{Fill, Plan, Until};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 use ssdlab_base::LabError;
@@ -13,7 +13,6 @@ use ssdlab_base::parallel;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::settings;
 use ssdlab_drives::settings::Setting;
-use ssdlab_load::synthetic::Pattern;
 use ssdlab_view::units;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,11 +25,6 @@ pub struct Dimension {
     key: String,
     values: Vec<String>,
 }
-
-/// Parameters of the load that can be swept beside those of the drive.
-const OF_THE_LOAD: [&str; 9] = [
-    "load", "block", "read_pct", "trim_pct", "iodepth", "seed", "fill", "used_pct", "until",
-];
 
 impl Dimension {
     /// Reads `key=value,value`.
@@ -45,7 +39,7 @@ impl Dimension {
             place: Place::command_line(),
             hint: format!(
                 "such as --sweep op=7%,28%; besides the drive's parameters: {}",
-                OF_THE_LOAD.join(", ")
+                Plan::KEYS.join(", ")
             ),
         };
         let (key, values) = text
@@ -56,7 +50,7 @@ impl Dimension {
         if values.iter().any(String::is_empty) {
             return Err(bad("values that are not empty are allowed"));
         }
-        if OF_THE_LOAD.contains(&key) {
+        if Plan::KEYS.contains(&key) {
             return Ok(Dimension {
                 key: key.into(),
                 values,
@@ -96,33 +90,6 @@ pub struct Row {
     pub values: Vec<String>,
     /// Its result; `None` when it was stopped before its end.
     pub simulation: Option<Simulation>,
-}
-
-fn on_load(plan: &mut Plan, key: &str, value: &str) -> Result<(), LabError> {
-    let bad =
-        |allowed: &str| LabError::bad_option(key, value, allowed, "see `ssdlab simulate --help`");
-    let number = |allowed: &str| value.parse::<u32>().map_err(|_| bad(allowed));
-    let percent = || number("0 to 100 is allowed");
-    match key {
-        "load" => plan.load.pattern = Pattern::parse(value)?,
-        "block" => {
-            let bytes = ssdlab_base::quantity::parse_size(value)?;
-            plan.load.block = u32::try_from(bytes).map_err(|_| bad("up to 16 MiB is allowed"))?;
-        }
-        "read_pct" => plan.load.read_pct = percent()?,
-        "trim_pct" => plan.load.trim_pct = percent()?,
-        "iodepth" => plan.depth = number("1 to 65536 is allowed")?,
-        "seed" => {
-            plan.load.seed = value
-                .parse()
-                .map_err(|_| bad("a whole number is allowed"))?;
-        }
-        "fill" => plan.fill = Fill::parse(value)?,
-        "used_pct" => plan.used_pct = number("1 to 100 is allowed")?,
-        "until" => plan.until = Until::parse(value)?,
-        _ => {}
-    }
-    Ok(())
 }
 
 impl Sweep {
@@ -227,8 +194,8 @@ fn point(
     let mut all = base.to_vec();
     let mut plan = plan.clone();
     for (dimension, value) in dimensions.iter().zip(&values) {
-        if OF_THE_LOAD.contains(&dimension.key.as_str()) {
-            on_load(&mut plan, &dimension.key, value)?;
+        if Plan::KEYS.contains(&dimension.key.as_str()) {
+            plan.set(&dimension.key, value)?;
         } else {
             all.push(Setting::new(&dimension.key, value)?);
         }

@@ -42,7 +42,7 @@ pub use fault::parse_fault;
 pub use front::Serving;
 pub use places::{Places, TlsPlan, parse_address};
 pub use said::describe;
-pub use source::{Opened, in_directory, in_memory};
+pub use source::{Opened, in_directory, in_memory, of_config};
 
 use medium::Medium;
 use ssdlab_base::LabError;

@@ -34,6 +34,14 @@ pub fn in_memory(name: &str, size: Option<u64>, power: Power) -> Result<Opened, 
         Some(bytes) => sized(&config, bytes)?.config,
         None => config,
     };
+    of_config(config, power)
+}
+
+/// A new drive in memory, as it is described. Nothing of it is kept.
+///
+/// # Errors
+/// When there is no room for it, or no such drive.
+pub fn of_config(config: DriveConfig, power: Power) -> Result<Opened, LabError> {
     let (name, bytes) = (config.name.clone(), Bytes(config.user_bytes));
     refuse_if_too_big(&config)?;
     expect_to_hold(&config);

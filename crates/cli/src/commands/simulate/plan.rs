@@ -38,13 +38,6 @@ pub fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<Plan, LabError> {
         "sequential"
     };
     Ok(Plan {
-        name: String::new(),
-        title: String::new(),
-        config: drive.config.clone(),
-        settings: Vec::new(),
-        rests_on: Vec::new(),
-        attributes: None,
-        history: Vec::new(),
         gear,
         load: Load {
             pattern: Pattern::parse(&args.load)?,
@@ -58,8 +51,8 @@ pub fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<Plan, LabError> {
         fill: Fill::parse(args.fill.as_deref().unwrap_or(usual))?,
         used_pct: args.used_pct,
         until,
-    }
-    .on(drive))
+        ..Plan::usual(drive)
+    })
 }
 
 pub type Begun = Option<(Drive, About)>;

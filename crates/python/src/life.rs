@@ -1,0 +1,145 @@
+//! `ssdlab.life`.
+
+use crate::drives::Named;
+use crate::errors::{json, lab};
+use crate::long::{finished, run};
+use crate::table::{Columns, Table};
+use pyo3::prelude::*;
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_size;
+use ssdlab_drives::keep::manner::Manner;
+use ssdlab_drives::keep::saved::{Over, Place};
+use ssdlab_drives::settings::Setting;
+use ssdlab_life::age::live::Ageing;
+use ssdlab_life::age::result::{Life, summary};
+use ssdlab_life::age::row::Row;
+use ssdlab_life::age::{Plan, Until};
+use std::path::PathBuf;
+
+/// A column's name, and its value in a row.
+type Column<T> = (&'static str, fn(&Row) -> T);
+
+/// A whole life that was played.
+#[pyclass(frozen, module = "ssdlab._native")]
+pub struct Aged {
+    life: Life,
+    rows: Vec<Row>,
+}
+
+#[pymethods]
+impl Aged {
+    /// `result.json`.
+    fn json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.life).map_err(json)
+    }
+
+    /// `series.csv`.
+    fn samples(&self) -> PyResult<Table> {
+        let mut columns = Columns::default();
+        let counts: [Column<u64>; 6] = [
+            ("host_bytes", |row| row.host_bytes),
+            ("cycles_min", |row| row.cycles_min.into()),
+            ("cycles_max", |row| row.cycles_max.into()),
+            ("blocks_retired", |row| row.blocks_retired),
+            ("reserve_left", |row| row.reserve_left.into()),
+            ("superblocks_retired", |row| row.superblocks_retired),
+        ];
+        let decimals: [Column<f64>; 6] = [
+            ("days", |row| row.days),
+            ("waf", |row| row.waf),
+            ("cycles_average", |row| row.cycles_average),
+            ("life_left_pct", |row| row.life_left_pct),
+            ("levelled_share", |row| row.levelled_share),
+            ("refreshed_share", |row| row.refreshed_share),
+        ];
+        for (name, of) in counts {
+            columns.counts(name, self.rows.iter().map(|row| Some(of(row))));
+        }
+        for (name, of) in decimals {
+            columns.decimals(name, self.rows.iter().map(|row| Some(of(row))));
+        }
+        columns.table()
+    }
+
+    /// What the command line prints.
+    fn summary(&self) -> String {
+        summary(&self.life)
+    }
+}
+
+/// How a drive is used.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Use {
+    load: String,
+    block: String,
+    read_pct: u32,
+    trim_pct: u32,
+    seed: u64,
+    per_day: Option<String>,
+    temperature_c: f64,
+    fast: bool,
+    until: String,
+}
+
+impl Use {
+    fn plan(&self, drive: &Named) -> Result<Plan, LabError> {
+        let found = drive.open()?;
+        let block = parse_size(&self.block)?;
+        let block = u32::try_from(block).map_err(|_| {
+            LabError::refused(
+                format!("a block of {}: up to 16 MiB is allowed", self.block),
+                "choose a smaller block",
+            )
+        })?;
+        let settings = drive.settings()?;
+        let manner = Manner {
+            name: String::new(),
+            title: String::new(),
+            settings: settings.iter().map(Setting::to_string).collect(),
+            rests_on: Vec::new(),
+            pattern: self.load.clone(),
+            block,
+            read_pct: self.read_pct,
+            trim_pct: self.trim_pct,
+            seed: self.seed,
+            per_day: match &self.per_day {
+                Some(size) => parse_size(size)?,
+                None => found.config.user_bytes,
+            },
+            temperature_c: self.temperature_c,
+            fast: self.fast,
+        };
+        Plan::new(&found, manner, Until::parse(&self.until)?)
+    }
+}
+
+/// Plays a drive's whole life.
+#[pyfunction]
+#[pyo3(signature = (drive, manner, save=None, progress=None))]
+pub fn age<'py>(
+    py: Python<'py>,
+    drive: Named,
+    manner: Use,
+    save: Option<PathBuf>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, Aged>> {
+    let plan = manner.plan(&drive).map_err(lab)?;
+    let place = save.map(|path| Place::reserve(&path, Over::Refuse));
+    let place = place.transpose().map_err(lab)?;
+    let ended = run(py, progress.as_ref(), |stop, reached| {
+        let mut watch = |row: &Row| {
+            let done = 1.0 - row.life_left_pct / 100.0;
+            reached.note(done, || row.to_string());
+        };
+        let lived = Ageing::begin(&plan)?.live(None, &mut watch, stop)?;
+        let (life, rows) = (lived.life.clone(), lived.rows.clone());
+        if let Some(place) = place
+            && !life.stopped
+        {
+            lived.save(place, &plan)?;
+        }
+        Ok(Aged { life, rows })
+    })?;
+    finished(py, ended)
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Builds the Python package, installs it into a virtual environment of its own, and tests it there:
+# types, examples, tests, the notebook, a sweep on Dask whose workers are killed.
+#
+#   bash tests/python.sh [SSDLAB]
+#
+# SSDLAB: the command line that results are compared with (default: target/release/ssdlab, which is
+# built if it is not there). The package is built in the profile of that binary, so that the crates
+# below it are not compiled twice. SSDLAB_PYTHON names the interpreter (default: python3).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tests/skips.sh
+target=${CARGO_TARGET_DIR:-target}
+mkdir -p "$target"
+target=$(realpath "$target")
+python=${SSDLAB_PYTHON:-python3}
+ssdlab=$(realpath "${1:-$target/release/ssdlab}" 2>/dev/null || true)
+profile=release
+[[ "$ssdlab" != */debug/* ]] || profile=dev
+[ -x "$ssdlab" ] || { cargo build --release --quiet -p ssdlab && ssdlab=$target/release/ssdlab; }
+
+venv=$target/venv-python
+[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+# One list, so that a change of it is seen.
+packages=("maturin==1.*" pyarrow pandas polars duckdb "mypy==1.*" "pytest>=8" "dask[distributed]"
+  nbclient ipykernel)
+wanted=$(printf '%s\n' "${packages[@]}")
+if [ "$(cat "$venv/installed" 2>/dev/null)" != "$wanted" ]; then
+  "$venv/bin/pip" install -q --disable-pip-version-check "${packages[@]}" || {
+    skip python "the packages of PyPI that it needs cannot be installed"
+    exit 0
+  }
+  echo "$wanted" >"$venv/installed"
+fi
+
+wheels=$(mktemp -d)
+trap 'rm -rf "$wheels"' EXIT
+"$venv/bin/maturin" build --quiet -m crates/python/Cargo.toml --profile "$profile" \
+  --interpreter "$venv/bin/python" --out "$wheels"
+"$venv/bin/pip" install -q --disable-pip-version-check --no-deps --force-reinstall "$wheels"/*.whl
+
+# What follows sees the installed package, not the sources.
+cd "$wheels"
+tests=$OLDPWD/crates/python/tests
+export SSDLAB=$ssdlab PYTHONDONTWRITEBYTECODE=1
+"$venv/bin/mypy" --strict --no-error-summary --cache-dir "$venv/mypy" -p ssdlab
+"$venv/bin/mypy" --strict --no-error-summary --cache-dir "$venv/mypy" \
+  --disable-error-code=import-untyped --disable-error-code=unused-ignore "$tests"
+"$venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$tests" "$tests"
