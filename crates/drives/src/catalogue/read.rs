@@ -126,7 +126,7 @@ fn nearest(name: &str, names: &[String]) -> Vec<String> {
 /// When it cannot be found, read or understood.
 pub fn open(name: &str) -> Result<CatalogueDrive, LabError> {
     if !name.ends_with(".toml") {
-        return drive(name);
+        return drive(name.strip_prefix("drive:").unwrap_or(name));
     }
     parse(&read(name)?, name)
 }
