@@ -238,6 +238,14 @@ mod tests {
         found.unwrap().1
     }
 
+    /// `endurance drive:NAME` knew no such drive, where `qualify` asks for the prefix.
+    #[test]
+    fn a_drive_opens_by_its_name_with_and_without_the_prefix() {
+        let name = |given| open(given).unwrap().file.name;
+        assert_eq!(name("drive:intel-x25e-32gb"), name("intel-x25e-32gb"));
+        assert!(open("drive:drive:intel-x25e-32gb").is_err());
+    }
+
     #[test]
     fn every_drive_of_the_catalogue_is_complete_possible_and_sourced() {
         for name in names().unwrap() {
