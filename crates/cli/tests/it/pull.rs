@@ -183,7 +183,8 @@ fn an_honest_drive_is_not_accused() {
     assert!(said.contains("damaged frame"), "{said}");
 }
 
-/// Stops at the first broken promise; one pull in two or three shows it.
+/// Stops at the first broken promise: at the first pull by this mechanism, which is one of the first
+/// two. One more is allowed, as a drive may have just written out what it promised.
 fn is_found(fault: &str, maker: &str) {
     let Some(bench) = Bench::new(&["--fault", fault]) else {
         return;
@@ -193,6 +194,7 @@ fn is_found(fault: &str, maker: &str) {
     assert!(said.contains(maker), "{said}");
     let record = bench.record();
     assert_eq!(record["breaking"], 1, "{record}");
+    assert!(record["counted"].as_u64() <= Some(5), "{record}");
     assert!(bench.broken() >= 1, "found what was not lost: {said}");
 }
 

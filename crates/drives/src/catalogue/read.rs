@@ -126,7 +126,7 @@ fn nearest(name: &str, names: &[String]) -> Vec<String> {
 /// When it cannot be found, read or understood.
 pub fn open(name: &str) -> Result<CatalogueDrive, LabError> {
     if !name.ends_with(".toml") {
-        return drive(name);
+        return drive(name.strip_prefix("drive:").unwrap_or(name));
     }
     parse(&read(name)?, name)
 }
@@ -236,6 +236,14 @@ mod tests {
             .iter()
             .find(|(file, _)| *file == "consumer-sata-1tb.toml");
         found.unwrap().1
+    }
+
+    /// `endurance drive:NAME` knew no such drive, where `qualify` asks for the prefix.
+    #[test]
+    fn a_drive_opens_by_its_name_with_and_without_the_prefix() {
+        let name = |given| open(given).unwrap().file.name;
+        assert_eq!(name("drive:intel-x25e-32gb"), name("intel-x25e-32gb"));
+        assert!(open("drive:drive:intel-x25e-32gb").is_err());
     }
 
     #[test]

@@ -187,11 +187,10 @@ const FIGURES: [Column; 7] = [
 /// The page of a fleet, to be written to `page`: links go from there.
 pub fn fleet_page(rows: &[FleetRow], page: &Path) -> String {
     let troubled = rows.iter().any(|row| row.trouble.is_some());
-    let mut head = parts::heads(&["Run", "Drive", "What", "Answer", "Decided by"]);
-    if troubled {
-        head.insert(3, html! { "Trouble" });
-    }
+    // The answer stands where a narrow screen shows it, trouble where it takes no room from figures.
+    let mut head = parts::heads(&["Run", "Answer", "Drive", "What", "Decided by"]);
     head.extend(FIGURES.iter().map(|(name, _)| html! { (name) }));
+    head.extend(troubled.then(|| html! { "Trouble" }));
     let cells = |row: &FleetRow| {
         let answer = match row.answer {
             Some(outcome) => compare::badge(outcome),
@@ -199,19 +198,18 @@ pub fn fleet_page(rows: &[FleetRow], page: &Path) -> String {
         };
         let mut cells = vec![
             link(row, page),
+            answer,
             html! { (row.drive) },
             html! { (row.what) },
-            answer,
         ];
-        if troubled {
-            cells.insert(3, html! { (row.trouble.as_deref().unwrap_or_default()) });
-        }
         cells.push(parts::cell(row.decided_by.as_deref()));
         cells.extend(
             FIGURES
                 .iter()
                 .map(|(_, cell)| parts::cell(cell(row).as_deref())),
         );
+        let trouble = || html! { (row.trouble.as_deref().unwrap_or_default()) };
+        cells.extend(troubled.then(trouble));
         cells
     };
     let table: Vec<Vec<Markup>> = rows.iter().map(cells).collect();
@@ -219,7 +217,7 @@ pub fn fleet_page(rows: &[FleetRow], page: &Path) -> String {
         "Fleet",
         html! {
             header .answer { p .kicker .quiet { "ssdlab fleet" } h1 { (tally(rows)) } }
-            section .fleet {
+            section .fleet .troubled[troubled] {
                 p .quiet { "Click on the head of a column to put the rows in its order." }
                 (parts::sortable(&head, &table))
             }

@@ -91,6 +91,9 @@ fn the_page_links_to_every_run_and_shows_the_deciding_number() {
         "the number that condemns"
     );
     assert!(page.contains("class=\"sortable\"") && page.contains("aria-sort"));
+    // A narrow screen shows the first columns: the answer is one of them, trouble is the last.
+    let at = |head: &str| page.find(head).unwrap();
+    assert!(at("Answer") < at("Decided by") && at("Flush p50") < at("Trouble"));
 }
 
 #[test]

@@ -23,6 +23,8 @@ use std::time::{Duration, Instant};
 
 /// Pulls in a row that may not count before the run ends.
 const VAIN_MAX: u32 = 3;
+/// Time of calm before a switch takes the power away.
+const CALM: Duration = Duration::from_millis(50);
 const TICK: Duration = Duration::from_millis(5);
 
 /// What to test, and how.
@@ -204,6 +206,8 @@ impl Run<'_> {
             sectors: self.start.bytes / sector_bytes,
             began: self.began,
             ended,
+            mode: self.scribe.book(Book::next_mode),
+            by_hand: self.plan.switch == Switch::Hand,
         }
     }
 
@@ -296,11 +300,10 @@ impl Run<'_> {
         let seed = Rng::named(self.start.seed, &format!("pull {number}")).next_u64();
         let ended = Ended::default();
         let load = self.load(file, &ended);
-        let mode = self.scribe.book(Book::next_mode);
         let off = std::thread::scope(|scope| {
             for stream in 0..STREAMS {
                 let load = &load;
-                scope.spawn(move || load.stream(stream, mode, seed));
+                scope.spawn(move || load.stream(stream, seed));
             }
             let off = self.take_away(seed, &ended, stop);
             ended.halt();
@@ -349,6 +352,12 @@ impl Run<'_> {
         let by_hand = self.plan.switch == Switch::Hand;
         if !by_hand && !wait(Duration::from_millis(share), true) || ended.is_halted() {
             return Ok(false);
+        }
+        if !by_hand {
+            ended.calm();
+            if !wait(CALM, true) || ended.is_halted() {
+                return Ok(false);
+            }
         }
         self.plan.switch.off()?;
         Ok(wait(self.plan.gone, by_hand))

@@ -49,10 +49,19 @@ fn troubles(h: &DriveHealth, rated: Option<u64>) -> Vec<String> {
         found.push(format!("{celsius:.0} C"));
     }
     if h.passed == Some(false) && found.is_empty() {
-        let why = h.warnings.join("; ");
-        found.push(format!("it fails by its own judgement {why}"));
+        let why = match h.warnings.is_empty() {
+            true => "it does not say why".to_owned(),
+            false => h.warnings.join("; "),
+        };
+        found.push(format!("it fails by its own judgement ({why})"));
     }
     found
+}
+
+/// What the drive reports that is wrong, each in a clause; heat is left out.
+pub(super) fn reported(e: &Evidence) -> Vec<String> {
+    let health = e.facts.health.as_ref();
+    health.map_or_else(Vec::new, |h| troubles(h, e.facts.rated_bytes_written))
 }
 
 /// What is wrong with the temperature while the drive was measured.

@@ -68,6 +68,22 @@ fn shared_flushes_are_merging_only_when_one_writer_flushes() {
     assert!(shown(&e, "flush_merging").is_none());
 }
 
+/// The requirement reads eight writers; four that merge other numbers of flushes stay out of it.
+#[test]
+fn merging_is_said_of_the_writers_that_the_requirement_reads() {
+    let mut e = protected();
+    e.probes[3].device_flushes = Some(0.13);
+    let four = super::Probe {
+        writers: 4,
+        device_flushes: Some(0.44),
+        ..e.probes[3].clone()
+    };
+    e.probes.insert(0, four);
+    let m = shown(&e, "flush_merging").unwrap();
+    assert!(m.sentence.contains("8 writers") && m.sentence.contains("0.13"));
+    assert!(!m.sentence.contains("0.44"), "{}", m.sentence);
+}
+
 #[test]
 fn extra_device_writes_are_the_file_systems_only_on_a_file() {
     let mut e = virtio_file();

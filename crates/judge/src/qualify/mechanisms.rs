@@ -4,6 +4,7 @@
 //! show it. None of them proves anything about power cuts. What is not shown is not said: an
 //! empty list means that nothing measured here explains slowness.
 
+use super::health;
 use super::readings::{flush_ends, is_implausible, known_protection};
 use super::{Evidence, Mechanism, Probe, names, show};
 use crate::ablate::{Cause, Fault};
@@ -15,6 +16,7 @@ pub type Test = fn(&Evidence) -> Option<Mechanism>;
 
 /// Every mechanism, in the order reported: causes first, side effects after.
 pub const MECHANISMS: [(&str, Test); 12] = [
+    ("drive_reports_trouble", drive_reports_trouble),
     (
         "volatile_buffer_forced_to_media",
         volatile_buffer_forced_to_media,
@@ -29,7 +31,6 @@ pub const MECHANISMS: [(&str, Test); 12] = [
     ("read_behind_programs", read_behind_programs),
     ("flush_merging", flush_merging),
     ("implausibly_fast_flush", implausibly_fast_flush),
-    ("drive_reports_trouble", drive_reports_trouble),
 ];
 
 /// Symptoms that may have several causes; an experiment on the model knows better.
@@ -152,21 +153,18 @@ fn volatile_buffer_forced_to_media(e: &Evidence) -> Option<Mechanism> {
 
 fn drive_reports_trouble(e: &Evidence) -> Option<Mechanism> {
     let health = e.facts.health.as_ref()?;
-    if health.passed != Some(false) && health.warnings.is_empty() {
+    // Wear and losses by their numbers; a warning of the drive's own only where these are silent.
+    let mut said = health::reported(e);
+    if said.is_empty() {
+        said.clone_from(&health.warnings);
+    }
+    if said.is_empty() {
         return None;
     }
-    let judgement = match health.passed {
-        Some(false) => "fails by its own judgement",
-        _ => "warns",
-    };
-    let warnings = match health.warnings.is_empty() {
-        true => "it does not say why".to_owned(),
-        false => health.warnings.join("; "),
-    };
     mechanism(
         "drive_reports_trouble",
         "The drive reports trouble",
-        format!("Asked through SMART, the drive {judgement}: {warnings}."),
+        format!("Asked through SMART, it says: {}.", said.join("; ")),
     )
 }
 
@@ -204,10 +202,14 @@ fn flush_doubling(e: &Evidence) -> Option<Mechanism> {
 }
 
 fn flush_merging(e: &Evidence) -> Option<Mechanism> {
-    let (p, flushes) = e
-        .probes
-        .iter()
-        .filter(|p| p.method != names::PLAIN && p.writers > 1 && p.count > 0)
+    // Of each method the most writers, as in the requirements: fewer give other numbers.
+    let most = |method| {
+        let of_method = |p: &&Probe| p.method == method && p.writers > 1 && p.count > 0;
+        e.probes.iter().filter(of_method).max_by_key(|p| p.writers)
+    };
+    let (p, flushes) = [names::WRITE_FLUSH, names::FUA]
+        .into_iter()
+        .filter_map(most)
         .filter_map(|p| Some((p, p.device_flushes?)))
         .find(|(p, flushes)| {
             let alone = e.probe(&p.method, 1).and_then(|one| one.device_flushes);
@@ -217,9 +219,11 @@ fn flush_merging(e: &Evidence) -> Option<Mechanism> {
         "flush_merging",
         "Writers share flushes",
         format!(
-            "With {} writers the device received only {flushes:.2} flushes per durable write: \
-             the host merges them, so rates with many writers do not tell what one writer gets.",
-            p.writers
+            "With {} writers ({}) the device received only {flushes:.2} flushes per durable \
+             write: the host merges them, so rates with many writers do not tell what one writer \
+             gets.",
+            p.writers,
+            method_name(p)
         ),
     )
 }

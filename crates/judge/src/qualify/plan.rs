@@ -3,10 +3,12 @@
 
 use super::evidence::{Assessed, Evidence, Qualification};
 use super::overwrite::{Overwrite, overwrite};
+use super::plans::Region;
 use super::procedures::{Progress, Silent, Step, measure};
 use super::references::{self, References};
 use super::roles::Role;
 use super::settings::{Precondition, Profile, Settings, region_of};
+use super::show;
 use super::steps::steps;
 use super::verdict::judge;
 use crate::inspect::{drive_of, enrich};
@@ -97,24 +99,38 @@ impl QualifyPlan {
         settings
     }
 
-    /// The file that a qualification without a target makes, and why it has its size. `None` when
-    /// a target is named.
+    /// About how long the steps take on a file of this size, s; its filling is left out.
+    fn planned_s(&self, bytes: u64) -> f64 {
+        let settings = Settings::usual(self.profile, TargetKind::File);
+        let region = Region {
+            offset: 0,
+            bytes,
+            seed: self.seed,
+        };
+        let steps = steps(&settings, region, bytes, 4096);
+        steps.iter().map(|work| work.expected_s).sum()
+    }
+
+    /// The file that a qualification without a target makes, why it has its size, and how long it
+    /// takes. `None` when a target is named.
     pub fn own_file(&self) -> Option<String> {
         if self.target.is_some() {
             return None;
         }
-        let usual = Bytes(self.settings().region.unwrap_or(0));
+        let usual = self.settings().region.unwrap_or(0);
         let (size, why) = match self.open.size {
-            Some(size) => (Bytes(size), ""),
+            Some(size) => (size, ""),
             None => (
                 usual,
-                ": large enough that a flush has real\nwork to do, small enough to be written \
-                 within a minute on a slow drive",
+                ": large enough that a flush has real\nwork to do, small enough to be written soon",
             ),
         };
         Some(format!(
-            "Measuring the drive under the current directory on a file of {size}, made here\n\
-             ({DEFAULT_FILE}) and removed afterwards{why}."
+            "Measuring the drive under the current directory on a file of {}, made here\n\
+             ({DEFAULT_FILE}) and removed afterwards{why}.\nThat takes about {}, and the time to \
+             fill the file.",
+            Bytes(size),
+            show::hours(self.planned_s(size))
         ))
     }
 }

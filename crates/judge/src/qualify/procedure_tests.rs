@@ -204,7 +204,8 @@ fn profiles_take_as_long_as_they_say() {
         list.iter().map(|w| w.expected_s).sum::<f64>()
     };
     let quick = e(Profile::Quick, TargetKind::File);
-    assert!((50.0..60.0).contains(&quick), "{quick}");
+    // With the filling of its file a quick look must fit into a minute.
+    assert!((30.0..40.0).contains(&quick), "{quick}");
     assert_eq!(quick, e(Profile::Quick, TargetKind::Modelled));
     let standard = e(Profile::Standard, TargetKind::File);
     assert!((780.0..900.0).contains(&standard), "{standard}");

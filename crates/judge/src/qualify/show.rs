@@ -33,9 +33,10 @@ pub fn plain(value: f64) -> String {
     }
 }
 
-/// A long time: `40 min`, `9.3 h`, `4.1 days`.
+/// A long time: `37 s`, `40 min`, `9.3 h`, `4.1 days`.
 pub fn hours(seconds: f64) -> String {
     match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
         s if s < 7200.0 => format!("{:.0} min", (s / 60.0).ceil()),
         s if s < 48.0 * 3600.0 => format!("{:.1} h", s / 3600.0),
         s => format!("{:.1} days", s / 86_400.0),

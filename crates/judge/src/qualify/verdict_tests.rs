@@ -370,5 +370,11 @@ fn health_decides() {
         let v = of(health);
         assert_eq!(v.outcome, Outcome::Fail, "{said}");
         assert!(v.answer.contains(said), "{}", v.answer);
+        // What gives names it first, and was silent of a worn drive.
+        let first = &v.mechanisms[0];
+        assert_eq!(first.id, "drive_reports_trouble");
+        assert!(first.sentence.contains(said), "{}", first.sentence);
     }
+    let is_named = |v: Verdict| v.mechanisms.iter().any(|m| m.id == "drive_reports_trouble");
+    assert!(!is_named(of(well)));
 }

@@ -304,24 +304,13 @@ fn wear(erases: &Erases) -> Markup {
 }
 
 fn latencies(s: &Simulation) -> Markup {
-    let head = parts::heads(&["Command", "Count", "Mean", "p50", "p99", "p99.9", "Longest"]);
+    let head = parts::heads(&[
+        "Command", "Count", "Mean", "p50", "p99", "p99.9", "p99.99", "Longest",
+    ]);
     let rows: Vec<Vec<Markup>> = s
         .latency
         .iter()
-        .map(|l| {
-            [
-                l.op.to_owned(),
-                units::count(l.count),
-                units::time_mean(l.mean_ns),
-                units::time(l.p50_ns),
-                units::time(l.p99_ns),
-                units::time(l.p999_ns),
-                units::time(l.max_ns),
-            ]
-            .into_iter()
-            .map(|text| html! { (text) })
-            .collect()
-        })
+        .map(|l| l.cells().into_iter().map(|text| html! { (text) }).collect())
         .collect();
     html! {
         @if !rows.is_empty() {

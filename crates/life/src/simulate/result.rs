@@ -10,6 +10,7 @@ use ssdlab_ssd::ftl::policies::Separation;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::nand::Purpose;
 use ssdlab_ssd::{DriveConfig, DriveCounters, Nanos, Op};
+use ssdlab_view::units;
 use std::collections::BTreeMap;
 
 /// Classes of the distribution of valid counts.
@@ -94,11 +95,27 @@ pub struct Latency {
     pub p99_ns: u64,
     /// 99.9 %.
     pub p999_ns: u64,
+    /// 99.99 %; `None` of fewer than 10,000 commands.
+    pub p9999_ns: Option<u64>,
     /// The longest, to 1 %.
     pub max_ns: u64,
 }
 
 impl Latency {
+    /// Kind, commands, mean, four quantiles and the longest, as a person reads them.
+    pub(super) fn cells(&self) -> [String; 8] {
+        [
+            self.op.to_owned(),
+            units::count(self.count),
+            units::time_mean(self.mean_ns),
+            units::time(self.p50_ns),
+            units::time(self.p99_ns),
+            units::time(self.p999_ns),
+            self.p9999_ns.map_or(units::NOTHING.to_owned(), units::time),
+            units::time(self.max_ns),
+        ]
+    }
+
     pub(super) fn of(all: &ByOp) -> Vec<Latency> {
         let each = Op::ALL.into_iter().zip(all);
         each.filter_map(|(op, histogram)| {
@@ -110,6 +127,8 @@ impl Latency {
                 p50_ns,
                 p99_ns,
                 p999_ns,
+                p9999_ns: (histogram.len() >= 10_000)
+                    .then(|| histogram.value_at_quantile(0.9999).min(histogram.max())),
                 max_ns: histogram.max(),
             })
         })

@@ -181,23 +181,16 @@ fn latencies(all: &[Latency], lines: &mut Vec<String>) {
     if all.is_empty() {
         return;
     }
+    let row = |[op, count, times @ ..]: [String; 8]| {
+        let times: String = times.iter().map(|time| format!("{time:>10}")).collect();
+        format!("{op:8}{count:>12}{times}")
+    };
     lines.push(String::new());
-    lines.push(format!(
-        "{:9}{:>13}{:>11}{:>11}{:>11}{:>11}{:>11}",
-        "latency", "commands", "mean", "p50", "p99", "p99.9", "longest"
-    ));
-    for l in all {
-        lines.push(format!(
-            "{:9}{:>13}{:>11}{:>11}{:>11}{:>11}{:>11}",
-            l.op,
-            units::count(l.count),
-            units::time_mean(l.mean_ns),
-            units::time(l.p50_ns),
-            units::time(l.p99_ns),
-            units::time(l.p999_ns),
-            units::time(l.max_ns)
-        ));
-    }
+    let head = [
+        "latency", "commands", "mean", "p50", "p99", "p99.9", "p99.99", "longest",
+    ];
+    lines.push(row(head.map(str::to_owned)));
+    lines.extend(all.iter().map(|l| row(l.cells())));
 }
 
 /// The figures of the FDP statistics and events logs, where the host names streams.

@@ -7,6 +7,7 @@ use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::settings::{self, Setting};
 use ssdlab_load::synthetic::{Load, Pattern};
 use ssdlab_ssd::Nanos;
+use ssdlab_view::units;
 use std::sync::atomic::AtomicBool;
 
 /// Some 64 MiB of the catalogue's drive.
@@ -158,6 +159,15 @@ fn samples_add_up_to_the_result() {
     );
     let count: u64 = s.latency.iter().map(|l| l.count).sum();
     assert_eq!(count, s.commands, "every command's latency is recorded");
+    for l in &s.latency {
+        assert_eq!(l.p9999_ns.is_some(), l.count >= 10_000, "{}", l.op);
+        assert!(
+            l.p9999_ns
+                .is_none_or(|at| l.p999_ns <= at && at <= l.max_ns)
+        );
+        let cells = l.cells();
+        assert_eq!(cells[6] == units::NOTHING, l.p9999_ns.is_none());
+    }
 }
 
 #[test]
