@@ -98,6 +98,8 @@ fn open(args: &Zil, size: Option<u64>, stop: &AtomicBool) -> Result<LogDevice, L
         changes: true,
         data_only: false,
         refill: false,
+        verify: false,
+        verify_all: false,
         direct: true,
         granule: 4096,
         extent: size,

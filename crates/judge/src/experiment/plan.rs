@@ -120,6 +120,8 @@ fn open(
         changes: true,
         data_only: true,
         refill: false,
+        verify: false,
+        verify_all: false,
         direct: true,
         granule: 4096,
         extent: options.size,

@@ -144,6 +144,8 @@ fn needs(extent: Option<u64>) -> Needs {
         changes: true,
         data_only: true,
         refill: false,
+        verify: false,
+        verify_all: false,
         direct: true,
         granule: 4096,
         extent,

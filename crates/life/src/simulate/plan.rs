@@ -204,6 +204,7 @@ impl Plan {
                 seed: 1,
             },
             depth: 32,
+            write_through: false,
             fill: Fill::Sequential,
             used_pct: 100,
             until: Until::Drives(4.0),
