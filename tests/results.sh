@@ -63,7 +63,7 @@ for glob in ("runs/drive/*.csv", "runs/null/*.csv", "runs/verdict/*.csv", "runs/
     assert {"phase", "t_s", "read_count", "write_p999_ns", "nand_bytes_written"} <= set(columns)
     assert {"write_mean_ns": "DOUBLE", "write_count": "BIGINT"}.items() <= dict(
         zip(columns, map(str, duckdb.sql(f"SELECT * FROM '{glob}'").types))).items()
-assert duckdb.sql("SELECT sum(count) FROM 'runs/drive/histograms/*.csv'").fetchone()[0] > 0
+assert duckdb.sql("SELECT sum(count) FROM 'runs/drive/histograms/*.csv'").fetchall()[0][0] > 0
 PY
 reads pandas "pandas reads run directories in one line" <<'PY'
 import glob, pandas

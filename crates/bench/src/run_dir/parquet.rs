@@ -2,16 +2,18 @@
 //!
 //! One row group, no compression: a run has a row per second. Counts, bytes and whole nanoseconds
 //! are 64-bit integers, means and lengths are doubles, what a target does not report is null.
+//! Integers are written as packed differences. Dictionaries are not used: the crate would seed their
+//! hashes from the system's random numbers, and panic where there are none.
 
 use super::{PARQUET_FILE, RunDir, csv, write_bytes};
 use crate::device::OP_NAMES;
 use crate::record::{OpSecond, Second};
-use parquet::basic::{Repetition, Type as Physical};
+use parquet::basic::{Encoding, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::Type;
+use parquet::schema::types::{ColumnPath, Type};
 use ssdlab_base::LabError;
 use std::sync::Arc;
 
@@ -106,7 +108,16 @@ fn encoded(columns: &[Column]) -> Result<Vec<u8>, ParquetError> {
     let fields: Result<Vec<_>, _> = columns.iter().map(field).collect();
     let schema = Type::group_type_builder("series").with_fields(fields?);
     let writer = format!("ssdlab {}", env!("CARGO_PKG_VERSION"));
-    let properties = WriterProperties::builder().set_created_by(writer).build();
+    let mut properties = WriterProperties::builder()
+        .set_created_by(writer)
+        .set_dictionary_enabled(false);
+    for column in columns {
+        if let Values::Whole(_) = column.values {
+            let name = ColumnPath::from(column.name.as_str());
+            properties = properties.set_column_encoding(name, Encoding::DELTA_BINARY_PACKED);
+        }
+    }
+    let properties = properties.build();
     let mut bytes = Vec::new();
     let schema = Arc::new(schema.build()?);
     let mut file = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties))?;
