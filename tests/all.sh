@@ -106,6 +106,7 @@ step "other people's clients use what we serve" \
   bash tests/serve.sh "$target/release/examples/serve_memory" "$target/release/ssdlab"
 step "databases on a drive whose power is cut" bash tests/databases.sh "$target/release/ssdlab"
 step "known answers of databases" bash tests/known.sh "$target/release/ssdlab"
+step "the Python package, its notebook and a sweep on Dask" bash tests/python.sh "$target/debug/ssdlab"
 finish "the commands of README and guides"
 table
 step "skipped checks" skips

@@ -4,7 +4,7 @@
 #
 #   bash tests/python.sh [SSDLAB]
 #
-# SSDLAB: the command line that results are compared with (default: target/release/ssdlab, which is
+# SSDLAB: the command line that results are compared with (default: target/debug/ssdlab, which is
 # built if it is not there). The package is built in the profile of that binary, so that the crates
 # below it are not compiled twice. SSDLAB_PYTHON names the interpreter (default: python3).
 set -euo pipefail
@@ -14,10 +14,11 @@ target=${CARGO_TARGET_DIR:-target}
 mkdir -p "$target"
 target=$(realpath "$target")
 python=${SSDLAB_PYTHON:-python3}
-ssdlab=$(realpath "${1:-$target/release/ssdlab}" 2>/dev/null || true)
-profile=release
-[[ "$ssdlab" != */debug/* ]] || profile=dev
-[ -x "$ssdlab" ] || { cargo build --release --quiet -p ssdlab && ssdlab=$target/release/ssdlab; }
+ssdlab=${1:-$target/debug/ssdlab}
+[ -x "$ssdlab" ] || cargo build --quiet -p ssdlab -p ssdlab-python
+ssdlab=$(realpath "$ssdlab")
+profile=dev
+[[ "$ssdlab" != */release/* ]] || profile=release
 
 venv=$target/venv-python
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A sweep as a Slurm array: every task computes its part, all of them write one data set.
 #
-#   sbatch --array=0-63 examples/python/slurm.sh /scratch/points
+#   sbatch --array=0-63 examples/python/slurm.sh points
 #
 # A task that was killed or ran out of time is submitted again, alone or with all others: what is in
 # the data set is not computed twice. Without Slurm, the same by hand:

@@ -14,9 +14,9 @@ use ssdlab_crash::{LostPart, Step};
 
 /// A crash disk: an in-process block device whose power is cut anywhere.
 ///
-/// Below it is a software SSD with a real translation layer; beside it a ledger of promises, against
-/// which the drive is held after every recovery. The same drive, seed and calls give the same bytes.
-/// Offsets and lengths are in bytes, multiples of 512.
+/// Below it is a software SSD with a real translation layer; beside it a ledger of promises,
+/// against which the drive is held after every recovery. The same drive, seed and calls give the
+/// same bytes. Offsets and lengths are in bytes, multiples of 512.
 ///
 /// Parameters
 /// ----------

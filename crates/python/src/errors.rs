@@ -4,12 +4,8 @@ use pyo3::PyErr;
 use ssdlab_base::LabError;
 use ssdlab_crash::CrashError;
 
-mod classes {
-    #![allow(missing_docs)]
-    pyo3::import_exception!(ssdlab._errors, Error);
-    pyo3::import_exception!(ssdlab._errors, PowerLost);
-}
-pub use classes::{Error, PowerLost};
+pyo3::import_exception!(ssdlab._errors, Error);
+pyo3::import_exception!(ssdlab._errors, PowerLost);
 
 /// A refusal of the lab.
 pub fn lab(error: LabError) -> PyErr {

@@ -17,7 +17,7 @@ pub struct Reached(Mutex<Option<(f64, String)>>);
 impl Reached {
     /// Notes how far it is; shown at the next tick.
     pub fn note(&self, done: f64, text: impl FnOnce() -> String) {
-        // Nobody has looked at the last note yet: texts are made at the pace at which they are read.
+        // While nobody has looked at the last note, no other is made.
         let mut note = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if note.is_none() {
             *note = Some((done, text()));

@@ -29,3 +29,12 @@ def run_cli(cli: str, *args: str, exits: "frozenset[int] | set[int]" = frozenset
     done = subprocess.run([cli, *args], capture_output=True, text=True)
     assert done.returncode in exits, done.stderr
     return done.stdout
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """A test that did not run says so in the words of the other tests of the repository."""
+    place = os.environ.get("SSDLAB_SKIPS")
+    if report.skipped and place and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        with open(place, "a", encoding="utf-8") as file:
+            file.write(f"SKIPPED: python {report.nodeid}: {reason}\n")

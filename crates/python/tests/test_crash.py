@@ -1,5 +1,7 @@
 """Does the crash disk keep its contract in Python, and does the fixture find who is at fault?"""
 
+import time
+
 import pytest
 import ssdlab
 
@@ -155,3 +157,17 @@ def test_the_fixture_fails_whom_it_should(pytester: pytest.Pytester) -> None:
         "#6 write 4 KiB at 20480",
     ):
         assert said in text, text
+
+
+def test_a_call_costs_less_than_two_microseconds() -> None:
+    """The way into Rust and back, with arguments; nothing is read or written."""
+    disk = ssdlab.CrashDisk()
+    nothing = b""
+
+    def cost_ns(count: int = 20_000) -> float:
+        began = time.process_time_ns()
+        for _ in range(count):
+            disk.write(0, nothing)
+        return (time.process_time_ns() - began) / count
+
+    assert min(cost_ns() for _ in range(7)) < 2000

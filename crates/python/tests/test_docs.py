@@ -40,8 +40,8 @@ def test_everything_public_is_documented() -> None:
         thing = getattr(ssdlab, name)
         if callable(thing):
             assert inspect.getdoc(thing), name
-            members = (m for m in vars(thing) if not m.startswith("_")) if inspect.isclass(thing) else ()
-            for member in members:
+            members = vars(thing) if inspect.isclass(thing) else {}
+            for member in (name for name in members if not name.startswith("_")):
                 value = inspect.getattr_static(thing, member)
                 if callable(value) or isinstance(value, property):
                     assert inspect.getdoc(value), f"{name}.{member}"

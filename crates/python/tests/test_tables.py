@@ -65,7 +65,12 @@ def test_parquet(life: ssdlab.Simulation, tmp_path: Path) -> None:
 
 
 def test_tables_are_values() -> None:
-    columns: "dict[str, list[object]]" = {"i": [1, None], "f": [0.5, 2], "s": ["a", None], "b": [True, False]}
+    columns: "dict[str, list[object]]" = {
+        "i": [1, None],
+        "f": [0.5, 2],
+        "s": ["a", None],
+        "b": [True, False],
+    }
     table = ssdlab.Table(columns)
     assert table.kinds == {"i": "int", "f": "float", "s": "str", "b": "bool"}
     assert pickle.loads(pickle.dumps(table)) == table

@@ -6,7 +6,7 @@ seed, both give the same numbers.
 Examples
 --------
 >>> import ssdlab
->>> life = ssdlab.simulate("intel-320-40gb", used_pct=1, until="0.1x")
+>>> life = ssdlab.simulate("intel-320-40gb", block="8k", used_pct=1, until="0.1x")
 >>> print(f"{life.waf:.2f}")
 1.00
 """

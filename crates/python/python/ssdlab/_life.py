@@ -169,8 +169,8 @@ def life(
     Examples
     --------
     >>> import ssdlab
-    >>> aged = ssdlab.life("intel-320-40gb", until="1TB", fast=True)
-    >>> aged.failures, aged.host_bytes >= 1e12, 0 < aged.cycles_average < aged.cycles_rated
+    >>> aged = ssdlab.life("intel-320-40gb", until="200GB", fast=True)
+    >>> aged.failures, aged.host_bytes >= 2e11, 0 < aged.cycles_average < aged.cycles_rated
     ((), True, True)
     """
     manner = {

@@ -166,7 +166,9 @@ class Simulation:
             work=tuple(Work(**row) for row in out["work"]),
             erases=Erases(*(out["erases"][key] for key in ("min", "mean", "max"))),
             failures=tuple(
-                f"{check['name']}: {check['failure']}" for check in out["checks"] if check["failure"]
+                f"{check['name']}: {check['failure']}"
+                for check in out["checks"]
+                if check["failure"]
             ),
             facts=facts,
             samples=Table._of(lived.samples()),
@@ -259,7 +261,8 @@ def simulate(
     load : str, optional
         `uniform` (default), `sequential`, `hotcold:80/20` or `zipf:0.99`.
     until : str, optional
-        User capacities written (`4x`, the default), bytes written (`100GB`) or virtual time (`30m`).
+        User capacities written (`4x`, the default), bytes written (`100GB`) or virtual time
+        (`30m`).
     gear : str, optional
         `counting`, or `timed`; the default is counting unless `until` is a time.
     block : str, optional

@@ -153,7 +153,8 @@ def point(config: Mapping[str, Value]) -> dict[str, Any]:
     Examples
     --------
     >>> import ssdlab
-    >>> row = ssdlab.point({"drive": "intel-320-40gb", "used_pct": 1, "until": "0.1x"})
+    >>> config = {"drive": "intel-320-40gb", "block": "8k", "used_pct": 1, "until": "0.1x"}
+    >>> row = ssdlab.point(config)
     >>> row["drive"], round(row["waf"], 2), row["self_check"]
     ('intel-320-40gb', 1.0, 'passed')
     """
