@@ -218,21 +218,24 @@ fn nand(page: &mut Page<'_>, array: &Array) {
 
 fn cell_times(page: &mut Page<'_>, array: &Array) {
     let f = page.facts;
-    let read = rules::read_ns(f);
-    let (kind, source) = match f.random_read_latency {
-        Some(_) => (
+    let (read, shortened) = rules::read_ns(f, array);
+    let (kind, source) = match (f.random_read_latency, shortened) {
+        (_, true) => (
+            DERIVED,
+            "the dies together give the sheet's random reads at its depth; a single read of the \
+             cells takes longer",
+        ),
+        (Some(_), _) => (
             DERIVED,
             "the sheet's random read, less controller, link, transfer, latency",
         ),
-        None => (
+        (None, _) => (
             ASSUMED,
             "usual for cells of these bits, mean over the pages of a word line",
         ),
     };
     page.line("read", &times(read, array.bits), kind, source);
-    let direct = f
-        .direct_write
-        .or(f.sequential_write.filter(|_| !has_slc(f)));
+    let direct = rules::flash_limited(f);
     match direct {
         Some(rate) => {
             let ns = rules::program_ns(f, array, rate);
@@ -433,7 +436,7 @@ fn host(page: &mut Page<'_>, user: u64, array: &Array) {
         }
     }
     if f.read_latency
-        .is_some_and(|read| read.0 < rules::read_ns(f))
+        .is_some_and(|read| read.0 < rules::read_ns(f, array).0)
     {
         let source = "reads in order take less than a read of the cells: read ahead";
         page.line("read_ahead", "\"64 KiB\"", ASSUMED, source);

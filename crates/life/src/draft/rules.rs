@@ -8,8 +8,8 @@ const GIB: u64 = 1 << 30;
 pub(super) const PAGE: u64 = 16 << 10;
 /// Share of a rate's time per command that is the controller's: the rest is queueing.
 const CONTROLLER_SHARE: f64 = 0.97;
-/// Share of the array's read rate beyond which a random queue cannot use it.
-const ARRAY_SHARE: f64 = 0.6;
+/// Writes in order at this share of the link are limited by it, and say nothing of the flash.
+const LINK_SHARE: f64 = 0.85;
 /// Time of a moved slot in times per command where nothing decides it (`docs/catalogue.md`).
 const MOVED_PER_COMMAND: f64 = 1.94;
 
@@ -100,8 +100,7 @@ pub(super) fn array(facts: &Facts, raw: u64) -> Array {
         planes_apart: false,
     };
     let wanted = facts.random_read.map_or(0.0, f64::from);
-    let reads = array.dies as f64 * 1e9 / read_ns(facts) as f64;
-    if wanted > ARRAY_SHARE * reads {
+    if wanted > random_reads(facts, array.dies, cell_read_ns(facts)) {
         array.dies *= array.planes;
         array.planes = 1;
         array.planes_apart = true;
@@ -159,17 +158,44 @@ pub(super) fn usual_read_ns(cells: Cells) -> u64 {
     }
 }
 
+/// Random reads per second of `dies` of which each takes `ns`: of those outstanding, D are at the
+/// dies, which are busy for D / (D + dies - 1) of the time (a closed queue, dies drawn at random).
+fn random_reads(facts: &Facts, dies: u64, ns: u64) -> f64 {
+    let outstanding = f64::from(facts.depth.unwrap_or(32));
+    let fixed = latency_ns(facts).unwrap_or(10_000) + link_ns(facts) + transfer_ns(facts, 4096);
+    let wanted = facts.random_read.map_or(0.0, f64::from);
+    let at_dies = (outstanding - wanted * fixed as f64 / 1e9).max(1.0);
+    let dies = dies as f64;
+    dies * 1e9 / ns as f64 * at_dies / (at_dies + dies - 1.0)
+}
+
+/// Time of a cell read in ns, and whether the sheet's random reads need it to be shorter than what
+/// is usual or a single read takes.
+pub(super) fn read_ns(facts: &Facts, array: &Array) -> (u64, bool) {
+    let cell = cell_read_ns(facts);
+    let wanted = facts.random_read.map_or(0.0, f64::from);
+    let reads = random_reads(facts, array.dies, cell);
+    match wanted > reads {
+        true => ((cell as f64 * reads / wanted).round() as u64, true),
+        false => (cell, false),
+    }
+}
+
+/// Time of a transfer between die and controller in ns.
+fn transfer_ns(facts: &Facts, bytes: u64) -> u64 {
+    bytes * 1000 / channel_rate(facts)
+}
+
 /// Time of a cell read in ns: what a random read takes, less all else.
-pub(super) fn read_ns(facts: &Facts) -> u64 {
+fn cell_read_ns(facts: &Facts) -> u64 {
     let usual = usual_read_ns(facts.cells);
     let Some(whole) = facts.random_read_latency else {
         return usual;
     };
-    let transfer = 4096 * 1000 / channel_rate(facts);
     let fixed = latency_ns(facts).unwrap_or(10_000)
         + usual_or(facts.random_read, facts)
         + link_ns(facts)
-        + transfer;
+        + transfer_ns(facts, 4096);
     whole.0.saturating_sub(fixed).max(usual / 3)
 }
 
@@ -216,6 +242,17 @@ pub(super) fn uniform_waf(user: u64, array: &Array) -> f64 {
         usable / user as f64,
         u32::try_from(slots).unwrap_or(u32::MAX).min(4096),
     )
+}
+
+/// The rate of writes in order past any cache, where the flash limits it and not the link.
+pub(super) fn flash_limited(facts: &Facts) -> Option<u64> {
+    if facts.direct_write.is_some() || facts.slc.is_some() || facts.slc_empty.is_some() {
+        return facts.direct_write;
+    }
+    let link = (link_rate(facts) * 1_000_000) as f64;
+    facts
+        .sequential_write
+        .filter(|rate| (*rate as f64) < LINK_SHARE * link)
 }
 
 /// Time of a moved slot in ns, and whether the sheet's random writes decide it: they do where the
