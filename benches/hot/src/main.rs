@@ -9,7 +9,7 @@ use ssdlab_bench::record::Ending;
 use ssdlab_drives::catalogue;
 use ssdlab_load::fio;
 use ssdlab_load::trace::read::{ReadOptions, Reader};
-use ssdlab_serve::nbd::wire::{CMD_READ, CMD_WRITE, REQUEST_BYTES, Request};
+use ssdlab_serve::nbd::wire::{CMD_READ, CMD_WRITE, ExtendedRequest, REQUEST_BYTES, Request};
 use ssdlab_serve::nbd::{Executor, Session};
 use ssdlab_serve::{Coverage, SessionNotes};
 use ssdlab_serve::{MemoryStore, Sectors};
@@ -169,6 +169,7 @@ fn nbd() {
         drive: &drive,
         session: Session {
             structured: true,
+            extended: false,
             contexts: [false; 2],
         },
         notes: SessionNotes::new(String::from("hot"), true),
@@ -192,7 +193,7 @@ fn nbd() {
     let mut out = Vec::new();
     measured(&mut || {
         for bytes in &requests {
-            let request = Request::parse(bytes).expect("a request");
+            let request = ExtendedRequest::from(Request::parse(bytes).expect("a request"));
             let data = &payload[..request.payload() as usize];
             out.clear();
             executor.run(&request, data, &mut out);

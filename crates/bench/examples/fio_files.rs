@@ -149,7 +149,10 @@ fn drive(name: &str, times: u64) -> Result<ModelledTarget, LabError> {
 
 /// The run's own checks: every command completed once, and so on.
 fn check(record: &RunRecord) -> Result<(), LabError> {
-    let failures = record.checks.iter().filter_map(|check| check.failure.clone());
+    let failures = record
+        .checks
+        .iter()
+        .filter_map(|check| check.failure.clone());
     let errors = record.jobs.iter().flat_map(|job| &job.ops);
     let errors: u64 = errors.map(|op| op.errors).sum();
     match failures.collect::<Vec<_>>().join("; ") {
@@ -165,7 +168,10 @@ fn words(error: &str, name: &str) -> String {
         .filter(|line| !line.ends_with(" errors"))
         .map(|line| line.replace(&format!("{name}:"), "line "))
         .collect();
-    if let Some(engine) = lines.iter().find(|line| line.contains("`ioengine` cannot be")) {
+    if let Some(engine) = lines
+        .iter()
+        .find(|line| line.contains("`ioengine` cannot be"))
+    {
         lines = vec![engine.clone()];
     }
     lines.dedup();

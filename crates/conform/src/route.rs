@@ -69,7 +69,11 @@ pub const ROUTES: &[Route] = &[
     route("buffered write, fsync", Promise::Always, On::Device),
     route("buffered O_SYNC write", Promise::Always, On::Device),
     route("mmap, msync", Promise::Always, On::Device),
-    route("buffered write, sync_file_range", Promise::Never, On::Device),
+    route(
+        "buffered write, sync_file_range",
+        Promise::Never,
+        On::Device,
+    ),
     route("buffered write, BLKFLSBUF", Promise::Never, On::Device),
     route("SCSI WRITE with FUA", Promise::Always, On::Scsi),
     route("SCSI SYNCHRONIZE CACHE", Promise::Always, On::Scsi),

@@ -51,6 +51,7 @@ impl Request {
             nbd: addresses(&self.nbd)?,
             nbd_read_only: addresses(&self.nbd_read_only)?,
             fuse: self.fuse.clone(),
+            vhost_user: None,
             control: self.control.clone(),
             read_only: self.read_only,
             tls: None,

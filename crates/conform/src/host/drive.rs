@@ -117,7 +117,9 @@ impl Drive {
     fn is_durable(&self, offset: u64, bytes: usize) -> bool {
         let extents = self.store.extents(offset, bytes as u64, usize::MAX);
         let extents = extents.expect("a drive with power");
-        extents.iter().all(|extent| extent.durability == Durability::Durable)
+        extents
+            .iter()
+            .all(|extent| extent.durability == Durability::Durable)
     }
 }
 
@@ -206,7 +208,10 @@ mod tests {
         drive.write(1 << 20, &block(1), false).unwrap();
         assert_eq!(drive.whereabouts(1), Whereabouts::Cached, "written again");
         let counts = drive.counts();
-        assert_eq!((counts.writes, counts.fua_writes, counts.flushes), (2, 1, 1));
+        assert_eq!(
+            (counts.writes, counts.fua_writes, counts.flushes),
+            (2, 1, 1)
+        );
     }
 
     /// An appended block that nothing finds after a cut is lost, too.
@@ -218,7 +223,11 @@ mod tests {
         drive.write(8192, &commit, false).unwrap();
         drive.begin();
         drive.write(1 << 20, &block(1), true).unwrap();
-        assert_eq!(drive.whereabouts(1), Whereabouts::Durable, "a commit from before");
+        assert_eq!(
+            drive.whereabouts(1),
+            Whereabouts::Durable,
+            "a commit from before"
+        );
         drive.write(12288, &commit, false).unwrap();
         assert_eq!(drive.whereabouts(1), Whereabouts::CommitCached);
         drive.flush().unwrap();

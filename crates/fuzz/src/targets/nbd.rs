@@ -58,7 +58,10 @@ fn request(command: u16, flags: u16, offset: u64, length: u32) -> Vec<u8> {
         length,
     };
     let mut bytes = request.encode().to_vec();
-    bytes.resize(REQUEST_BYTES + request.payload() as usize, 0xa5);
+    bytes.resize(
+        REQUEST_BYTES + ExtendedRequest::from(request).payload() as usize,
+        0xa5,
+    );
     bytes
 }
 

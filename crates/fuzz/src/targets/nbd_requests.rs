@@ -30,6 +30,7 @@ fn run(input: &[u8]) {
         drive: &drive,
         session: Session {
             structured,
+            extended: false,
             contexts: [session & 3 == 3, session & 5 == 5],
         },
         notes: SessionNotes::new("fuzz".to_string(), true),
@@ -41,12 +42,13 @@ fn run(input: &[u8]) {
             break;
         };
         assert_eq!(request.encode(), *head);
-        let Some((payload, after)) = tail.split_at_checked(request.payload() as usize) else {
+        let whole = ExtendedRequest::from(request);
+        let Some((payload, after)) = tail.split_at_checked(whole.payload() as usize) else {
             break;
         };
         rest = after;
         let mut out = Vec::new();
-        executor.run(&request, payload, &mut out);
+        executor.run(&whole, payload, &mut out);
         let outcome = reply(&request, structured, &out);
         if outcome.is_ok() {
             apply(&request, payload, &mut model);

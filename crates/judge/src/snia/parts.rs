@@ -96,7 +96,7 @@ pub fn header(suite: &Suite, tested: &Tested, setup: &[(&str, String)]) -> Marku
         }
         section {
             h2 { "Test Platform, Device Under Test, Set-Up and Test Parameters" }
-            div .cards {
+            div .cards style="grid-template-columns:repeat(auto-fit,minmax(225px,1fr))" {
                 (facts_list("Test Platform", &platform))
                 (facts_list("Device Under Test", &device))
                 (facts_list("Set-Up Parameters", setup))
