@@ -13,6 +13,7 @@ venv=${SSDLAB_VENV:-${CARGO_TARGET_DIR:-$top/target}/venv}
 [ ! -x "$venv/bin/python" ] || python=$(realpath -s "$venv/bin/python")
 cd "$work"
 ln -s "$top/docs/schemas" schemas
+ln -s "$top/examples/grafana/ssdlab.json" dashboard.json
 passed=0
 failed=0
 ok() { passed=$((passed + 1)); echo "ok: $*"; }
@@ -77,7 +78,7 @@ parquet = polars.read_parquet("runs/drive/series.parquet")
 assert table.height > 0 and table.equals(parquet), (table.schema, parquet.schema)
 PY
 reads prometheus_client "OpenMetrics and Prometheus parsers read the metrics" <<'PY'
-import json, os, re
+import json, re
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as new
 from prometheus_client.parser import text_string_to_metric_families as old
 seen = set()
@@ -90,7 +91,7 @@ samples = [s for f in new(open("drive.prom").read()) if f.name == "ssdlab_run_io
 iops = {(int(s.labels["phase"]), s.labels["op"]): s.value for s in samples}
 jobs = json.load(open("runs/drive/result.json"))["jobs"]
 assert iops == {(job["phase"], op["op"]): op["iops"] for job in jobs for op in job["ops"]}, iops
-dashboard = os.path.realpath("schemas") + "/../../examples/grafana/ssdlab.json"
+dashboard = "dashboard.json"
 used = set(re.findall(r"ssdlab_\w+", open(dashboard).read()))
 # A run this short has no rounds.
 assert used - seen <= {"ssdlab_run_steady_state"}, used - seen

@@ -18,6 +18,7 @@
 //!
 //! [`Second`]: crate::record::Second
 
+mod columns;
 mod csv;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -27,6 +28,7 @@ mod result;
 mod tests;
 mod writer;
 
+pub use columns::write_columns;
 pub use csv::HistogramRow;
 pub use reader::RunDir;
 pub use result::{CheckRow, JobResult, Latency, OpResult, Percentile, PhaseResult, RunResult};
@@ -36,7 +38,6 @@ use crate::device::TargetFacts;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_load::plan::Plan;
-use std::path::Path;
 
 /// Version of all files; raised when a reader of the old ones would go wrong. All versions up to
 /// this one are read.
@@ -68,19 +69,6 @@ pub struct RunHeader {
     pub target: TargetFacts,
     /// The plan, all defaults filled in ([`Plan`] as JSON).
     pub plan: serde_json::Value,
-}
-
-/// Writes `series.parquet` of the run directory at `path` from its `series.csv`. Nothing is written
-/// by a build without the feature `parquet`.
-///
-/// # Errors
-/// When it is no run directory, or the file cannot be written.
-pub fn write_columns(path: &Path) -> Result<(), LabError> {
-    #[cfg(feature = "parquet")]
-    RunDir::open(path)?.write_parquet()?;
-    #[cfg(not(feature = "parquet"))]
-    let _ = path;
-    Ok(())
 }
 
 impl RunHeader {

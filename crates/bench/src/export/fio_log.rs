@@ -50,8 +50,8 @@ pub fn fio_logs(plan: &Plan, record: &RunRecord, phase: usize) -> Vec<LogFile> {
     COLUMNS.into_iter().map(file).collect()
 }
 
-/// The logs of every phase of recorded seconds, named as fio names those of its jobs: the first phase
-/// gives `PREFIX_iops.1.log` and so on, the second `PREFIX_iops.2.log`.
+/// The logs of every phase of recorded seconds, named as fio names those of its jobs: the first
+/// phase gives `PREFIX_iops.1.log` and so on, the second `PREFIX_iops.2.log`.
 pub fn logs_of_seconds(prefix: &str, seconds: &[Second]) -> Vec<LogFile> {
     let mut phases: Vec<usize> = seconds.iter().map(|second| second.phase).collect();
     phases.dedup();

@@ -2,10 +2,12 @@
 //!
 //! One row group, no compression: a run has a row per second. Counts, bytes and whole nanoseconds
 //! are 64-bit integers, means and lengths are doubles, what a target does not report is null.
-//! Integers are written as packed differences. Dictionaries are not used: the crate would seed their
-//! hashes from the system's random numbers, and panic where there are none.
+//! Integers are written as packed differences. Dictionaries are not used: the crate would seed
+//! their hashes from the system's random numbers, and panic where there are none.
 
-use super::{PARQUET_FILE, RunDir, csv, write_bytes};
+use super::reader::RunDir;
+use super::writer::write_bytes;
+use super::{PARQUET_FILE, csv};
 use crate::device::OP_NAMES;
 use crate::record::{OpSecond, Second};
 use parquet::basic::{Encoding, Repetition, Type as Physical};

@@ -362,7 +362,8 @@ proptest! {
         second.ops[2].mean_ns = mean_ns;
         let place = ssdlab_base::error::Place { source: "here".to_string(), line: Some(2) };
         let row = csv::series_row(&second);
-        prop_assert_eq!(csv::parse_series_row(row.trim_end(), FORMAT_VERSION, &place).unwrap(), second);
+        let read = csv::parse_series_row(row.trim_end(), FORMAT_VERSION, &place);
+        prop_assert_eq!(read.unwrap(), second);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   ssdlab report RUN
-  ssdlab report RUN --openmetrics /var/lib/prometheus/node-exporter/ssd.prom
+  ssdlab report RUN --openmetrics textfile/ssd.prom
   ssdlab report RUN --fio-logs logs/randwrite-iodepth-32-numjobs-1")]
 pub struct Report {
     /// A run directory.

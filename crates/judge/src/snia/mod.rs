@@ -29,6 +29,7 @@ mod rounds;
 mod short;
 mod stimulus;
 mod suite;
+mod terminal;
 #[cfg(test)]
 mod tests;
 
@@ -36,3 +37,4 @@ pub use load::Class;
 pub use page::page;
 pub use result::{Histogram, Row, Suite, Test, Tested, Tracked, csv};
 pub use suite::{Request, suite};
+pub use terminal::text;

@@ -1,5 +1,5 @@
-//! A page per test, with the headings and plots of the specification in its order. Three-dimensional
-//! plots are drawn as lines by mix, with their numbers in a table.
+//! A page per test, with the headings and plots of the specification in its order.
+//! Three-dimensional plots are drawn as lines by mix, with their numbers in a table.
 
 use super::demand::last_round;
 use super::load::size_name;

@@ -224,6 +224,7 @@ fn bars(histogram: &Histogram) -> Markup {
     let most = histogram.buckets.iter().map(|(_, count)| *count).max();
     // Tails are rare: lengths are logarithms, from one command on.
     let top = (most.unwrap_or(1) as f64).ln_1p();
+    let width = |count: u64| format!("{:.2}%", 100.0 * (count as f64).ln_1p() / top);
     html! {
         figure .bars {
             figcaption {
@@ -234,8 +235,7 @@ fn bars(histogram: &Histogram) -> Markup {
                 div .bar {
                     span .name { (units::time(*low)) }
                     span .track {
-                        span .fill .c0
-                            style={ "width:" (format!("{:.2}%", 100.0 * (*count as f64).ln_1p() / top)) } {}
+                        span .fill .c0 style={ "width:" (width(*count)) } {}
                     }
                     span .value { (units::count(*count)) }
                 }

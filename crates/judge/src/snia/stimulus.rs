@@ -56,7 +56,8 @@ pub fn cross_stimulus_recovery(rig: &mut Rig<'_>) -> Result<Found, LabError> {
     }
     let minutes = per_sample as f64 * rig.reduction / 60.0;
     let mut notes = vec![format!(
-        "A sample is {per_sample} s of the drive's clock: {minutes:.1} minutes of the specification."
+        "A sample is {per_sample} s of the drive's clock: {minutes:.1} minutes of the \
+         specification."
     )];
     notes.extend(recovery(&rig.rows, minutes));
     Ok((Vec::new(), Vec::new(), notes))

@@ -10,6 +10,7 @@ use ssdlab_bench::device::Target;
 use ssdlab_bench::run::Progress;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::scaling::scaled;
+use ssdlab_ssd::Nanos;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Version of `snia.json`.
@@ -53,10 +54,14 @@ pub fn suite(
         drive.config = small.config;
     }
     let reduction = whole as f64 / drive.config.user_bytes as f64;
+    // Else no reduced wait would be long enough for a drive to begin its work in idle time.
+    let idle_after = &mut drive.config.ftl.idle_after;
+    *idle_after = Nanos((idle_after.0 as f64 / reduction).round() as u64);
     let reduced = said.filter(|_| reduction > 1.0).map(|said| {
         format!(
             "Reduced: {said}. Every time of the specification was divided by {reduction:.1}, as \
-             the capacity was: a minute is {:.3} s.",
+             the capacity was, and so was the time after which the drive counts as idle: a minute \
+             is {:.3} s.",
             60.0 / reduction
         )
     });
