@@ -36,8 +36,9 @@ fi
 
 wheels=$(mktemp -d)
 trap 'rm -rf "$wheels"' EXIT
-"$venv/bin/maturin" build --quiet -m crates/python/Cargo.toml --profile "$profile" \
-  --interpreter "$venv/bin/python" --out "$wheels"
+"$venv/bin/maturin" build -m crates/python/Cargo.toml --profile "$profile" \
+  --interpreter "$venv/bin/python" --out "$wheels" >"$wheels/log" 2>&1 ||
+  { cat "$wheels/log" && exit 1; }
 "$venv/bin/pip" install -q --disable-pip-version-check --no-deps --force-reinstall "$wheels"/*.whl
 
 # What follows sees the installed package, not the sources.

@@ -113,6 +113,19 @@ fn power_error(error: PowerError) -> LabError {
     LabError::refused(error.to_string(), "see `status()`")
 }
 
+impl Drop for Served {
+    /// Shut down without the interpreter's lock: threads that it waits for may want to log.
+    fn drop(&mut self) {
+        let serving = self.serving.get_mut();
+        let serving = serving.unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(serving) = serving.take() else {
+            return;
+        };
+        let mut left = Some(serving);
+        Python::try_attach(|py| py.detach(|| drop(left.take())));
+    }
+}
+
 impl Served {
     /// Asks the drive without the interpreter's lock.
     fn ask<T: Send>(

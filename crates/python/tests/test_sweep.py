@@ -156,6 +156,34 @@ def test_lost_workers_are_tried_again(tmp_path: Path, serial: Path) -> None:
         ssdlab.sweep(SPACE, out=tmp_path / "all", batch=2, on=Lossy(1, 1.0))
 
 
+class Silent(Executor):
+    """An executor that has lost its scheduler: open futures stay open, new ones are refused."""
+
+    def __init__(self) -> None:
+        self._is_gone = False
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        future: "Future[Any]" = Future()
+        if self._is_gone:
+            raise OSError("the client is closed")
+        if args[0][0][0] >= 4:
+            self._is_gone = True
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def test_a_scheduler_that_is_gone_ends_the_sweep(
+    tmp_path: Path, serial: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ssdlab._sweep._SILENCE_S", 0.1)
+    monkeypatch.setattr("ssdlab._sweep._OPEN_TASKS", 1)
+    with pytest.raises(ssdlab.Error, match="goes on where"):
+        ssdlab.sweep(SPACE, out=tmp_path, batch=2, on=Silent())
+    assert ssdlab.sweep(SPACE, out=tmp_path).computed == 8
+    assert contents(tmp_path) == contents(serial)
+
+
 def test_processes_that_are_killed_are_replaced(tmp_path: Path, serial: Path) -> None:
     killed: "list[int]" = []
 

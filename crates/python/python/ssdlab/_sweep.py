@@ -70,6 +70,8 @@ _COLUMNS = {
 _MANIFEST = "sweep.json"
 # Files that a data set should not have many more of.
 _FILES = 200
+# After this time without a result it is asked whether the executor takes tasks at all.
+_SILENCE_S = 30.0
 # Tasks that are given to an executor beyond those that it has finished.
 _OPEN_TASKS = 1000
 
@@ -198,6 +200,10 @@ def _columns(life: Simulation) -> dict[str, Any]:
 def _batch_rows(batch: list[tuple[int, str, _Point]]) -> list[dict[str, Any]]:
     """The rows of a batch: what a worker runs."""
     return [{"index": index, "key": key, **_row(point)} for index, key, point in batch]
+
+
+def _nothing() -> None:
+    """A task that shows whether tasks are taken."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -463,7 +469,9 @@ class _Tasks:
         try:
             while self._waiting or self._open:
                 self._submit()
-                done, _ = wait(self._open, return_when=FIRST_COMPLETED)
+                done, _ = wait(self._open, timeout=_SILENCE_S, return_when=FIRST_COMPLETED)
+                if not done:
+                    self._probe()
                 for future in done:
                     batch = self._open.pop(future, None)
                     if batch is None:  # given to another executor
@@ -477,6 +485,14 @@ class _Tasks:
             if self._make:
                 self._executor.shutdown(wait=False)
 
+    def _probe(self) -> None:
+        """A cluster whose scheduler is gone may leave futures open for ever, but takes none."""
+        try:
+            self._executor.submit(_nothing).cancel()
+        except Exception as error:
+            self._open.clear()
+            raise self._lost(error) from error
+
     def _submit(self) -> None:
         while self._waiting and len(self._open) < _OPEN_TASKS:
             batch = self._waiting[-1]
@@ -485,7 +501,8 @@ class _Tasks:
             except BrokenExecutor as error:
                 self._again(error)
                 continue
-            except RuntimeError as error:
+            except Exception as error:  # each library has its own for a client that is cut off
+                self._open.clear()  # nobody is there to cancel them
                 raise self._lost(error) from error
             self._open[future] = self._waiting.pop()
 
