@@ -15,6 +15,11 @@ fn main() -> Result<(), LabError> {
         let Some(q) = files::read(Path::new(&directory))? else {
             continue;
         };
+        // What was stopped has decided nothing.
+        if let Some(cut) = q.incomplete.iter().find(|note| note.contains("stopped")) {
+            eprintln!("{}: {cut}", directory.display());
+            continue;
+        }
         let evidence = &q.target.evidence;
         let drive = evidence.facts.name.trim_start_matches("drive:");
         for name in ROLES {
