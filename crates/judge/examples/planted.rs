@@ -125,8 +125,8 @@ fn journal(seed: u64, planted: Planted, pause_ns: u64) -> Stream {
     Stream::new(&events).expect("every command completed")
 }
 
-/// `None` where what is planted does not show: it is to take twice the time, doubled flushes half as
-/// long again. Otherwise what was named where another answer was right.
+/// `None` where what is planted does not show: it is to take twice the time, doubled flushes half
+/// as long again. Otherwise what was named where another answer was right.
 fn judged_host(seed: u64, planted: Planted) -> Result<Option<Option<Wrong>>, LabError> {
     let sound = steady(&healthy(seed), seed)?;
     let mut config = healthy(seed);

@@ -1,5 +1,5 @@
-//! The table of `drives/verdicts.csv`: run directories of `ssdlab qualify` held against two roles, and
-//! the drives whose quick figures are kept.
+//! The table of `drives/verdicts.csv`: run directories of `ssdlab qualify` held against two roles,
+//! and the drives whose quick figures are kept.
 //!
 //! `tests/verdicts.sh` measures the whole catalogue and writes the table with this.
 
