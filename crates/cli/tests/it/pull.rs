@@ -183,8 +183,8 @@ fn an_honest_drive_is_not_accused() {
     assert!(said.contains("damaged frame"), "{said}");
 }
 
-/// Stops at the first broken promise: at the first pull by this mechanism, which is one of the first
-/// two. One more is allowed, as a drive may have just written out what it promised.
+/// Stops at the first broken promise: at the first pull by this mechanism, which is one of the
+/// first two. A few more are allowed, as a drive may have just written out what it promised.
 fn is_found(fault: &str, maker: &str) {
     let Some(bench) = Bench::new(&["--fault", fault]) else {
         return;

@@ -87,16 +87,33 @@ pub fn diagnose(drive: &Drive, seed: u64) -> Result<Diagnosis, LabError> {
 
 /// Takes a drive apart under the commands of a host. What the host does itself, its pauses and
 /// doubled flushes, is named like the costs of the drive. A fault takes a third of the time of the
-/// trace, as much as makes a load 1.5 times as long; the one that takes most comes first.
+/// trace, as much as makes a load 1.5 times as long; the one that takes most comes first. Doubled
+/// flushes that alone take as much are named last even where another cause hides them: a protected
+/// buffer would make them free, but the host can do without them on this drive.
 pub fn diagnose_stream(drive: &Drive, stream: &Stream) -> Diagnosis {
     let to = |levels| decompose_stream(drive, stream, &levels);
     let healthy = to(Levels::healthy(drive.config()));
     let least = healthy.ns * (1.0 - 1.0 / FAULT);
     let shares = healthy.shares.iter().filter(|share| share.ns >= least);
     let faults = shares.flat_map(|share| in_share(&healthy, share, drive.config()));
+    let mut faults: Vec<Fault> = faults.collect();
+    let known = |fault: &Fault| fault.cause == Cause::DoubledFlushes;
+    if stream.doubled_flushes().0 > 0 && !faults.iter().any(known) {
+        let once = Host {
+            without_doubled_flushes: true,
+            ..Host::default()
+        };
+        let factor = healthy.ns / stream.measure(drive.clone(), once).ns;
+        faults.extend((factor >= FAULT).then(|| Fault {
+            cause: Cause::DoubledFlushes,
+            sentence: Cause::DoubledFlushes.sentence(drive.config()),
+            load: Load::Trace,
+            factor,
+        }));
+    }
     Diagnosis {
         drive: drive.config().name.clone(),
-        faults: faults.collect(),
+        faults,
         free: vec![to(Levels::free())],
         slowest: Vec::new(),
         healthy: vec![healthy],

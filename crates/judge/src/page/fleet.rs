@@ -187,7 +187,7 @@ const FIGURES: [Column; 7] = [
 /// The page of a fleet, to be written to `page`: links go from there.
 pub fn fleet_page(rows: &[FleetRow], page: &Path) -> String {
     let troubled = rows.iter().any(|row| row.trouble.is_some());
-    // The answer stands where a narrow screen shows it, trouble where it takes no room from figures.
+    // The answer stands where a narrow screen shows it; trouble takes no room from figures.
     let mut head = parts::heads(&["Run", "Answer", "Drive", "What", "Decided by"]);
     head.extend(FIGURES.iter().map(|(name, _)| html! { (name) }));
     head.extend(troubled.then(|| html! { "Trouble" }));

@@ -30,6 +30,8 @@ const DEPTH: u32 = 64;
 /// Largest command of any step, in bytes.
 const BLOCK_MAX: u32 = 1 << 20;
 
+/// Title of the step that follows those of the profile.
+const OVERWRITING: &str = "overwriting until nothing moves";
 /// Most references measured at once: each needs the memory of a modelled drive.
 const THREADS_MAX: usize = 4;
 
@@ -245,6 +247,10 @@ fn measure_opened(
     evidence.rests_on = target.rests_on().to_vec();
     if let (Opened::Modelled(model, _), Some(bytes)) = (&*target, settings.overwrite) {
         evidence.overwrite = overwritten(model, bytes, settings, progress, stop)?;
+        if stop.load(Ordering::Relaxed) {
+            let note = format!("{OVERWRITING}: stopped");
+            evidence.incomplete.push(note);
+        }
     }
     Ok(evidence)
 }
@@ -266,7 +272,7 @@ fn overwritten(
     let step = Step {
         number: count,
         count,
-        title: "overwriting until nothing moves".into(),
+        title: OVERWRITING.into(),
         expected_s: 0.0,
     };
     progress.step(&step);
@@ -324,5 +330,33 @@ fn measure_references(
             }
             None => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qualify::{Outcome, role};
+
+    /// Stops when the last step begins.
+    struct StopLast<'a>(&'a AtomicBool);
+
+    impl Progress for StopLast<'_> {
+        fn step(&mut self, step: &Step) {
+            if step.title == OVERWRITING {
+                self.0.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// A verdict whose last step was stopped looked like one of a drive that does not settle.
+    #[test]
+    fn a_stop_in_the_last_step_is_said() {
+        let stop = AtomicBool::new(false);
+        let drive = Some(Name::Drive("ddrdrive-x1".to_owned()));
+        let plan = QualifyPlan::new(drive, role("slog").unwrap());
+        let found = qualify(&plan, &mut StopLast(&stop), &stop).unwrap();
+        assert_eq!(found.target.verdict.outcome, Outcome::Unknown);
+        assert_eq!(found.incomplete, [format!("{OVERWRITING}: stopped")]);
     }
 }
