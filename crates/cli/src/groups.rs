@@ -43,6 +43,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "crashtest",
             "mark",
             "pull",
+            "conform",
         ],
     ),
     (

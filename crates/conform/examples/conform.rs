@@ -1,7 +1,7 @@
 //! The suite without the command line: `conform KERNEL MODULES HYPERVISOR [ARGUMENT ...]`.
 
 use ssdlab_conform::guest;
-use ssdlab_conform::host::{CACHE_MODES, MODELS, Plan, Transport, conform};
+use ssdlab_conform::host::{CACHE_MODES, MODELS, Plan, Transport, VHOST_USER, conform};
 use std::time::Duration;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         kernel: kernel.into(),
         modules: Some(modules.into()),
         guest: std::env::current_exe()?,
-        models: owned(&[MODELS, &["vhost-user-blk"]].concat()),
+        models: owned(&[MODELS, &[VHOST_USER]].concat()),
         cache_modes: owned(CACHE_MODES),
         transport: Transport::Nbd,
         timeout: Duration::from_secs(90),

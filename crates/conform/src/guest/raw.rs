@@ -151,7 +151,11 @@ pub fn scsi(device: &File, command: &[u8], page: Option<&Page>) -> io::Result<()
     let mut sense = [0u8; 32];
     let mut header = SgHeader {
         interface_id: i32::from(b'S'),
-        direction: if page.is_some() { SG_TO_DEVICE } else { SG_NONE },
+        direction: if page.is_some() {
+            SG_TO_DEVICE
+        } else {
+            SG_NONE
+        },
         cmd_len: command.len() as u8,
         sense_max: sense.len() as u8,
         iovec_count: 0,

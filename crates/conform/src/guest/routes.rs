@@ -4,9 +4,7 @@ use super::console::Console;
 use super::disk::{Disk, Kind};
 use super::raw::{self, Page};
 use super::{mount_ext4, open};
-use crate::route::{
-    BLOCK_BYTES, BLOCK_STEP, EXT4_BYTES, On, Promise, ROUTES, Route, fill,
-};
+use crate::route::{BLOCK_BYTES, BLOCK_STEP, EXT4_BYTES, On, Promise, ROUTES, Route, fill};
 use rustix::fs::OFlags;
 use rustix::io::{ReadWriteFlags, pwritev2};
 use rustix::mount::{UnmountFlags, unmount};
@@ -58,7 +56,7 @@ impl Attempt<'_> {
     fn take(&self, console: &mut Console, route: &Route) -> Result<(), String> {
         let kind = self.disk.kind;
         let fits = match route.on {
-            On::Device | On::Ext4 => true,
+            On::Device | On::Ext4 | On::Ext4Metadata => true,
             On::CacheSwitch => self.disk.cache_switch().is_some(),
             On::Scsi => kind == Kind::Scsi,
             On::Ata => kind == Kind::Ata,
@@ -70,7 +68,7 @@ impl Attempt<'_> {
         let mut page = Page([0; BLOCK_BYTES]);
         fill(&mut page.0, self.token);
         match route.on {
-            On::Ext4 => return self.on_ext4(console, route, &page),
+            On::Ext4 | On::Ext4Metadata => return self.on_ext4(console, route, &page),
             On::CacheSwitch => self.turn_cache_off()?,
             _ => {}
         }
@@ -187,7 +185,9 @@ impl Attempt<'_> {
     fn on_mounted(&self, console: &mut Console, route: &Route, page: &Page) -> Result<(), String> {
         // Blocks that are allocated and written, so that an overwrite changes no metadata.
         let before = open(FILE, OFlags::RDWR | OFlags::CREATE)?;
-        before.write_all_at(&[1; FILE_BLOCKS * BLOCK_BYTES], 0).map_err(text)?;
+        before
+            .write_all_at(&[1; FILE_BLOCKS * BLOCK_BYTES], 0)
+            .map_err(text)?;
         before.sync_all().map_err(text)?;
         let flags = match route.name {
             "ext4: O_DSYNC overwrite" => OFlags::DIRECT | OFlags::DSYNC,

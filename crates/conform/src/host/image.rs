@@ -143,7 +143,10 @@ fn add_module(
     name: &str,
     order: &mut Vec<String>,
 ) -> Result<(), LabError> {
-    let Some(path) = files.get(name).filter(|_| !order.iter().any(|it| it == name)) else {
+    let Some(path) = files
+        .get(name)
+        .filter(|_| !order.iter().any(|it| it == name))
+    else {
         return Ok(());
     };
     let bytes = read(path, "reading a module")?;
@@ -162,8 +165,18 @@ fn file_system(folder: &Path) -> Result<Vec<u8>, LabError> {
     made.map_err(|error| file("writing", &path, error, "TMPDIR names another place"))?;
     let mut mkfs = Command::new("mkfs.ext4");
     // Nothing is left to be initialised while a guest tests.
-    mkfs.args(["-q", "-F", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0"]);
-    let path_of_root = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
+    mkfs.args([
+        "-q",
+        "-F",
+        "-b",
+        "4096",
+        "-E",
+        "lazy_itable_init=0,lazy_journal_init=0",
+    ]);
+    let path_of_root = format!(
+        "{}:/usr/sbin:/sbin",
+        std::env::var("PATH").unwrap_or_default()
+    );
     mkfs.env("PATH", path_of_root).stdout(Stdio::null());
     match mkfs.arg(&path).status() {
         Ok(status) if status.success() => read(&path, "reading"),
@@ -242,26 +255,30 @@ impl Archive {
 mod tests {
     use super::*;
 
-    /// Held against GNU cpio.
+    /// Held against the cpio of busybox.
     #[test]
     fn other_programs_read_the_archive() {
         let mut archive = Archive::default();
         archive.file("/modules/order", b"abc");
         archive.folder("/modules");
         archive.folder("/dev");
-        let child = Command::new("cpio")
-            .args(["-t", "--quiet"])
+        let child = Command::new("busybox")
+            .args(["cpio", "-t"])
+            .stderr(Stdio::null())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn();
         let Ok(mut child) = child else {
-            return ssdlab_skips::skip("cpio is not installed");
+            return ssdlab_skips::skip("busybox is not installed");
         };
         let mut input = child.stdin.take().expect("piped");
         input.write_all(&archive.end()).expect("written");
         drop(input);
         let listed = child.wait_with_output().expect("ran").stdout;
-        assert_eq!(String::from_utf8_lossy(&listed), "modules\nmodules/order\ndev\n");
+        assert_eq!(
+            String::from_utf8_lossy(&listed),
+            "modules\nmodules/order\ndev\n"
+        );
     }
 
     #[test]
@@ -281,6 +298,9 @@ mod tests {
         for name in ["virtio_blk", "sd_mod", "built_in"] {
             add_module(&mut archive, &files, name, &mut order).expect("read");
         }
-        assert_eq!(order, ["virtio", "virtio_ring", "virtio_blk", "t10_pi", "sd_mod"]);
+        assert_eq!(
+            order,
+            ["virtio", "virtio_ring", "virtio_blk", "t10_pi", "sd_mod"]
+        );
     }
 }

@@ -64,12 +64,18 @@ pub struct Machine {
 /// The machines of a plan.
 pub fn machines(plan: &Plan) -> Result<Vec<Machine>, LabError> {
     let [program, arguments @ ..] = plan.command.as_slice() else {
-        return Err(LabError::refused("no hypervisor is named", "-- qemu-system-x86_64"));
+        return Err(LabError::refused(
+            "no hypervisor is named",
+            "-- qemu-system-x86_64",
+        ));
     };
     if !arguments.is_empty() {
         return Ok(vec![given(&plan.command)?]);
     }
-    let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
+    let name = Path::new(program)
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
     if !name.starts_with("qemu-system-") {
         return Err(LabError::refused(
             format!("{program}: the arguments of this hypervisor are not known here"),
@@ -77,7 +83,11 @@ pub fn machines(plan: &Plan) -> Result<Vec<Machine>, LabError> {
              these belong, and its serial line on standard input and output",
         ));
     }
-    known("--model", &plan.models, MODELS.iter().copied().chain([VHOST_USER]))?;
+    known(
+        "--model",
+        &plan.models,
+        MODELS.iter().copied().chain([VHOST_USER]),
+    )?;
     known("--cache", &plan.cache_modes, CACHE_MODES.iter().copied())?;
     let mut machines = Vec::new();
     let models = plan.models.iter().filter(|model| *model != VHOST_USER);
@@ -241,7 +251,11 @@ mod tests {
             plan(&["qemu-system-x86_64"], &["floppy"], CACHE_MODES),
             plan(&["qemu-system-x86_64"], MODELS, &["fast"]),
             plan(&["vmm", "{kernel}", "{initrd}"], MODELS, CACHE_MODES),
-            plan(&["vmm", "{kernel}", "{initrd}", "{append}"], MODELS, CACHE_MODES),
+            plan(
+                &["vmm", "{kernel}", "{initrd}", "{append}"],
+                MODELS,
+                CACHE_MODES,
+            ),
         ];
         for plan in refused {
             let error = machines(&plan).expect_err("refused");

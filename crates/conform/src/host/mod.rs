@@ -7,7 +7,7 @@ mod machine;
 mod report;
 mod session;
 
-pub use machine::{CACHE_MODES, MODELS, Machine, Transport};
+pub use machine::{CACHE_MODES, MODELS, Transport, VHOST_USER};
 pub use report::{Cell, Report, Verdict};
 
 use image::Image;

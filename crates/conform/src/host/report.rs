@@ -119,7 +119,11 @@ impl Report {
         disks.sort_by_key(|disk| CACHE_MODES.iter().position(|mode| *mode == disk.cache));
         let mut rows = vec![vec![model.to_owned()], vec!["announces".to_owned()]];
         for disk in &disks {
-            rows[0].push(if disk.cache.is_empty() { "-".to_owned() } else { disk.cache.clone() });
+            rows[0].push(if disk.cache.is_empty() {
+                "-".to_owned()
+            } else {
+                disk.cache.clone()
+            });
             rows[1].push(disk.announces.clone());
         }
         for route in ROUTES {
@@ -139,7 +143,11 @@ impl Report {
 
     fn render_broken(&self, text: &mut String) {
         for disk in &self.disks {
-            for cell in disk.cells.iter().filter(|cell| cell.verdict == Verdict::Broken) {
+            for cell in disk
+                .cells
+                .iter()
+                .filter(|cell| cell.verdict == Verdict::Broken)
+            {
                 let Counts {
                     writes,
                     fua_writes,
@@ -204,10 +212,16 @@ mod tests {
             kind: "Nvme".to_owned(),
             announces: "writeback".to_owned(),
             fua: true,
-            cells: vec![cell("write, fsync", Verdict::Kept), cell("NVMe write with FUA", verdict)],
+            cells: vec![
+                cell("write, fsync", Verdict::Kept),
+                cell("NVMe write with FUA", verdict),
+            ],
         };
         let mut report = Report::new(&[]);
-        report.disks = vec![disk("writeback", Verdict::Broken), disk("none", Verdict::Kept)];
+        report.disks = vec![
+            disk("writeback", Verdict::Broken),
+            disk("none", Verdict::Kept),
+        ];
         report.ext4 = true;
         let text = report.render();
         let want = "\

@@ -1,11 +1,11 @@
 //! One guest from its boot to its end.
 
+use super::Plan;
 use super::drive::{Counts, Drive, Whereabouts};
 use super::image::Image;
 use super::machine::{Machine, Transport};
 use super::report::{Cell, Disk, Report, Verdict};
-use super::Plan;
-use crate::route::named;
+use crate::route::{On, named};
 use ssdlab_base::LabError;
 use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
@@ -57,7 +57,11 @@ pub fn run(
         let place = folder.join(format!("drive{number}"));
         let transport = (!planned.is_vhost_user).then_some(plan.transport);
         let (front, at) = serve(drive.clone(), transport, &place)?;
-        let name = if planned.is_vhost_user { "vhost-user" } else { "drive" };
+        let name = if planned.is_vhost_user {
+            "vhost-user"
+        } else {
+            "drive"
+        };
         fill(&mut arguments, &format!("{{{name}{number}}}"), &at);
         fill(&mut arguments, &format!("{{{name}}}"), &at);
         drives.push(drive);
@@ -125,7 +129,10 @@ impl Guest {
     fn boot(arguments: &[String], timeout: Duration) -> Result<Guest, LabError> {
         let mut command = Command::new(&arguments[0]);
         command.args(&arguments[1..]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| LabError::File {
             action: "running",
             path: arguments[0].clone().into(),
@@ -134,8 +141,10 @@ impl Guest {
         })?;
         let (send, lines) = channel();
         let (out, errors) = (child.stdout.take(), child.stderr.take());
-        let readers: [Option<Box<dyn Read + Send>>; 2] =
-            [out.map(|out| Box::new(out) as _), errors.map(|out| Box::new(out) as _)];
+        let readers: [Option<Box<dyn Read + Send>>; 2] = [
+            out.map(|out| Box::new(out) as _),
+            errors.map(|out| Box::new(out) as _),
+        ];
         for reader in readers.into_iter().flatten() {
             let send = send.clone();
             std::thread::spawn(move || forward(reader, &send));
@@ -160,7 +169,8 @@ impl Guest {
             }
             if !line.trim().is_empty() {
                 self.last.push(line);
-                self.last.drain(..self.last.len().saturating_sub(LAST_LINES));
+                self.last
+                    .drain(..self.last.len().saturating_sub(LAST_LINES));
             }
         }
     }
@@ -168,7 +178,10 @@ impl Guest {
     /// Lets the guest go on.
     fn go_on(&mut self) {
         // A hypervisor that has gone is noticed when its next line is read.
-        let _ = self.input.write_all(b"\n").and_then(|()| self.input.flush());
+        let _ = self
+            .input
+            .write_all(b"\n")
+            .and_then(|()| self.input.flush());
     }
 
     /// Waits for the hypervisor, and kills it if it stays.
@@ -199,7 +212,10 @@ impl Drop for Guest {
 
 fn forward(reader: impl Read, send: &std::sync::mpsc::Sender<String>) {
     for line in BufReader::new(reader).split(b'\n').map_while(Result::ok) {
-        if send.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+        if send
+            .send(String::from_utf8_lossy(&line).into_owned())
+            .is_err()
+        {
             return;
         }
     }
@@ -248,7 +264,11 @@ impl Judge<'_> {
         let mut fields = text.split('\t').map(str::to_owned);
         let mut next = || fields.next().unwrap_or_default();
         let (name, device, kind, announces, fua) = (next(), next(), next(), next(), next());
-        let found = self.machine.drives.iter().position(|drive| drive.name() == name);
+        let found = self
+            .machine
+            .drives
+            .iter()
+            .position(|drive| drive.name() == name);
         let Some(number) = found else {
             return;
         };
@@ -273,7 +293,9 @@ impl Judge<'_> {
             return;
         };
         let drive = &self.drives[number];
-        let place = drive.whereabouts(token.parse().unwrap_or(0));
+        // A token that is no number is in no block.
+        let token = token.parse().unwrap_or(0);
+        let place = drive.whereabouts(token, route.on == On::Ext4Metadata);
         let verdict = match (is_done, rest) {
             (false, _) => Verdict::None,
             (true, "promised") if place == Whereabouts::Durable => Verdict::Kept,

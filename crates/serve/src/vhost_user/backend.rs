@@ -1,8 +1,7 @@
 //! Takes requests from the queues of a guest, one thread for each queue.
 
 use super::device::{
-    CONFIG_BYTES, F_CONFIG_WCE, QUEUE_SIZE, QUEUES, WRITEBACK_AT, config, features,
-    is_writethrough,
+    CONFIG_BYTES, F_CONFIG_WCE, QUEUE_SIZE, QUEUES, WRITEBACK_AT, config, features, is_writethrough,
 };
 use super::request::{Disk, Status};
 use crate::lint::{Lint, SessionNotes};

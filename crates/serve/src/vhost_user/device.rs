@@ -85,7 +85,10 @@ mod tests {
     #[test]
     fn a_write_is_durable_at_once_unless_the_guest_knows_of_the_cache() {
         assert!(is_writethrough(0, true), "no FLUSH: nothing could empty it");
-        assert!(!is_writethrough(F_FLUSH, false), "the guest cannot turn it off");
+        assert!(
+            !is_writethrough(F_FLUSH, false),
+            "the guest cannot turn it off"
+        );
         assert!(!is_writethrough(F_FLUSH | F_CONFIG_WCE, true));
         assert!(is_writethrough(F_FLUSH | F_CONFIG_WCE, false));
     }

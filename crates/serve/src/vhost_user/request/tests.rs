@@ -81,7 +81,10 @@ fn without_a_write_cache_a_cut_takes_nothing_that_was_acknowledged() {
     assert_eq!(rig.store.cached_sectors(), 0);
     rig.store.cut();
     rig.store.restore();
-    assert_eq!((rig.sector(8), rig.sector(16)), (vec![0; 512], vec![0; 512]));
+    assert_eq!(
+        (rig.sector(8), rig.sector(16)),
+        (vec![0; 512], vec![0; 512])
+    );
     let notes = rig.notes.lock().unwrap();
     assert_eq!((notes.fua_writes, notes.trims), (2, 1));
 }
@@ -140,12 +143,18 @@ fn ranges_are_discarded_and_zeroed_each() {
     let extents = rig.drive.extents(0, 16384, 9).unwrap();
     let allocated: Vec<bool> = extents.iter().map(|e| e.is_allocated).collect();
     let want = [false, true, true, true];
-    assert_eq!(allocated, want, "UNMAP allows a hole, without it there is none");
+    assert_eq!(
+        allocated, want,
+        "UNMAP allows a hole, without it there is none"
+    );
 }
 
 #[test]
 fn the_serial_number_has_twenty_bytes() {
     let rig = Rig::new(false);
     let (status, id) = rig.ask(T_GET_ID, 0, &[], 20);
-    assert_eq!((status, id.as_slice()), (Status::Ok, &b"a drive with a name "[..]));
+    assert_eq!(
+        (status, id.as_slice()),
+        (Status::Ok, &b"a drive with a name "[..])
+    );
 }
