@@ -40,7 +40,7 @@ def needs(path):
 def initrd(folder, modules):
     """The image that the guest boots."""
     root = folder / "root"
-    for name in ["bin", "dev", "proc", "sys", "mnt", "modules", "lib64", "etc", "usr/bin"]:
+    for name in ["dev", "proc", "sys", "run", "lib64", "usr/bin", "usr/sbin", "usr/modules"]:
         (root / name).mkdir(parents=True)
     files = {path.stem.replace("-", "_"): path for path in modules.rglob("*.ko")}
     order = []
@@ -49,19 +49,19 @@ def initrd(folder, modules):
         if name in files and name not in order:
             for needed in needs(files[name]):
                 add(needed)
-            shutil.copy(files[name], root / "modules" / name)
+            shutil.copy(files[name], root / "usr/modules" / name)
             order.append(name)
 
     for name in MODULES:
         add(name)
-    (root / "modules/order").write_text("".join(f"{name}\n" for name in order))
-    shutil.copy(shutil.which("busybox"), root / "bin/busybox")
+    (root / "usr/modules/order").write_text("".join(f"{name}\n" for name in order))
+    shutil.copy(shutil.which("busybox"), root / "usr/bin/busybox")
     shutil.copy(HERE / "guest.sh", root / "init")
     (root / "init").chmod(0o755)
     path = os.environ["PATH"] + ":/usr/sbin:/sbin"
     for program in PROGRAMS:
         where = shutil.which(program, path=path)
-        shutil.copy(where, root / "usr/bin" / program)
+        shutil.copy(where, root / "usr/sbin" / program)
         for library in re.findall(r"(/\S+)", subprocess.check_output(["ldd", where], text=True)):
             to = root / library.lstrip("/")
             to.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 //! What a guest boots: the kernel, and an image in memory with its program and modules.
 
-use super::Plan;
 use super::elf::{libraries, module_name, module_needs};
+use super::plan::Plan;
 use crate::guest::{ARGUMENT, MODULES};
 use crate::route::EXT4_BYTES;
 use ssdlab_base::LabError;
@@ -39,7 +39,7 @@ impl Image {
     /// Makes it in `folder`.
     pub fn make(plan: &Plan, folder: &Path) -> Result<Image, LabError> {
         let mut archive = Archive::default();
-        for name in ["dev", "proc", "sys", "mnt"] {
+        for name in ["dev", "proc", "sys", "run"] {
             archive.folder(name);
         }
         add_program(&mut archive, &plan.guest)?;
@@ -259,8 +259,8 @@ mod tests {
     #[test]
     fn other_programs_read_the_archive() {
         let mut archive = Archive::default();
-        archive.file("/modules/order", b"abc");
-        archive.folder("/modules");
+        archive.file("usr/modules/order", b"abc");
+        archive.folder("usr/modules");
         archive.folder("/dev");
         let child = Command::new("busybox")
             .args(["cpio", "-t"])
@@ -277,7 +277,7 @@ mod tests {
         let listed = child.wait_with_output().expect("ran").stdout;
         assert_eq!(
             String::from_utf8_lossy(&listed),
-            "modules\nmodules/order\ndev\n"
+            "usr\nusr/modules\nusr/modules/order\ndev\n"
         );
     }
 

@@ -1,9 +1,9 @@
 //! One guest from its boot to its end.
 
-use super::Plan;
 use super::drive::{Counts, Drive, Whereabouts};
 use super::image::Image;
-use super::machine::{Machine, Transport};
+use super::machine::Machine;
+use super::plan::{Plan, Transport};
 use super::report::{Cell, Disk, Report, Verdict};
 use crate::route::{On, named};
 use ssdlab_base::LabError;

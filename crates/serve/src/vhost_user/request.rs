@@ -85,8 +85,9 @@ impl From<io::Error> for Failure {
 }
 
 impl Disk<'_> {
-    /// Runs the request in `readable`, whose length in bytes is `from`. Data go to `writable`, which
-    /// holds `into` bytes without the status. Returns the number of bytes written and the status.
+    /// Runs the request in `readable`, whose length in bytes is `from`. Data go to `writable`,
+    /// which holds `into` bytes without the status. Returns the number of bytes written, and the
+    /// status.
     pub fn run(
         &self,
         readable: &mut impl Read,
@@ -174,7 +175,7 @@ impl Disk<'_> {
     /// DISCARD and WRITE_ZEROES. All ranges are checked before the first is carried out.
     fn ranges(&self, kind: u32, payload: u64, readable: &mut impl Read) -> Result<u32, Failure> {
         let count = payload / RANGE_BYTES;
-        if count == 0 || payload % RANGE_BYTES != 0 || count > u64::from(RANGES_MAX) {
+        if count == 0 || !payload.is_multiple_of(RANGE_BYTES) || count > u64::from(RANGES_MAX) {
             return Err(Failure::Malformed);
         }
         let mut bytes = vec![0; payload as usize];
@@ -230,7 +231,7 @@ fn start(sector: u64) -> Result<u64, Failure> {
 
 /// The same, of data whose length is allowed.
 fn checked(sector: u64, bytes: u64) -> Result<u64, Failure> {
-    if bytes == 0 || bytes % SECTOR_BYTES != 0 || bytes > DATA_MAX {
+    if bytes == 0 || !bytes.is_multiple_of(SECTOR_BYTES) || bytes > DATA_MAX {
         return Err(Failure::Malformed);
     }
     start(sector)
