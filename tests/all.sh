@@ -32,6 +32,8 @@ need qemu-io qemu-utils
 need mkfs.xfs xfsprogs
 need valgrind valgrind
 need sqlite3 sqlite3
+need qemu-system-x86_64 qemu-system-x86
+need busybox busybox-static
 [ "${SSDLAB_KNOWN:-}" != all ] || need redis-server redis-server
 [ -d /usr/lib/postgresql ] || command -v initdb >/dev/null 2>&1 || missing+=(postgresql)
 python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
@@ -96,6 +98,7 @@ step "other people's tools read what we write" bash tests/outside.sh "$target/re
 step "other people's clients use what we serve" \
   bash tests/serve.sh "$target/release/examples/serve_memory" "$target/release/ssdlab"
 step "databases on a drive whose power is cut" bash tests/databases.sh "$target/release/ssdlab"
+step "virtual machines" bash tests/vm.sh "$target/release/ssdlab"
 step "known answers of databases" bash tests/known.sh "$target/release/ssdlab"
 finish "the commands of README and guides"
 table
