@@ -118,7 +118,7 @@ class Guest:
             "-object memory-backend-memfd,id=m,size=512M,share=on -numa node,memdev=m "
             f"-kernel {kernel} -initrd {image} -chardev socket,id=c,path={disk},reconnect=1 "
             f"-device vhost-user-blk-pci,chardev=c,num-queues={queues} -append".split()
-            + ["rdinit=/init console=ttyS0 quiet loglevel=1 panic=-1"],
+            + ["rdinit=/init console=ttyS0 quiet loglevel=1 panic=-1 no_timer_check"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -2,6 +2,7 @@
 
 use ssdlab_conform::guest;
 use ssdlab_conform::host::{CACHE_MODES, MODELS, Plan, Transport, VHOST_USER, conform};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -29,7 +30,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         transport,
         timeout: Duration::from_secs(300),
     };
-    let report = conform(&plan, &mut |line| eprintln!("{line}"))?;
+    let report = conform(&plan, &AtomicBool::new(false), &mut |line| {
+        eprintln!("{line}")
+    })?;
     print!("{}", report.render());
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json};
+use crate::progress::stop_on_signal;
 use clap::Args;
 use serde_json::json;
 use ssdlab_base::LabError;
@@ -84,7 +85,8 @@ pub fn run(args: &Conform) -> Result<Exit, Failure> {
         },
         timeout: Duration::from_secs(args.timeout),
     };
-    let report = conform(&plan, &mut |line| tell!("{line}"))?;
+    let stop = stop_on_signal()?;
+    let report = conform(&plan, &stop, &mut |line| tell!("{line}"))?;
     match args.json {
         true => print_json(&json!(report))?,
         false => print(&report.render())?,

@@ -22,6 +22,9 @@ const WANTED: &[&str] = &[
     "nvme",
     "ext4",
 ];
+/// Arguments of the kernel. On a busy host, the check of the timer fails in an emulated machine.
+const KERNEL_ARGUMENTS: &str =
+    "rdinit=/init console=ttyS0 quiet loglevel=1 panic=-1 no_timer_check";
 /// Where a program looks for the dynamic linker.
 const LINKER_FOLDERS: [&str; 2] = ["/lib64", "/lib"];
 
@@ -66,7 +69,7 @@ impl Image {
 
     /// The command line of the kernel for a guest with `disks` disks.
     pub fn command_line(&self, disks: usize) -> String {
-        format!("rdinit=/init console=ttyS0 quiet loglevel=1 panic=-1 -- {ARGUMENT} {disks}")
+        format!("{KERNEL_ARGUMENTS} -- {ARGUMENT} {disks}")
     }
 }
 

@@ -13,14 +13,19 @@ pub use report::{Cell, Report, Verdict};
 
 use image::Image;
 use ssdlab_base::LabError;
+use std::sync::atomic::AtomicBool;
 
-/// Boots every machine of the plan and judges what its guests were promised. `progress` receives a
-/// line for each guest.
+/// Boots every machine of the plan and judges what its guests were promised, until `stop` is set.
+/// `progress` receives a line for each guest.
 ///
 /// # Errors
 /// When the plan names something that does not exist, or a guest does not finish. Results obtained
 /// before are in the report, whose `trouble` says what failed.
-pub fn conform(plan: &Plan, progress: &mut dyn FnMut(&str)) -> Result<Report, LabError> {
+pub fn conform(
+    plan: &Plan,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Report, LabError> {
     let machines = machine::machines(plan)?;
     let folder = tempfile::tempdir().map_err(|error| LabError::File {
         action: "making a folder for sockets in",
@@ -33,7 +38,7 @@ pub fn conform(plan: &Plan, progress: &mut dyn FnMut(&str)) -> Result<Report, La
     report.ext4 = image.has_ext4();
     for machine in &machines {
         progress(&format!("booting {}", machine.name));
-        match session::run(plan, machine, &image, folder.path(), &mut report) {
+        match session::run(plan, machine, &image, folder.path(), stop, &mut report) {
             Ok(()) => {}
             Err(error) => {
                 report.trouble = Some(error.to_string());
