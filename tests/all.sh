@@ -35,6 +35,7 @@ need sqlite3 sqlite3
 need debootstrap debootstrap
 need busybox busybox-static
 need dpkg-shlibdeps dpkg-dev
+need qemu-system-x86_64 qemu-system-x86
 [ "${SSDLAB_KNOWN:-}" != all ] || need redis-server redis-server
 [ -d /usr/lib/postgresql ] || command -v initdb >/dev/null 2>&1 || missing+=(postgresql)
 python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
@@ -105,6 +106,7 @@ step "packages install in clean roots" bash tests/packages.sh "$target/release/s
 step "other people's clients use what we serve" \
   bash tests/serve.sh "$target/release/examples/serve_memory" "$target/release/ssdlab"
 step "databases on a drive whose power is cut" bash tests/databases.sh "$target/release/ssdlab"
+step "virtual machines" bash tests/vm.sh "$target/release/ssdlab"
 step "known answers of databases" bash tests/known.sh "$target/release/ssdlab"
 step "the Python package, its notebook and a sweep on Dask" bash tests/python.sh "$target/debug/ssdlab"
 finish "the commands of README and guides"

@@ -1,9 +1,9 @@
 //! The command line: every subcommand, and what runs it.
 
 use crate::commands::{
-    age, check, compare, crashtest, create, diagnose, drives, endurance, fingerprint, generate,
-    inspect, mark, mirror, months, oltp, policies, power, profiles, pull, qualify, report,
-    reproduce, run, serve, simulate, smart, snia, theory, tier, trace, twin, zil,
+    age, check, compare, conform, crashtest, create, diagnose, drives, endurance, fingerprint,
+    generate, inspect, mark, mirror, months, oltp, policies, power, profiles, pull, qualify,
+    report, reproduce, run, serve, simulate, smart, snia, theory, tier, trace, twin, zil,
 };
 use crate::failure::{Exit, Failure};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -55,6 +55,8 @@ pub enum Command {
     Pull(pull::PullArgs),
     /// Cut the power of a drive under your program at many instants, and ask who lost what.
     Crashtest(Box<crashtest::Crashtest>),
+    /// Boot guests, and hold what their hypervisor promised against what reached the drive.
+    Conform(conform::Conform),
     /// In a workload of crashtest: report the writes acknowledged so far.
     Mark(mark::MarkArgs),
     /// The catalogue of modelled drives.
@@ -144,6 +146,7 @@ impl Command {
             Command::Power(args) => power::power(&args),
             Command::Pull(args) => pull::pull(&args),
             Command::Crashtest(args) => crashtest::crashtest(&args),
+            Command::Conform(args) => conform::run(&args),
             Command::Mark(args) => mark::make_mark(&args),
             Command::Drives(args) => drives::drives(&args.action),
             Command::Inspect(args) => inspect::inspect(&args),

@@ -44,6 +44,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "crashtest",
             "mark",
             "pull",
+            "conform",
         ],
     ),
     (

@@ -1,7 +1,8 @@
-//! The suite without the command line: `conform KERNEL MODULES HYPERVISOR [ARGUMENT ...]`.
+//! The suite without the command line: `conform KERNEL MODULES [--file] HYPERVISOR [ARGUMENT ...]`.
 
 use ssdlab_conform::guest;
-use ssdlab_conform::host::{CACHE_MODES, MODELS, Plan, Transport, conform};
+use ssdlab_conform::host::{CACHE_MODES, MODELS, Plan, Transport, VHOST_USER, conform};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -12,7 +13,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         guest::run(count.parse()?);
     }
     let [kernel, modules, command @ ..] = args.as_slice() else {
-        return Err("conform KERNEL MODULES HYPERVISOR [ARGUMENT ...]".into());
+        return Err("conform KERNEL MODULES [--file] HYPERVISOR [ARGUMENT ...]".into());
+    };
+    let (transport, command) = match command {
+        [word, rest @ ..] if word == "--file" => (Transport::File, rest),
+        all => (Transport::Nbd, all),
     };
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let plan = Plan {
@@ -20,12 +25,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         kernel: kernel.into(),
         modules: Some(modules.into()),
         guest: std::env::current_exe()?,
-        models: owned(&[MODELS, &["vhost-user-blk"]].concat()),
+        models: owned(&[MODELS, &[VHOST_USER]].concat()),
         cache_modes: owned(CACHE_MODES),
-        transport: Transport::Nbd,
-        timeout: Duration::from_secs(90),
+        transport,
+        timeout: Duration::from_secs(300),
     };
-    let report = conform(&plan, &mut |line| eprintln!("{line}"))?;
+    let report = conform(&plan, &AtomicBool::new(false), &mut |line| {
+        eprintln!("{line}")
+    })?;
     print!("{}", report.render());
     Ok(())
 }

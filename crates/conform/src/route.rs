@@ -43,8 +43,10 @@ pub struct Route {
 pub enum On {
     /// The block device.
     Device,
-    /// A file of ext4 on it.
+    /// A file of ext4 on it, whose metadata are durable before.
     Ext4,
+    /// The same, where the file's metadata change: the commit of the journal must be durable, too.
+    Ext4Metadata,
     /// Disks that understand SCSI, ATA disks of Linux among them.
     Scsi,
     /// ATA disks.
@@ -83,7 +85,7 @@ pub const ROUTES: &[Route] = &[
     route("NVMe flush", Promise::Always, On::Nvme),
     route("ext4: O_DSYNC overwrite", Promise::Always, On::Ext4),
     route("ext4: overwrite, fdatasync", Promise::Always, On::Ext4),
-    route("ext4: append, fsync", Promise::Always, On::Ext4),
+    route("ext4: append, fsync", Promise::Always, On::Ext4Metadata),
     route("cache turned off, write", Promise::Always, On::CacheSwitch),
 ];
 

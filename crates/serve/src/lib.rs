@@ -1,4 +1,4 @@
-//! Front ends of a drive that holds data: an NBD server, a file under FUSE, a virtio disk for virtual
+//! Front ends of a drive that holds data: an NBD server, a file under FUSE, a disk for virtual
 //! machines, a power switch, and a lint for clients that do not flush what they rely on.
 //!
 //! The drive is anything that implements [`Store`]; every front end works on one shared

@@ -3,6 +3,7 @@
 pub mod age;
 pub mod check;
 pub mod compare;
+pub mod conform;
 pub mod crashtest;
 pub mod create;
 pub mod diagnose;

@@ -7,19 +7,17 @@ mod console;
 mod disk;
 mod raw;
 mod routes;
+mod system;
 
 use console::Console;
-use disk::Disk;
-use rustix::fs::{Mode, OFlags};
-use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, finit_module, reboot};
-use std::ffi::CStr;
 use std::time::{Duration, Instant};
+use system::mount_at;
 
 /// The argument with which Linux calls its first process; the number of disks follows.
 pub const ARGUMENT: &str = "conform-guest";
 /// Where the image has the modules, and a file that lists them in order.
-pub const MODULES: &str = "/modules";
+pub const MODULES: &str = "/usr/modules";
 /// How long disks may take to appear.
 const DISKS_WITHIN: Duration = Duration::from_secs(60);
 /// Pause between two looks.
@@ -66,14 +64,6 @@ fn set_up() -> Result<(), String> {
     Ok(())
 }
 
-fn mount_at(what: &str, at: &str, kind: &CStr) -> Result<(), String> {
-    match mount(what, at, kind, MountFlags::NOATIME, None) {
-        // Linux may have mounted /dev itself.
-        Ok(()) | Err(rustix::io::Errno::BUSY) => Ok(()),
-        Err(error) => Err(format!("mounting {what} at {at}: {error}")),
-    }
-}
-
 fn take_all(console: &mut Console, count: usize) {
     let until = Instant::now() + DISKS_WITHIN;
     let disks = loop {
@@ -95,19 +85,4 @@ fn take_all(console: &mut Console, count: usize) {
         console.say(&format!("disk {}", disk.describe()));
         routes::take(console, disk, &mut token);
     }
-}
-
-/// Opens a path of the guest.
-fn open(path: &str, flags: OFlags) -> Result<std::fs::File, String> {
-    let mode = Mode::RUSR | Mode::WUSR;
-    let opened = rustix::fs::open(path, flags | OFlags::CLOEXEC, mode);
-    opened
-        .map(std::fs::File::from)
-        .map_err(|error| format!("{path}: {error}"))
-}
-
-/// Mounts the file system of a disk.
-fn mount_ext4(disk: &Disk) -> Result<(), String> {
-    let _ = std::fs::create_dir_all("/mnt");
-    mount_at(&disk.path(), "/mnt", c"ext4")
 }

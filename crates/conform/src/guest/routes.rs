@@ -3,7 +3,7 @@
 use super::console::Console;
 use super::disk::{Disk, Kind};
 use super::raw::{self, Page};
-use super::{mount_ext4, open};
+use super::system::{MOUNT, mount_ext4, open};
 use crate::route::{BLOCK_BYTES, BLOCK_STEP, EXT4_BYTES, On, Promise, ROUTES, Route, fill};
 use rustix::fs::OFlags;
 use rustix::io::{ReadWriteFlags, pwritev2};
@@ -20,20 +20,18 @@ const NVME_FUA: u32 = 1 << 30;
 const SCSI_FUA: u8 = 1 << 3;
 
 /// A file of the guest's file system, made before its route is taken.
-const FILE: &str = "/mnt/file";
+const FILE: &str = "/run/mnt/file";
 /// Its length in blocks before the route.
 const FILE_BLOCKS: usize = 8;
 
 /// Takes the routes one after another, each with a token of its own.
 pub fn take(console: &mut Console, disk: &Disk, token: &mut u64) {
-    let mut number = 0;
-    for route in ROUTES {
+    for (number, route) in (0..).zip(ROUTES) {
         let attempt = Attempt {
             disk,
             token: *token,
             offset: EXT4_BYTES + number * BLOCK_STEP,
         };
-        number += 1;
         *token += 1;
         if let Err(why) = attempt.take(console, route) {
             console.ask(&format!("none {}\t{}\t{why}", attempt.token, route.name));
@@ -56,7 +54,7 @@ impl Attempt<'_> {
     fn take(&self, console: &mut Console, route: &Route) -> Result<(), String> {
         let kind = self.disk.kind;
         let fits = match route.on {
-            On::Device | On::Ext4 => true,
+            On::Device | On::Ext4 | On::Ext4Metadata => true,
             On::CacheSwitch => self.disk.cache_switch().is_some(),
             On::Scsi => kind == Kind::Scsi,
             On::Ata => kind == Kind::Ata,
@@ -68,7 +66,7 @@ impl Attempt<'_> {
         let mut page = Page([0; BLOCK_BYTES]);
         fill(&mut page.0, self.token);
         match route.on {
-            On::Ext4 => return self.on_ext4(console, route, &page),
+            On::Ext4 | On::Ext4Metadata => return self.on_ext4(console, route, &page),
             On::CacheSwitch => self.turn_cache_off()?,
             _ => {}
         }
@@ -172,13 +170,13 @@ impl Attempt<'_> {
     }
 
     fn on_ext4(&self, console: &mut Console, route: &Route, page: &Page) -> Result<(), String> {
-        mount_ext4(self.disk)?;
+        mount_ext4(&self.disk.path())?;
         let done = self.on_mounted(console, route, page);
         if done.is_ok() {
             // Before unmounting, which makes everything durable.
             self.done(console, route);
         }
-        unmount("/mnt", UnmountFlags::empty()).map_err(text)?;
+        unmount(MOUNT, UnmountFlags::empty()).map_err(text)?;
         done
     }
 

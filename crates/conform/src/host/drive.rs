@@ -99,8 +99,9 @@ impl Drive {
         self.seen().counts
     }
 
-    /// Where the block with that token is, and whether what finds it again is durable.
-    pub fn whereabouts(&self, token: u64) -> Whereabouts {
+    /// Where the block with that token is. `with_commit`: a transaction of the journal that was
+    /// committed since the route began must be durable, too.
+    pub fn whereabouts(&self, token: u64, with_commit: bool) -> Whereabouts {
         let seen = self.seen();
         let Some(&offset) = seen.blocks.get(&token) else {
             return Whereabouts::NotThere;
@@ -109,7 +110,9 @@ impl Drive {
             return Whereabouts::Cached;
         }
         match seen.commit {
-            Some(commit) if !self.is_durable(commit, SECTOR) => Whereabouts::CommitCached,
+            Some(commit) if with_commit && !self.is_durable(commit, SECTOR) => {
+                Whereabouts::CommitCached
+            }
             _ => Whereabouts::Durable,
         }
     }
@@ -198,15 +201,19 @@ mod tests {
     #[test]
     fn a_block_is_durable_by_its_own_fua_or_a_later_flush() {
         let drive = Drive::new("d", &[]);
-        assert_eq!(drive.whereabouts(1), Whereabouts::NotThere);
+        assert_eq!(drive.whereabouts(1, true), Whereabouts::NotThere);
         drive.write(1 << 20, &block(1), false).unwrap();
         drive.write(2 << 20, &block(2), true).unwrap();
-        assert_eq!(drive.whereabouts(1), Whereabouts::Cached);
-        assert_eq!(drive.whereabouts(2), Whereabouts::Durable);
+        assert_eq!(drive.whereabouts(1, true), Whereabouts::Cached);
+        assert_eq!(drive.whereabouts(2, true), Whereabouts::Durable);
         drive.flush().unwrap();
-        assert_eq!(drive.whereabouts(1), Whereabouts::Durable);
+        assert_eq!(drive.whereabouts(1, true), Whereabouts::Durable);
         drive.write(1 << 20, &block(1), false).unwrap();
-        assert_eq!(drive.whereabouts(1), Whereabouts::Cached, "written again");
+        assert_eq!(
+            drive.whereabouts(1, true),
+            Whereabouts::Cached,
+            "written again"
+        );
         let counts = drive.counts();
         assert_eq!(
             (counts.writes, counts.fua_writes, counts.flushes),
@@ -224,13 +231,18 @@ mod tests {
         drive.begin();
         drive.write(1 << 20, &block(1), true).unwrap();
         assert_eq!(
-            drive.whereabouts(1),
+            drive.whereabouts(1, true),
             Whereabouts::Durable,
             "a commit from before"
         );
         drive.write(12288, &commit, false).unwrap();
-        assert_eq!(drive.whereabouts(1), Whereabouts::CommitCached);
+        assert_eq!(drive.whereabouts(1, true), Whereabouts::CommitCached);
+        assert_eq!(
+            drive.whereabouts(1, false),
+            Whereabouts::Durable,
+            "an overwrite"
+        );
         drive.flush().unwrap();
-        assert_eq!(drive.whereabouts(1), Whereabouts::Durable);
+        assert_eq!(drive.whereabouts(1, true), Whereabouts::Durable);
     }
 }

@@ -1,4 +1,4 @@
-//! What is read out of programs and kernel modules: the libraries of one, what the other needs.
+//! Libraries that a program needs, and modules that a kernel module needs.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! What a guest boots: the kernel, and an image in memory with its program and modules.
 
-use super::Plan;
 use super::elf::{libraries, module_name, module_needs};
+use super::plan::Plan;
 use crate::guest::{ARGUMENT, MODULES};
 use crate::route::EXT4_BYTES;
 use ssdlab_base::LabError;
@@ -22,6 +22,9 @@ const WANTED: &[&str] = &[
     "nvme",
     "ext4",
 ];
+/// Arguments of the kernel. On a busy host, the check of the timer fails in an emulated machine.
+const KERNEL_ARGUMENTS: &str =
+    "rdinit=/init console=ttyS0 quiet loglevel=1 panic=-1 no_timer_check";
 /// Where a program looks for the dynamic linker.
 const LINKER_FOLDERS: [&str; 2] = ["/lib64", "/lib"];
 
@@ -39,7 +42,7 @@ impl Image {
     /// Makes it in `folder`.
     pub fn make(plan: &Plan, folder: &Path) -> Result<Image, LabError> {
         let mut archive = Archive::default();
-        for name in ["dev", "proc", "sys", "mnt"] {
+        for name in ["dev", "proc", "sys", "run"] {
             archive.folder(name);
         }
         add_program(&mut archive, &plan.guest)?;
@@ -66,7 +69,7 @@ impl Image {
 
     /// The command line of the kernel for a guest with `disks` disks.
     pub fn command_line(&self, disks: usize) -> String {
-        format!("rdinit=/init console=ttyS0 quiet loglevel=1 panic=-1 -- {ARGUMENT} {disks}")
+        format!("{KERNEL_ARGUMENTS} -- {ARGUMENT} {disks}")
     }
 }
 
@@ -255,20 +258,21 @@ impl Archive {
 mod tests {
     use super::*;
 
-    /// Held against GNU cpio.
+    /// Held against the cpio of busybox.
     #[test]
     fn other_programs_read_the_archive() {
         let mut archive = Archive::default();
-        archive.file("/modules/order", b"abc");
-        archive.folder("/modules");
+        archive.file("usr/modules/order", b"abc");
+        archive.folder("usr/modules");
         archive.folder("/dev");
-        let child = Command::new("cpio")
-            .args(["-t", "--quiet"])
+        let child = Command::new("busybox")
+            .args(["cpio", "-t"])
+            .stderr(Stdio::null())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn();
         let Ok(mut child) = child else {
-            return ssdlab_skips::skip("cpio is not installed");
+            return ssdlab_skips::skip("busybox is not installed");
         };
         let mut input = child.stdin.take().expect("piped");
         input.write_all(&archive.end()).expect("written");
@@ -276,7 +280,7 @@ mod tests {
         let listed = child.wait_with_output().expect("ran").stdout;
         assert_eq!(
             String::from_utf8_lossy(&listed),
-            "modules\nmodules/order\ndev\n"
+            "usr\nusr/modules\nusr/modules/order\ndev\n"
         );
     }
 

@@ -2,31 +2,13 @@
 //!
 //! | in an argument | filled in |
 //! |---|---|
-//! | `{kernel}`, `{initrd}`, `{append}` | the guest: its kernel, its image, the kernel's command line |
+//! | `{kernel}`, `{initrd}`, `{append}` | the guest's kernel, image and command line |
 //! | `{drive}` | a drive: an NBD URI, or the path of a file |
 //! | `{vhost-user}` | a drive: the socket of a vhost-user-blk device |
 
-use super::Plan;
+use super::plan::{CACHE_MODES, MODELS, Plan, VHOST_USER};
 use ssdlab_base::LabError;
 use std::path::Path;
-
-/// Device models of QEMU.
-pub const MODELS: &[&str] = &["virtio-blk", "virtio-scsi", "nvme", "ahci", "ide"];
-/// Cache modes of QEMU (`-drive cache=`).
-pub const CACHE_MODES: &[&str] = &["none", "writeback", "writethrough", "directsync", "unsafe"];
-/// Our own device as a model, which has no cache mode of QEMU's.
-pub const VHOST_USER: &str = "vhost-user-blk";
-
-/// How a hypervisor reaches a drive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Transport {
-    /// Over NBD.
-    #[default]
-    Nbd,
-    /// As a file, under FUSE.
-    File,
-}
 
 /// A drive of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -216,6 +198,7 @@ fn qemu_vhost_user(program: &str) -> Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::plan::Transport;
     use std::path::PathBuf;
     use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! What guests were promised, and what was kept of it.
 
 use super::drive::Counts;
-use super::machine::CACHE_MODES;
+use super::plan::CACHE_MODES;
 use crate::route::ROUTES;
 use serde::Serialize;
 use std::fmt::Write as _;

@@ -1,11 +1,11 @@
 //! One guest from its boot to its end.
 
-use super::Plan;
 use super::drive::{Counts, Drive, Whereabouts};
 use super::image::Image;
-use super::machine::{Machine, Transport};
+use super::machine::Machine;
+use super::plan::{Plan, Transport};
 use super::report::{Cell, Disk, Report, Verdict};
-use crate::route::named;
+use crate::route::{On, named};
 use ssdlab_base::LabError;
 use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
@@ -15,13 +15,16 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// What a line of the guest for us begins with.
 const TAG: &str = "@conform ";
 /// Time that a hypervisor has to end after its guest.
 const END_WITHIN: Duration = Duration::from_secs(20);
+/// How often it is looked whether to stop.
+const STOP_CHECK: Duration = Duration::from_millis(200);
 /// Lines of others that are shown when a guest fails.
 const LAST_LINES: usize = 12;
 
@@ -39,6 +42,7 @@ pub fn run(
     machine: &Machine,
     image: &Image,
     folder: &Path,
+    stop: &AtomicBool,
     report: &mut Report,
 ) -> Result<(), LabError> {
     let mut arguments = machine.arguments.clone();
@@ -67,7 +71,7 @@ pub fn run(
         drives.push(drive);
         fronts.push(front);
     }
-    let mut guest = Guest::boot(&arguments, plan.timeout)?;
+    let mut guest = Guest::boot(&arguments, plan.timeout, stop)?;
     let mut judge = Judge {
         machine,
         drives: &drives,
@@ -117,16 +121,21 @@ fn serve(
 }
 
 /// A hypervisor and its guest.
-struct Guest {
+struct Guest<'a> {
     child: Child,
     input: ChildStdin,
     lines: Receiver<String>,
     until: Instant,
     last: Vec<String>,
+    stop: &'a AtomicBool,
 }
 
-impl Guest {
-    fn boot(arguments: &[String], timeout: Duration) -> Result<Guest, LabError> {
+impl Guest<'_> {
+    fn boot<'a>(
+        arguments: &[String],
+        timeout: Duration,
+        stop: &'a AtomicBool,
+    ) -> Result<Guest<'a>, LabError> {
         let mut command = Command::new(&arguments[0]);
         command.args(&arguments[1..]);
         command
@@ -156,14 +165,23 @@ impl Guest {
             lines,
             until: Instant::now() + timeout,
             last: Vec::new(),
+            stop,
         })
     }
 
-    /// The next line for us, without its tag. `None` when nothing more comes, or time is over.
+    /// The next line for us, without its tag. `None` when nothing more comes, time is over, or it is
+    /// to stop.
     fn next(&mut self) -> Option<String> {
         loop {
             let left = self.until.saturating_duration_since(Instant::now());
-            let line = self.lines.recv_timeout(left).ok()?;
+            if left.is_zero() || self.stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            let line = match self.lines.recv_timeout(left.min(STOP_CHECK)) {
+                Ok(line) => line,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => return None,
+            };
             if let Some(at) = line.find(TAG) {
                 return Some(line[at + TAG.len()..].trim_end().to_owned());
             }
@@ -203,7 +221,7 @@ impl Guest {
     }
 }
 
-impl Drop for Guest {
+impl Drop for Guest<'_> {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -232,10 +250,14 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn listen(&mut self, guest: &mut Guest) -> Result<(), LabError> {
+    fn listen(&mut self, guest: &mut Guest<'_>) -> Result<(), LabError> {
         loop {
             let Some(line) = guest.next() else {
-                let what = format!("{}: the guest has not finished", self.machine.name);
+                let name = &self.machine.name;
+                if guest.stop.load(Ordering::Relaxed) {
+                    return Err(LabError::refused(format!("{name}: stopped"), ""));
+                }
+                let what = format!("{name}: the guest has not finished");
                 return Err(guest.failed(&what));
             };
             let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
@@ -293,7 +315,9 @@ impl Judge<'_> {
             return;
         };
         let drive = &self.drives[number];
-        let place = drive.whereabouts(token.parse().unwrap_or(0));
+        // A token that is no number is in no block.
+        let token = token.parse().unwrap_or(0);
+        let place = drive.whereabouts(token, route.on == On::Ext4Metadata);
         let verdict = match (is_done, rest) {
             (false, _) => Verdict::None,
             (true, "promised") if place == Whereabouts::Durable => Verdict::Kept,

@@ -45,11 +45,6 @@ impl Serving {
             false => Arc::new(Sectors::new(drive.clone())),
         };
         let lint = Arc::new(Lint::default());
-        let options = NbdOptions {
-            name: EXPORT.to_owned(),
-            description: description.to_owned(),
-            ..NbdOptions::default()
-        };
         let mut serving = Serving {
             drive: drive.clone(),
             lint: lint.clone(),
@@ -59,24 +54,7 @@ impl Serving {
             control: None,
             places: places.clone(),
         };
-        let tls = places.tls.as_ref().map(TlsPlan::read).transpose()?;
-        let writing = places.nbd.iter().map(|address| (address, &shared));
-        let all = writing.chain(
-            places
-                .nbd_read_only
-                .iter()
-                .map(|address| (address, &reading)),
-        );
-        for (address, sectors) in all {
-            let options = NbdOptions {
-                tls: tls.clone(),
-                log: Log::new(log),
-                ..options.clone()
-            };
-            let server = NbdServer::start(sectors.clone(), lint.clone(), address, options);
-            let server = server.map_err(|error| cannot_listen(&address.to_string(), error))?;
-            serving.nbd.push(server);
-        }
+        serving.listen_nbd(&shared, &reading, description, log)?;
         if let Some(path) = &places.vhost_user {
             let server = VhostUserServer::start(shared.clone(), lint.clone(), path, description);
             let at = path.display().to_string();
@@ -104,6 +82,34 @@ impl Serving {
             .filter_map(|path| warn_of_mode(path))
             .for_each(|text| log(&text));
         Ok(serving)
+    }
+
+    /// Listens at every NBD address: at those of readers, with `reading`.
+    fn listen_nbd(
+        &mut self,
+        shared: &Arc<Sectors>,
+        reading: &Arc<Sectors>,
+        description: &str,
+        log: fn(&str),
+    ) -> Result<(), LabError> {
+        let places = &self.places;
+        let tls = places.tls.as_ref().map(TlsPlan::read).transpose()?;
+        let writing = places.nbd.iter().map(|address| (address, shared));
+        let readers = places.nbd_read_only.iter();
+        let all = writing.chain(readers.map(|address| (address, reading)));
+        for (address, sectors) in all {
+            let options = NbdOptions {
+                name: EXPORT.to_owned(),
+                description: description.to_owned(),
+                tls: tls.clone(),
+                log: Log::new(log),
+                ..NbdOptions::default()
+            };
+            let server = NbdServer::start(sectors.clone(), self.lint.clone(), address, options);
+            let server = server.map_err(|error| cannot_listen(&address.to_string(), error))?;
+            self.nbd.push(server);
+        }
+        Ok(())
     }
 
     /// The drive behind the front ends.

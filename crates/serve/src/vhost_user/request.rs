@@ -85,8 +85,9 @@ impl From<io::Error> for Failure {
 }
 
 impl Disk<'_> {
-    /// Runs the request in `readable`, whose length in bytes is `from`. Data go to `writable`, which
-    /// holds `into` bytes without the status. Returns the number of bytes written and the status.
+    /// Runs the request in `readable`, whose length in bytes is `from`. Data go to `writable`,
+    /// which holds `into` bytes without the status. Returns the number of bytes written, and the
+    /// status.
     pub fn run(
         &self,
         readable: &mut impl Read,

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Virtual machines: QEMU without KVM, a guest with Debian's kernel.
+# 1. `ssdlab conform`: what QEMU 7.2 promises its guests and what reaches the drive; the FUA that its
+#    NVMe drops must be found, and our vhost-user-blk must keep everything.
+# 2. Power cuts under SQLite on ext4, on a drive served as vhost-user-blk: an honest drive loses
+#    nothing, one that ignores flushes is found out.
+# Usage: bash tests/vm.sh [path of ssdlab] [cuts]
+# SSDLAB_VM=all tests every device model with every cache mode, over NBD and as a file.
+# SSDLAB_GUEST_KERNEL is a folder with boot/vmlinuz-* and lib/modules/*; otherwise Debian's is
+# downloaded into the build folder.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tests/skips.sh
+target=${CARGO_TARGET_DIR:-target}
+ssdlab=${1:-} cuts=${2:-8}
+if [ -z "$ssdlab" ]; then
+  cargo build --quiet -p ssdlab
+  ssdlab=$target/debug/ssdlab
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+missing() { # tools
+  local tool
+  for tool in "$@"; do
+    PATH=$PATH:/usr/sbin:/sbin command -v "$tool" >/dev/null || { echo "$tool" && return; }
+  done
+}
+lacks=$(missing qemu-system-x86_64 mkfs.ext4 busybox sqlite3 python3)
+if [ -n "$lacks" ]; then
+  skip "virtual machines" "$lacks is not installed"
+  exit
+fi
+
+# The kernel and the modules of disks and ext4 out of Debian's package, which is not installed.
+fetch() { # folder
+  local package
+  package=$(apt-cache depends linux-image-amd64 | awk '/Depends:/ { print $2; exit }') &&
+    mkdir -p "$1" && (cd "$1" && apt-get -q download "$package" >/dev/null 2>&1) &&
+    dpkg-deb --fsys-tarfile "$1"/*.deb | tar -x -C "$1" --wildcards './boot/vmlinuz-*' \
+      './lib/modules/*/kernel/drivers/'{block,nvme,virtio,scsi,ata}'/*' \
+      './lib/modules/*/kernel/'{fs/ext4,fs/jbd2,lib,crypto,arch/x86/crypto,block}'/*' \
+      './lib/modules/*/kernel/fs/mbcache.ko' && rm "$1"/*.deb
+}
+kernels=${SSDLAB_GUEST_KERNEL:-$target/guest-kernel}
+if ! compgen -G "$kernels/boot/vmlinuz-*" >/dev/null && ! fetch "$kernels"; then
+  rm -rf "$kernels"
+  skip "virtual machines" "the package of a kernel cannot be had"
+  exit
+fi
+kernel=$(compgen -G "$kernels/boot/vmlinuz-*" | head -n 1)
+modules=$(compgen -G "$kernels/lib/modules/*" | head -n 1)
+
+conform() { # expected exit code, arguments
+  local want=$1 code=0
+  shift
+  "$ssdlab" conform --kernel "$kernel" --modules "$modules" "$@" -- qemu-system-x86_64 \
+    >"$work/report" || code=$?
+  cat "$work/report"
+  [ "$code" = "$want" ] || { echo "FAILED: exit code $code, not $want" && exit 1; }
+}
+conform 0 --model vhost-user-blk
+if [ "${SSDLAB_VM:-}" = all ]; then
+  conform 1
+  conform 1 --file
+else
+  conform 1 --cache writeback
+fi
+grep -q 'BROKEN nvme.*NVMe write with FUA: in the drive' "$work/report"
+! grep 'BROKEN' "$work/report" | grep -v 'cache=unsafe' | grep -v 'BROKEN nvme'
+python3 -B tests/vm/cuts.py "$ssdlab" "$kernel" "$modules" --cuts "$cuts" --restarts 2
+python3 -B tests/vm/cuts.py "$ssdlab" "$kernel" "$modules" --cuts "$cuts" --fault ignores-flush
