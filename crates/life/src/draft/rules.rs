@@ -264,14 +264,16 @@ pub(super) fn moved_slot(facts: &Facts, user: u64, array: &Array) -> (u64, bool)
     let Some(writes) = facts.random_write else {
         return usual;
     };
-    let rate = facts
-        .sequential_write
-        .unwrap_or_else(|| usual_write_rate(facts, array));
+    let rate = flash_limited(facts).unwrap_or_else(|| usual_write_rate(facts, array));
     let waf = uniform_waf(user, array);
-    let flash = rate as f64 / 4096.0 / waf;
-    if !whole_drive || f64::from(writes) >= 0.95 * flash || waf <= 1.01 {
+    if !whole_drive || waf <= 1.01 {
         return usual;
     }
+    let flash = rate as f64 / 4096.0 / waf;
     let moved = (1e9 / f64::from(writes) - command) / (waf - 1.0);
-    (moved.max(0.0).round() as u64, true)
+    let moved = moved.max(0.0).round() as u64;
+    match f64::from(writes) >= 0.95 * flash && moved >= usual.0 {
+        true => usual,
+        false => (moved, true),
+    }
 }
