@@ -65,6 +65,8 @@ pub fn draft(facts: &Facts) -> Result<String, LabError> {
     let (user, _) = rules::user_bytes(facts.capacity);
     let raw = facts.raw.unwrap_or_else(|| rules::usual_raw(user));
     let array = rules::array(facts, raw);
+    let unit = rules::mapping_unit(array.raw()).0;
+    let user = user / unit * unit;
     let title = facts.title.clone().unwrap_or_else(|| facts.name.clone());
     let interface = match facts.interface {
         Interface::Sata => "sata",
@@ -284,7 +286,9 @@ fn cell_times(page: &mut Page<'_>, array: &Array) {
 fn ftl(page: &mut Page<'_>, user: u64, array: &Array) {
     let f = page.facts;
     page.table("ftl");
-    page.line("mapping_unit", "\"4 KiB\"", ASSUMED, "usual");
+    let (unit, why) = rules::mapping_unit(array.raw());
+    let unit = format!("\"{} KiB\"", unit >> 10);
+    page.line("mapping_unit", &unit, ASSUMED, why);
     let fewest = "the fewest that the model's reclaim needs";
     page.line("free_superblocks_low", "3", ASSUMED, fewest);
     let slc_superblock = array.superblock() / array.bits;

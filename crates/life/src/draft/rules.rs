@@ -53,6 +53,17 @@ pub(super) fn user_bytes(capacity: u64) -> (u64, bool) {
     ((97_696_368 + 1_953_504 * (gb - 50)) * 512, true)
 }
 
+/// Bytes of a mapping unit, and why: 4 KiB, or as many as keep the map's numbers in 32 bits.
+pub(super) fn mapping_unit(raw: u64) -> (u64, &'static str) {
+    match (1..=3).find(|n| raw >> (10 + 2 * n) < 0xFF00_0000) {
+        Some(1) | None => (4 << 10, "usual"),
+        Some(n) => (
+            1 << (10 + 2 * n),
+            "4 KiB are usual; larger ones keep the map in 32 bits",
+        ),
+    }
+}
+
 /// Flash on the board: the smallest power of two of GiB that leaves 6.5 % of the user capacity, or
 /// three quarters of one that leaves 20 %.
 pub(super) fn usual_raw(user: u64) -> u64 {
