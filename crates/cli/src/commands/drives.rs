@@ -1,5 +1,6 @@
 //! `ssdlab drives`: the catalogue.
 
+mod known;
 mod new;
 mod references;
 mod validate;
@@ -7,11 +8,11 @@ mod validate;
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json};
 use clap::{Args, Subcommand};
+use known::Known;
 use new::New;
 use references::References;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::show;
-use ssdlab_drives::known::list;
 use validate::Validate;
 
 /// `ssdlab drives`.
@@ -62,16 +63,7 @@ pub enum DrivesAction {
     ///
     /// `inspect` and `qualify` look a drive up here by the model name that it reports. A drive that
     /// is not listed is not known, which is different from not protected.
-    Known {
-        /// Part of a family's name, or the model name that a drive reports.
-        name: Option<String>,
-        /// With sources.
-        #[arg(long, short)]
-        verbose: bool,
-        /// As JSON: every capacity, model names and sources.
-        #[arg(long)]
-        json: bool,
-    },
+    Known(Known),
     /// One drive: every parameter with its kind and source.
     Show {
         /// Name, or a .toml file.
@@ -100,17 +92,7 @@ pub fn drives(action: &DrivesAction) -> Result<Exit, Failure> {
                 return Ok(Exit::Error);
             }
         }
-        DrivesAction::Known {
-            name,
-            verbose,
-            json,
-        } => {
-            let found = list::matching(name.as_deref())?;
-            match json {
-                true => print_json(&found)?,
-                false => print(&list::text(&found, *verbose))?,
-            }
-        }
+        DrivesAction::Known(args) => known::known(args)?,
         DrivesAction::References(args) => return references::references(args),
         DrivesAction::New(args) => return new::new(args),
         DrivesAction::Validate(args) => return validate::validate(args),

@@ -65,6 +65,8 @@ pub fn draft(facts: &Facts) -> Result<String, LabError> {
     let (user, _) = rules::user_bytes(facts.capacity);
     let raw = facts.raw.unwrap_or_else(|| rules::usual_raw(user));
     let array = rules::array(facts, raw);
+    let unit = rules::mapping_unit(array.raw()).0;
+    let user = user / unit * unit;
     let title = facts.title.clone().unwrap_or_else(|| facts.name.clone());
     let interface = match facts.interface {
         Interface::Sata => "sata",
@@ -284,7 +286,9 @@ fn cell_times(page: &mut Page<'_>, array: &Array) {
 fn ftl(page: &mut Page<'_>, user: u64, array: &Array) {
     let f = page.facts;
     page.table("ftl");
-    page.line("mapping_unit", "\"4 KiB\"", ASSUMED, "usual");
+    let (unit, why) = rules::mapping_unit(array.raw());
+    let unit = format!("\"{} KiB\"", unit >> 10);
+    page.line("mapping_unit", &unit, ASSUMED, why);
     let fewest = "the fewest that the model's reclaim needs";
     page.line("free_superblocks_low", "3", ASSUMED, fewest);
     let slc_superblock = array.superblock() / array.bits;
@@ -382,6 +386,26 @@ fn host(page: &mut Page<'_>, user: u64, array: &Array) {
         ),
     }
     page.line("full_duplex", duplex, SHEET, "the interface");
+    per_command(page);
+    match rules::latency_ns(f) {
+        Some(ns) => {
+            let source = "the sheet's single write, less controller and link";
+            let from = "sequential_write_latency";
+            page.fitted("latency", &time(Nanos(ns)), DERIVED, from, source);
+        }
+        None => page.line("latency", "\"10 us\"", ASSUMED, "firmware"),
+    }
+    moved_slot(page, user, array);
+    if f.read_latency
+        .is_some_and(|read| read.0 < rules::read_ns(f, array).0)
+    {
+        let source = "reads in order take less than a read of the cells: read ahead";
+        page.line("read_ahead", "\"64 KiB\"", ASSUMED, source);
+    }
+}
+
+fn per_command(page: &mut Page<'_>) {
+    let f = page.facts;
     let overhead = match f.random_read {
         Some(iops) => {
             let ns = rules::per_command(iops);
@@ -414,14 +438,10 @@ fn host(page: &mut Page<'_>, user: u64, array: &Array) {
             source,
         );
     }
-    match rules::latency_ns(f) {
-        Some(ns) => {
-            let source = "the sheet's single write, less controller and link";
-            let from = "sequential_write_latency";
-            page.fitted("latency", &time(Nanos(ns)), DERIVED, from, source);
-        }
-        None => page.line("latency", "\"10 us\"", ASSUMED, "firmware"),
-    }
+}
+
+fn moved_slot(page: &mut Page<'_>, user: u64, array: &Array) {
+    let f = page.facts;
     let (ns, decided) = rules::moved_slot(f, user, array);
     let value = time(Nanos(ns));
     match decided {
@@ -434,12 +454,6 @@ fn host(page: &mut Page<'_>, user: u64, array: &Array) {
                           limits the sheet's random writes, or it gives none";
             page.line("moved_slot", &value, ASSUMED, source);
         }
-    }
-    if f.read_latency
-        .is_some_and(|read| read.0 < rules::read_ns(f, array).0)
-    {
-        let source = "reads in order take less than a read of the cells: read ahead";
-        page.line("read_ahead", "\"64 KiB\"", ASSUMED, source);
     }
 }
 

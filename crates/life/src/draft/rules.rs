@@ -53,6 +53,17 @@ pub(super) fn user_bytes(capacity: u64) -> (u64, bool) {
     ((97_696_368 + 1_953_504 * (gb - 50)) * 512, true)
 }
 
+/// Bytes of a mapping unit, and why: 4 KiB, or as many as keep the map's numbers in 32 bits.
+pub(super) fn mapping_unit(raw: u64) -> (u64, &'static str) {
+    match (1..=3).find(|n| raw >> (10 + 2 * n) < 0xFF00_0000) {
+        Some(1) | None => (4 << 10, "usual"),
+        Some(n) => (
+            1 << (10 + 2 * n),
+            "4 KiB are usual; larger ones keep the map in 32 bits",
+        ),
+    }
+}
+
 /// Flash on the board: the smallest power of two of GiB that leaves 6.5 % of the user capacity, or
 /// three quarters of one that leaves 20 %.
 pub(super) fn usual_raw(user: u64) -> u64 {
@@ -264,14 +275,16 @@ pub(super) fn moved_slot(facts: &Facts, user: u64, array: &Array) -> (u64, bool)
     let Some(writes) = facts.random_write else {
         return usual;
     };
-    let rate = facts
-        .sequential_write
-        .unwrap_or_else(|| usual_write_rate(facts, array));
+    let rate = flash_limited(facts).unwrap_or_else(|| usual_write_rate(facts, array));
     let waf = uniform_waf(user, array);
-    let flash = rate as f64 / 4096.0 / waf;
-    if !whole_drive || f64::from(writes) >= 0.95 * flash || waf <= 1.01 {
+    if !whole_drive || waf <= 1.01 {
         return usual;
     }
+    let flash = rate as f64 / 4096.0 / waf;
     let moved = (1e9 / f64::from(writes) - command) / (waf - 1.0);
-    (moved.max(0.0).round() as u64, true)
+    let moved = moved.max(0.0).round() as u64;
+    match f64::from(writes) >= 0.95 * flash && moved >= usual.0 {
+        true => usual,
+        false => (moved, true),
+    }
 }

@@ -296,3 +296,41 @@ fn written_through_nothing_coalesces() {
     assert!(buffered < 0.98, "{buffered}");
     assert_eq!(through, 1.0);
 }
+
+/// Small objects in one handle, the log of large ones in another: what reclaim finds is all of one
+/// age, and the figures of the FDP log say so.
+#[test]
+fn data_placement_keeps_write_amplification_of_a_cache_down() {
+    let with = |separation: &str, streams: u32| {
+        let (drive, mut given) = small();
+        for text in [
+            format!("ftl.separation={separation}"),
+            format!("ftl.streams={streams}"),
+            "free_superblocks_low=5".to_owned(),
+            "op=28%".to_owned(),
+        ] {
+            given.push(Setting::parse(&text).unwrap());
+        }
+        let config = settings::apply(&drive, &given).unwrap().config;
+        let mut plan = plan(Gear::Counting, "10x");
+        plan.config = config;
+        plan.load.pattern = Pattern::parse("cache:80/4").unwrap();
+        lived(&plan).simulation
+    };
+    let mixed = with("single", 1);
+    assert_eq!(mixed.placement, None);
+    let mixed = mixed.waf_last_quarter.unwrap();
+    for separation in ["hint", "initially-isolated"] {
+        let apart = with(separation, 2);
+        let placement = apart.placement.unwrap();
+        let waf = placement.media_bytes_written as f64 / placement.host_bytes_with_metadata as f64;
+        assert!(
+            (waf - apart.waf.unwrap()).abs() < 0.01,
+            "{waf} {:?}",
+            apart.waf
+        );
+        assert!(apart.waf_last_quarter.unwrap() < 1.1, "{separation}");
+        assert!(mixed > 1.4, "{mixed}");
+        assert!(placement.media_bytes_erased > 0 && placement.handle_count == 2);
+    }
+}

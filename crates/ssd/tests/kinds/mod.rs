@@ -85,7 +85,7 @@ fn hot_and_drowsy() -> DriveConfig {
 type Change = (&'static str, fn(&mut DriveConfig));
 
 /// Changes of each kind to [`bare`].
-const BARE: [Change; 15] = [
+const BARE: [Change; 16] = [
     ("bare", |_| {}),
     ("one die", |c| {
         c.shape.channel_count = 1;
@@ -101,6 +101,9 @@ const BARE: [Change; 15] = [
         c.ftl.parity = true;
     }),
     ("streams by hint", |c| streams(c, 3, Separation::Hint)),
+    ("streams initially isolated", |c| {
+        streams(c, 3, Separation::InitiallyIsolated);
+    }),
     ("streams by lifespan", |c| {
         streams(c, 2, Separation::Lifespan)
     }),

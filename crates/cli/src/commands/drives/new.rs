@@ -1,9 +1,10 @@
 //! `ssdlab drives new`: a drive file from the facts of a data sheet.
 
+mod form;
+
 use crate::failure::{Exit, Failure};
 use crate::output::print;
 use clap::Args;
-use console::Term;
 use ssdlab_base::LabError;
 use ssdlab_life::draft::{self, Facts, QUESTIONS, Question};
 use std::io::{IsTerminal, Write};
@@ -71,7 +72,7 @@ pub fn new(args: &New) -> Result<Exit, Failure> {
         seen.push(key);
     }
     if seen.is_empty() && std::io::stdin().is_terminal() {
-        ask(&mut facts)?;
+        form::ask(&mut facts)?;
     } else {
         let missing = QUESTIONS
             .iter()
@@ -89,8 +90,8 @@ pub fn new(args: &New) -> Result<Exit, Failure> {
     }
     write_new(&out, &text).map_err(|error| LabError::file("writing", &out, error))?;
     print(&format!(
-        "{file}\n\nServe it as drive:{file}, fit from it with `ssdlab twin fit --from {file}`, and\n\
-         hold it against its sheet with `ssdlab drives validate {file}`.\n",
+        "{file}\n\nServe it as drive:{file}, hold it against its sheet with\n`ssdlab drives \
+         validate {file}`, fit from it with\n`ssdlab twin fit --from {file}`.\n",
         file = out.display()
     ))?;
     Ok(Exit::Good)
@@ -99,29 +100,4 @@ pub fn new(args: &New) -> Result<Exit, Failure> {
 fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
     let mut file = std::fs::File::create_new(path)?;
     file.write_all(text.as_bytes())
-}
-
-/// Asks for each fact until its answer is one; an empty answer leaves it out.
-fn ask(facts: &mut Facts) -> Result<(), Failure> {
-    let term = Term::stderr();
-    let wrong = |error| LabError::file("asking", Path::new("the terminal"), error);
-    term.write_line("Facts of the data sheet; an empty answer leaves one out (* is needed).")
-        .map_err(wrong)?;
-    for question in QUESTIONS {
-        loop {
-            let mark = if question.needed { "*" } else { "" };
-            let prompt = format!("{}{mark} ({}): ", question.key, question.text);
-            term.write_str(&prompt).map_err(wrong)?;
-            let answer = term.read_line().map_err(wrong)?;
-            match answer.trim() {
-                "" if question.needed => continue,
-                "" => break,
-                answer => match facts.set(question.key, answer) {
-                    Ok(()) => break,
-                    Err(error) => term.write_line(&error.to_string()).map_err(wrong)?,
-                },
-            }
-        }
-    }
-    Ok(())
 }

@@ -35,10 +35,8 @@ the drive counts it), settled and drift_pct. A row `sequential` is needed:
   uniform,5,620
   hotcold:100/60:scattered,7,585
 
-Instead of a table, runs of writes, each after a fill of its own: directories of
-`ssdlab run`, or fio's JSON with the bandwidth logs that it names beside it. The
-rate is that of the last quarter; one that still drifts by 3 % is left out, and
-so is a mean without a log.
+Runs instead of a table are writes after a fill: directories of `ssdlab run`, or
+fio's JSON with the bandwidth logs that it names. Their last quarter counts.
 
 Exit code 3: no row, or no model that explains the rows.
 
@@ -47,8 +45,7 @@ Examples:
   ssdlab twin fit sequential=runs/seq uniform=runs/uni --capacity 1920GB
   ssdlab twin fit table.csv --from drive:tlc-enterprise-nvme-1920gb")]
 pub struct Fit {
-    /// What was measured: a table, or runs by their load: LOAD=RUN_DIR, LOAD=FIO.json,
-    /// uniform@50%=RUN_DIR where half of the capacity was in use.
+    /// A table, or runs: LOAD=RUN_DIR, LOAD=FIO.json, uniform@50%=RUN (half in use).
     #[arg(value_name = "TABLE.csv|LOAD=RUN", required = true)]
     pub measured: Vec<String>,
     /// Take the parts from this drive: drive:NAME or FILE.toml.

@@ -1,0 +1,31 @@
+//! `ssdlab drives known`: published facts of real drives.
+
+use crate::failure::Failure;
+use crate::output::{print, print_json};
+use clap::Args;
+use ssdlab_drives::known::list;
+
+/// `ssdlab drives known`.
+#[derive(Args, Debug)]
+pub struct Known {
+    /// Part of a family's name, or the model name that a drive reports.
+    name: Option<String>,
+    /// With sources.
+    #[arg(long, short)]
+    verbose: bool,
+    /// As JSON: every capacity, model names and sources.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Lists them.
+///
+/// # Errors
+/// When no drive has that name, or standard output cannot be written.
+pub fn known(args: &Known) -> Result<(), Failure> {
+    let found = list::matching(args.name.as_deref())?;
+    match args.json {
+        true => print_json(&found),
+        false => print(&list::text(&found, args.verbose)),
+    }
+}
