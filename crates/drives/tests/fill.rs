@@ -42,8 +42,6 @@ fn fill(name: &str) -> Vec<f64> {
         }
     }
     drive.check().unwrap();
-    let part = (blocks / PARTS * IN_ORDER) as f64 / 1e6;
-    let rate = |two: &[Nanos]| part / (two[1] - two[0]).as_secs_f64();
     ends.windows(2).take(PARTS as usize).map(rate).collect()
 }
 
@@ -67,7 +65,6 @@ fn near(what: &str, ours: f64, published: f64, share: f64) {
 #[test]
 fn tlc_has_three_phases_where_the_atom_50_has_them() {
     let rates = fill("tlc-client-nvme-1tb");
-    println!("{rates:.0?}");
     let (cache, direct) = (falls_below(&rates, 2_700.0), falls_below(&rates, 1_000.0));
     // Calibrated.
     near("end of the cache, %", cache, 28.0, 0.10);
