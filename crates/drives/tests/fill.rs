@@ -2,10 +2,10 @@
 //! the whole drive is written once in order, from erased. Does it go through the published phases,
 //! at the published places?
 //!
-//! Published (TechPowerUp, "Write Intensive Usage", 1 MB in order on an erased drive): the ADATA XPG
-//! Atom 50 of 1 TB (TLC) writes 280 GB into its cache, then 2 GB/s directly until almost 500 GB,
-//! then 500 MB/s while it moves data out of the cache; the whole drive takes 800 MB/s. The Sabrent
-//! Rocket Q of 1 TB (QLC) writes 1.7 GB/s for 250 GB, then some 150 MB/s.
+//! Published (TechPowerUp, "Write Intensive Usage", 1 MB in order on an erased drive): the ADATA
+//! XPG Atom 50 of 1 TB (TLC) writes 280 GB into its cache, then 2 GB/s directly until almost 500
+//! GB, then 500 MB/s while it moves data out of the cache; the whole drive takes 800 MB/s. The
+//! Sabrent Rocket Q of 1 TB (QLC) writes 1.7 GB/s for 250 GB, then some 150 MB/s.
 //!
 //! Three values of the TLC archetype are calibrated: to 280 GB, 2 GB/s and 500 MB/s. Nothing of
 //! the QLC archetype is.
@@ -42,6 +42,8 @@ fn fill(name: &str) -> Vec<f64> {
         }
     }
     drive.check().unwrap();
+    let part = (blocks / PARTS * IN_ORDER) as f64 / 1e6;
+    let rate = |two: &[Nanos]| part / (two[1] - two[0]).as_secs_f64();
     ends.windows(2).take(PARTS as usize).map(rate).collect()
 }
 

@@ -37,8 +37,8 @@ keys! {
 pub(crate) static THROTTLED: Experiment<Measure> = Experiment {
     about: About {
         name: "worn.throttled",
-        what: "the new drive's benchmark once more with 19 of its 32 dies programming at once, as a \
-               firmware that holds writes against a life curve may do: a hypothesis",
+        what: "the new drive's benchmark once more with 19 of its 32 dies programming at once, as \
+               a firmware that holds writes against a life curve may do: a hypothesis",
         weight: 9,
     },
     run,
