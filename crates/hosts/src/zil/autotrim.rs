@@ -53,7 +53,7 @@ impl Trims {
         let mut range: Vec<Extent> = Vec::new();
         for block in blocks {
             if !joins(&range, &block) {
-                ranges.push(std::mem::replace(&mut range, Vec::new()));
+                ranges.push(std::mem::take(&mut range));
             }
             range.push(block);
         }
