@@ -2,10 +2,10 @@
 //! the whole drive is written once in order, from erased. Does it go through the published phases,
 //! at the published places?
 //!
-//! Published (TechPowerUp, "Write Intensive Usage", 1 MB in order on an erased drive): the ADATA XPG
-//! Atom 50 of 1 TB (TLC) writes 280 GB into its cache, then 2 GB/s directly until almost 500 GB,
-//! then 500 MB/s while it moves data out of the cache; the whole drive takes 800 MB/s. The Sabrent
-//! Rocket Q of 1 TB (QLC) writes 1.7 GB/s for 250 GB, then some 150 MB/s.
+//! Published (TechPowerUp, "Write Intensive Usage", 1 MB in order on an erased drive): the ADATA
+//! XPG Atom 50 of 1 TB (TLC) writes 280 GB into its cache, then 2 GB/s directly until almost 500
+//! GB, then 500 MB/s while it moves data out of the cache; the whole drive takes 800 MB/s. The
+//! Sabrent Rocket Q of 1 TB (QLC) writes 1.7 GB/s for 250 GB, then some 150 MB/s.
 //!
 //! Three values of the TLC archetype are calibrated: to 280 GB, 2 GB/s and 500 MB/s. Nothing of
 //! the QLC archetype is.
@@ -67,7 +67,6 @@ fn near(what: &str, ours: f64, published: f64, share: f64) {
 #[test]
 fn tlc_has_three_phases_where_the_atom_50_has_them() {
     let rates = fill("tlc-client-nvme-1tb");
-    println!("{rates:.0?}");
     let (cache, direct) = (falls_below(&rates, 2_700.0), falls_below(&rates, 1_000.0));
     // Calibrated.
     near("end of the cache, %", cache, 28.0, 0.10);

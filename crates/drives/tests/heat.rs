@@ -13,7 +13,12 @@ const IN_ORDER: u64 = 128 << 10;
 /// ten.
 fn sustained(name: &str, seconds: u64) -> (Drive, f64) {
     let whole = catalogue::drive(name).unwrap().config;
-    let config = scaled(&whole, 1 << 30).unwrap().config;
+    let mut config = scaled(&whole, 1 << 30).unwrap().config;
+    // As fast as the cache, which a drive of 1 GiB that is written over and over does not use: the
+    // whole drive heats up while it fills its cache.
+    for program in &mut config.nand.timing.program {
+        *program = Nanos::from_micros(233);
+    }
     let blocks = config.user_bytes / IN_ORDER;
     let mut drive = Drive::new(config).unwrap();
     let mut next = 0;

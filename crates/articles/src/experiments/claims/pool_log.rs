@@ -80,6 +80,8 @@ struct System {
     busy_ns: u64,
     files: Vec<File>,
     in_pool: bool,
+    /// Bytes that the allocator had to give.
+    whole: u64,
     rng: Rng,
     reads: (u64, u64),
 }
@@ -88,6 +90,7 @@ impl System {
     fn new(place: Where, seed: u64) -> Result<System, LabError> {
         let rules = Preset::V2010.host(WRITERS, WRITERS, POOL, seed)?.space;
         let mut space = LogSpace::new(rules, POOL);
+        let whole = space.free_bytes();
         let wanted = POOL * USED_PCT / 100 / RECORD;
         let mut files: Vec<File> = Vec::new();
         for _ in 0..WRITERS {
@@ -110,6 +113,7 @@ impl System {
             free_at: 0,
             busy_ns: 0,
             files,
+            whole,
             in_pool: matches!(place, Where::InPool),
             rng: Rng::named(seed, "pool log: load"),
             reads: (0, 0),
@@ -200,13 +204,13 @@ fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
         let (count, sum_ns) = system.reads;
         let elapsed = system.free_at.max(GROUPS * GROUP.0) as f64;
         let records: u64 = system.files.iter().map(|f| f.records.len() as u64).sum();
-        let whole = system.space.free_bytes() + records * RECORD;
-        let left = POOL - whole;
-        let kept = if left < 8 << 20 {
+        let found = system.space.free_bytes() + records * RECORD;
+        let kept = if found == system.whole {
             Ok(())
         } else {
             Err(format!(
-                "{left} bytes of the pool are neither free nor used"
+                "{found} bytes are free or used, of {}",
+                system.whole
             ))
         };
         outcome.check(
