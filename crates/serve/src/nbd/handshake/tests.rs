@@ -52,6 +52,7 @@ fn one_byte_at_a_time_comes_to_the_same() {
     assert_eq!(taken, bytes.len(), "what follows is not the handshake's");
     let session = Session {
         structured: true,
+        extended: false,
         contexts: [true, false],
     };
     assert_eq!(step, Step::Transmit(session));
@@ -106,6 +107,7 @@ fn contexts_need_structure_and_the_same_name() {
     let (_, step) = handshake.feed(&go);
     let session = Session {
         structured: true,
+        extended: false,
         contexts: [false; 2],
     };
     assert_eq!(step, Step::Transmit(session), "chosen for another name");
