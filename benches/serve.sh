@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Measures the speed of a served drive (`ssdlab serve --pace fast`, with the whole drive modelled)
-# against nbdkit's memory plugin: in memory (`drive:NAME`), which persists as little as nbdkit, and
-# in a directory, which survives the process. fio's nbd engine on a unix socket, server on one core
+# Measures the speed of a served drive (`ssdlab serve --pace fast`, with the whole drive modelled):
+# in memory (`drive:NAME`) against nbdkit's memory plugin, which persists as little; in a directory,
+# which survives the process, against `nbdkit file` and, where it is installed, `qemu-nbd` with a
+# write-back cache, on files of the same file system, which survive the same. fio's nbd engine on a unix socket, server on one core
 # and client on the other, rounds interleaved in one run; medians, and the server's CPU time per
 # request. 128K writes are measured twice: on drives that were only written in order, and after
 # random writes, when a drive must relocate valid data, which nbdkit never does.
@@ -33,8 +34,16 @@ pids+=($!)
 taskset -c 0 "$ssdlab" serve "drive:${SSDLAB_DRIVE:-consumer-sata-1tb}" --size 1GiB \
   --nbd "unix:$work/memory" >"$work/out-memory" &
 pids+=($!)
+truncate -s 1G "$work/nbdkit-file" "$work/qemu-file"
+taskset -c 0 nbdkit -f -U "$work/file" file "$work/nbdkit-file" &
+pids+=($!)
+has_qemu=$(command -v qemu-nbd || true)
+if [ -n "$has_qemu" ]; then
+  taskset -c 0 qemu-nbd -t -k "$work/qemu" -f raw --cache=writeback "$work/qemu-file" &
+  pids+=($!)
+fi
 for _ in $(seq 100); do
-  [ -S "$work/ssdlab" ] && [ -S "$work/nbdkit" ] && [ -S "$work/memory" ] && break
+  [ -S "$work/file" ] && [ -S "$work/ssdlab" ] && [ -S "$work/nbdkit" ] && [ -S "$work/memory" ] && break
   sleep 0.05
 done
 ticks() { awk '{print $14 + $15}' "/proc/$1/stat"; }
@@ -59,11 +68,13 @@ PY
 each() {
   one nbdkit "${pids[1]}" "$@" ""
   one memory "${pids[2]}" "$@" drive
+  one file "${pids[3]}" "$@" ""
   one ssdlab "${pids[0]}" "$@" drive
+  [ -z "$has_qemu" ] || one qemu "${pids[4]}" "$@" ""
 }
 fill() { # fio's options
   local name
-  for name in ssdlab nbdkit memory; do
+  for name in ssdlab nbdkit memory file ${has_qemu:+qemu}; do
     fio --name=fill --ioengine=nbd --uri="nbd+unix:///?socket=$work/$name" --size=1G "$@" >/dev/null
   done
 }
@@ -95,10 +106,13 @@ for line in open(sys.argv[1]):
         continue
     found[rw, bs, depth, name].append([float(n) for n in numbers])
 print(f"{'load':28}{'server':17}{'IOPS':>9}{'MB/s':>8}{'CPU us':>8}{'ratio':>7}")
-names = {"nbdkit": "nbdkit memory", "memory": "ours, memory", "ssdlab": "ours, directory"}
+names = {"nbdkit": "nbdkit memory", "memory": "ours, memory", "file": "nbdkit file",
+         "ssdlab": "ours, directory", "qemu": "qemu-nbd"}
+# What each is compared with: it survives as much.
+peers = {"nbdkit": "nbdkit", "memory": "nbdkit", "file": "file", "ssdlab": "file", "qemu": "file"}
 for rw, bs, depth, name in found:
     row = [statistics.median(column) for column in zip(*found[rw, bs, depth, name])]
-    peer = statistics.median(r[0] for r in found[rw, bs, depth, "nbdkit"])
+    peer = statistics.median(r[0] for r in found[rw, bs, depth, peers[name]])
     load = f"{rw} {bs} QD{depth}"
     print(f"{load:28}{names[name]:17}{row[0]:9.0f}{row[1]:8.0f}{row[2]:8.1f}{row[0] / peer:7.2f}")
 PY

@@ -133,10 +133,12 @@ impl Files {
         let named: BTreeSet<u64> = next.names.values().copied().collect();
         let replaced = self.replaced.iter().filter(|inode| named.contains(inode));
         let replaced = replaced.map(|&inode| (inode, self.size_on_disk(inode)));
+        let mut written = Vec::new();
         for (inode, size) in inodes.iter().copied().chain(replaced) {
             if let Some(of) = self.meta.inodes.get(&inode) {
                 let mut of = of.clone();
                 of.size = size;
+                written.push(inode);
                 next.inodes.insert(inode, of);
             }
         }
@@ -158,6 +160,7 @@ impl Files {
         self.disk.flush()?;
         self.sequence = sequence;
         self.on_disk = next;
+        self.shortest.retain(|inode, _| !written.contains(inode));
         let mut index = 0;
         self.changes.retain(|_| {
             index += 1;
@@ -169,7 +172,7 @@ impl Files {
     /// Largest size that a file may have on the disk now.
     fn size_on_disk(&self, inode: u64) -> u64 {
         let size = self.meta.inodes.get(&inode).map_or(0, |of| of.size);
-        let old = self.on_disk.inodes.get(&inode).map_or(0, |of| of.size);
+        let old = self.shortest_on_disk(inode);
         let has_tail = !old.is_multiple_of(BLOCK) && self.dirty.contains_key(&(inode, old / BLOCK));
         if !self.rules.size_after_data {
             // What an earlier cut left behind the end must not come into view.
@@ -211,7 +214,7 @@ impl Files {
     /// A size between the one on the disk and the largest that it may have there.
     fn any_size(&mut self, inode: u64) -> u64 {
         let most = self.size_on_disk(inode);
-        let old = self.on_disk.inodes.get(&inode).map_or(0, |of| of.size);
+        let old = self.shortest_on_disk(inode);
         match self.rng.below(3) {
             0 if most > old => old + self.rng.below(most - old),
             1 => old.min(most),

@@ -30,13 +30,16 @@ pub(super) enum NameChange {
     Create(String, u64),
     Rename(String, String),
     Unlink(String),
+    Link(String, u64),
 }
 
 impl NameChange {
     /// The names that it depends on and changes.
     pub fn names(&self) -> [&str; 2] {
         match self {
-            NameChange::Create(name, _) | NameChange::Unlink(name) => [name, name],
+            NameChange::Create(name, _) | NameChange::Link(name, _) | NameChange::Unlink(name) => {
+                [name, name]
+            }
             NameChange::Rename(from, to) => [from, to],
         }
     }
@@ -48,10 +51,10 @@ pub(super) fn parent(name: &str) -> &str {
 }
 
 impl Meta {
-    /// Applies a change; a file that loses its name is gone.
+    /// Applies a change; a file that loses its last name is gone.
     pub fn apply(&mut self, change: &NameChange) {
         let gone = match change {
-            NameChange::Create(name, inode) => {
+            NameChange::Create(name, inode) | NameChange::Link(name, inode) => {
                 self.inodes.entry(*inode).or_default();
                 self.names.insert(name.clone(), *inode)
             }
@@ -61,6 +64,7 @@ impl Meta {
             }
             NameChange::Unlink(name) => self.names.remove(name),
         };
+        let gone = gone.filter(|inode| self.names.values().all(|named| named != inode));
         if let Some(inode) = gone {
             self.inodes.remove(&inode);
         }

@@ -1,7 +1,9 @@
 //! Files on a crash disk, for storage engines without a kernel.
 
 mod cache;
+mod length;
 mod meta;
+mod names;
 mod rules;
 
 pub use rules::Rules;
@@ -10,7 +12,7 @@ use crate::cut::CutAt;
 use crate::disk::CrashDisk;
 use crate::error::CrashError;
 use crate::report::Report;
-use meta::{BLOCK, DATA_FIRST, META_BLOCKS, Meta, NameChange, parent};
+use meta::{BLOCK, DATA_FIRST, META_BLOCKS, Meta, NameChange};
 use ssdlab_ssd::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +38,7 @@ type PageId = (u64, u64);
 /// [`Files::sync_dir`] promised, and of the rest what the file system happened to have written
 /// back, drawn from the seed within its [`Rules`], as far as the drive has it. Writing back goes
 /// through the disk, and the cut may strike in it. Names are paths such as `db/wal`; directories
-/// exist without being made. There are no links, permissions or holes to be punched.
+/// exist without being made. There are no symbolic links, permissions or holes to be punched.
 ///
 /// ```
 /// use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
@@ -70,6 +72,9 @@ pub struct Files {
     /// Files whose name replaced another before their data was on the disk, with
     /// [`Rules::replace_waits_for_data`].
     replaced: BTreeSet<u64>,
+    /// The shortest that a file has been since its size was last written to the disk, of those that
+    /// have been shortened.
+    shortest: BTreeMap<u64, u64>,
     inode_last: u64,
     sequence: u64,
     /// Calls before the one that is cut.
@@ -113,6 +118,7 @@ impl Files {
             changes: Vec::new(),
             dirty: BTreeMap::new(),
             replaced: BTreeSet::new(),
+            shortest: BTreeMap::new(),
             inode_last: 0,
             sequence: 0,
             calls_left: None,
@@ -230,6 +236,7 @@ impl Files {
         self.dirty.clear();
         self.changes.clear();
         self.replaced.clear();
+        self.shortest.clear();
         self.calls_left = None;
         let mut newest: Option<(u64, Meta)> = None;
         for copy in 0..2 {
@@ -311,15 +318,7 @@ impl Files {
     /// ```
     pub fn create(&mut self, name: &str) -> Result<FileId, CrashError> {
         self.call()?;
-        if name.is_empty() || name.ends_with('/') {
-            return refused(format!("`{name}` names no file"), "a path such as db/log");
-        }
-        if self.exists(name) {
-            return refused(
-                format!("`{name}` exists"),
-                "open() it, or unlink() it first",
-            );
-        }
+        self.refuse_name(name)?;
         self.inode_last += 1;
         self.change(NameChange::Create(name.into(), self.inode_last));
         Ok(FileId(self.inode_last))
@@ -358,86 +357,6 @@ impl Files {
     pub fn open(&mut self, name: &str) -> Result<FileId, CrashError> {
         self.call()?;
         self.named(name).map(FileId)
-    }
-
-    /// Whether a file of that name exists.
-    ///
-    /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
-    /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let files = Files::format(disk, Rules::posix())?;
-    /// assert!(!files.exists("log"));
-    /// # Ok::<(), ssdlab_crash::CrashError>(())
-    /// ```
-    pub fn exists(&self, name: &str) -> bool {
-        self.meta.names.contains_key(name)
-    }
-
-    /// Paths of the files of a directory, sorted; `""` is the root.
-    ///
-    /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
-    /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
-    /// files.create("db/b")?;
-    /// files.create("db/a")?;
-    /// assert_eq!(files.list("db"), ["db/a", "db/b"]);
-    /// # Ok::<(), ssdlab_crash::CrashError>(())
-    /// ```
-    pub fn list(&self, directory: &str) -> Vec<String> {
-        let names = self.meta.names.keys();
-        names
-            .filter(|name| parent(name) == directory)
-            .cloned()
-            .collect()
-    }
-
-    /// Gives a file another name, atomically; a file of that name is replaced.
-    ///
-    /// # Errors
-    /// When there is no file to rename, and when power is lost.
-    ///
-    /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
-    /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
-    /// files.create("conf.new")?;
-    /// files.rename("conf.new", "conf")?;
-    /// assert_eq!(files.list(""), ["conf"]);
-    /// # Ok::<(), ssdlab_crash::CrashError>(())
-    /// ```
-    pub fn rename(&mut self, from: &str, to: &str) -> Result<(), CrashError> {
-        self.call()?;
-        let inode = self.named(from)?;
-        if from != to {
-            if self.rules.replace_waits_for_data && self.exists(to) {
-                self.write_back(inode)?;
-                self.replaced.insert(inode);
-            }
-            self.change(NameChange::Rename(from.into(), to.into()));
-        }
-        Ok(())
-    }
-
-    /// Removes a name and its file.
-    ///
-    /// # Errors
-    /// When there is none of that name, and when power is lost.
-    ///
-    /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
-    /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
-    /// files.create("log")?;
-    /// files.unlink("log")?;
-    /// assert!(!files.exists("log"));
-    /// # Ok::<(), ssdlab_crash::CrashError>(())
-    /// ```
-    pub fn unlink(&mut self, name: &str) -> Result<(), CrashError> {
-        self.call()?;
-        self.named(name)?;
-        self.change(NameChange::Unlink(name.into()));
-        Ok(())
     }
 
     fn known(&self, file: FileId) -> Result<u64, CrashError> {
@@ -506,6 +425,7 @@ impl Files {
         self.call()?;
         let inode = self.known(file)?;
         let end = offset + bytes.len() as u64;
+        self.grow(inode, end)?;
         let mut at = offset;
         while at < end {
             let (page, within) = (at / BLOCK, (at % BLOCK) as usize);
@@ -516,8 +436,6 @@ impl Files {
             self.dirty.insert((inode, page), content);
             at = until;
         }
-        let of = self.meta.inodes.entry(inode).or_default();
-        of.size = of.size.max(end);
         Ok(())
     }
 

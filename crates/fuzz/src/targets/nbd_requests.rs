@@ -3,10 +3,10 @@
 use super::nbd::{DRIVE_BYTES, SECTOR_BYTES, drive, request_streams};
 use crate::Target;
 use ssdlab_serve::nbd::wire::*;
-use ssdlab_serve::nbd::{Executor, Session};
+use ssdlab_serve::nbd::{Executor, Form, Session};
 use ssdlab_serve::{Coverage, SessionNotes};
 
-/// The first byte selects structured replies and contexts, the rest are requests.
+/// The first byte selects structured replies, contexts and extended headers, the rest are requests.
 pub const TARGET: Target = Target {
     name: "nbd_requests",
     run,
@@ -15,41 +15,71 @@ pub const TARGET: Target = Target {
             let streams = request_streams().into_iter();
             streams.map(move |stream| [vec![session], stream].concat())
         };
-        [0, 1, 7].into_iter().flat_map(with_session).collect()
+        let compact = [0, 1, 7].into_iter().flat_map(with_session);
+        let extended = |stream: Vec<u8>| [vec![EXTENDED | 7], with_long_heads(&stream)].concat();
+        compact
+            .chain(request_streams().into_iter().map(extended))
+            .collect()
     },
-    words: &["\u{25}\u{60}"],
+    words: &["\u{25}\u{60}", "!"],
 };
+
+/// Bit of the first byte: headers are extended.
+const EXTENDED: u8 = 8;
+
+/// The same requests with extended headers.
+fn with_long_heads(mut stream: &[u8]) -> Vec<u8> {
+    let mut all = Vec::new();
+    while let Some((head, tail)) = stream.split_first_chunk::<REQUEST_BYTES>() {
+        let request = Request::parse(head).expect("a seed");
+        let (payload, rest) = tail.split_at(request.payload() as usize);
+        all.extend(ExtendedRequest::from(request).encode());
+        all.extend(payload);
+        stream = rest;
+    }
+    all
+}
+
+/// Takes the next request off the front, with its payload.
+fn next<'a>(is_extended: bool, rest: &mut &'a [u8]) -> Option<(ExtendedRequest, &'a [u8])> {
+    let (request, tail) = if is_extended {
+        let (head, tail) = rest.split_first_chunk::<EXTENDED_REQUEST_BYTES>()?;
+        let request = ExtendedRequest::parse(head)?;
+        assert_eq!(request.encode(), *head);
+        (request, tail)
+    } else {
+        let (head, tail) = rest.split_first_chunk::<REQUEST_BYTES>()?;
+        let request = Request::parse(head)?;
+        assert_eq!(request.encode(), *head);
+        (request.into(), tail)
+    };
+    let (payload, after) = tail.split_at_checked(usize::try_from(request.payload()).ok()?)?;
+    *rest = after;
+    Some((request, payload))
+}
 
 fn run(input: &[u8]) {
     let Some((&session, mut rest)) = input.split_first() else {
         return;
     };
     let drive = drive();
-    let structured = session & 1 != 0;
+    let extended = session & EXTENDED != 0;
+    let structured = extended || session & 1 != 0;
     let mut executor = Executor {
         drive: &drive,
         session: Session {
             structured,
-            extended: false,
+            extended,
             contexts: [session & 3 == 3, session & 5 == 5],
         },
         notes: SessionNotes::new("fuzz".to_string(), true),
         coverage: &Coverage::default(),
     };
     let mut model = vec![0; DRIVE_BYTES as usize];
-    while let Some((head, tail)) = rest.split_first_chunk::<REQUEST_BYTES>() {
-        let Some(request) = Request::parse(head) else {
-            break;
-        };
-        assert_eq!(request.encode(), *head);
-        let whole = ExtendedRequest::from(request);
-        let Some((payload, after)) = tail.split_at_checked(whole.payload() as usize) else {
-            break;
-        };
-        rest = after;
+    while let Some((request, payload)) = next(extended, &mut rest) {
         let mut out = Vec::new();
-        executor.run(&whole, payload, &mut out);
-        let outcome = reply(&request, structured, &out);
+        executor.run(&request, payload, &mut out);
+        let outcome = reply(&request, executor.reply(&request).form, &out);
         if outcome.is_ok() {
             apply(&request, payload, &mut model);
         }
@@ -64,11 +94,8 @@ fn run(input: &[u8]) {
 }
 
 /// Does to the model what a successful request does to the drive.
-fn apply(request: &Request, payload: &[u8], model: &mut [u8]) {
-    let (start, end) = (
-        request.offset,
-        request.offset.wrapping_add(request.length.into()),
-    );
+fn apply(request: &ExtendedRequest, payload: &[u8], model: &mut [u8]) {
+    let (start, end) = (request.offset, request.offset.wrapping_add(request.length));
     match request.command {
         CMD_WRITE => model[start as usize..end as usize].copy_from_slice(payload),
         CMD_WRITE_ZEROES => model[start as usize..end as usize].fill(0),
@@ -84,14 +111,14 @@ fn apply(request: &Request, payload: &[u8], model: &mut [u8]) {
 }
 
 /// The bytes that a well-formed reply returns, or its error.
-fn reply(request: &Request, structured: bool, out: &[u8]) -> Result<Vec<u8>, u32> {
+fn reply(request: &ExtendedRequest, form: Form, out: &[u8]) -> Result<Vec<u8>, u32> {
     let wanted = if request.command == CMD_READ {
         request.length as usize
     } else {
         0
     };
     let mut bytes = Reader(out);
-    if !structured {
+    if form == Form::Simple {
         assert_eq!(bytes.u32(), Some(SIMPLE_REPLY_MAGIC));
         let error = bytes.u32().expect("an error number");
         assert_eq!(bytes.u64(), Some(request.cookie));
@@ -104,11 +131,22 @@ fn reply(request: &Request, structured: bool, out: &[u8]) -> Result<Vec<u8>, u32
     }
     let mut data = Vec::new();
     loop {
-        assert_eq!(bytes.u32(), Some(STRUCTURED_REPLY_MAGIC));
+        let is_extended = form == Form::Extended;
+        let magic = match is_extended {
+            true => EXTENDED_REPLY_MAGIC,
+            false => STRUCTURED_REPLY_MAGIC,
+        };
+        assert_eq!(bytes.u32(), Some(magic));
         let flags = bytes.u16().expect("flags");
         let kind = bytes.u16().expect("a kind");
         assert_eq!(bytes.u64(), Some(request.cookie));
-        let length = bytes.u32().expect("a length") as usize;
+        let length = match is_extended {
+            true => {
+                assert_eq!(bytes.u64(), Some(request.offset));
+                bytes.u64().expect("a length") as usize
+            }
+            false => bytes.u32().expect("a length") as usize,
+        };
         let body = bytes.take(length).expect("a whole chunk");
         let error = chunk(kind, body, request, &mut data);
         if flags & CHUNK_DONE != 0 {
@@ -122,7 +160,7 @@ fn reply(request: &Request, structured: bool, out: &[u8]) -> Result<Vec<u8>, u32
 }
 
 /// Adds the content of a chunk to `data`; returns the error that it reports.
-fn chunk(kind: u16, body: &[u8], request: &Request, data: &mut Vec<u8>) -> Option<u32> {
+fn chunk(kind: u16, body: &[u8], request: &ExtendedRequest, data: &mut Vec<u8>) -> Option<u32> {
     let mut body = Reader(body);
     match kind {
         CHUNK_NONE => assert!(body.0.is_empty()),
@@ -144,15 +182,24 @@ fn chunk(kind: u16, body: &[u8], request: &Request, data: &mut Vec<u8>) -> Optio
                 data.resize(data.len() + length, 0);
             }
         }
-        CHUNK_BLOCK_STATUS => {
+        CHUNK_BLOCK_STATUS | CHUNK_BLOCK_STATUS_EXT => {
             assert!((1..=2).contains(&body.u32().expect("a context")));
-            let mut covered = 0_u64;
+            let is_long = kind == CHUNK_BLOCK_STATUS_EXT;
+            let count = is_long.then(|| body.u32().expect("a count"));
+            let (mut covered, mut runs) = (0_u64, 0);
             while !body.0.is_empty() {
-                covered += u64::from(body.u32().expect("a length"));
-                body.u32().expect("a state");
+                let mut number = || match is_long {
+                    true => body.u64().expect("a number"),
+                    false => u64::from(body.u32().expect("a number")),
+                };
+                covered += number();
+                // The state.
+                number();
+                runs += 1;
             }
+            assert!(count.is_none_or(|count| count == runs));
             assert!(
-                (1..=u64::from(request.length)).contains(&covered),
+                (1..=request.length).contains(&covered),
                 "{request:?}: {covered}"
             );
         }

@@ -21,6 +21,7 @@ pub use budget::Budget;
 pub use conversation::{Agreement, Conversation};
 pub use execute::Executor;
 pub use handshake::{Encryption, Export, Handshake, Session, Step};
+pub use reply::{Form, Reply};
 pub use server::{NbdOptions, NbdServer};
 #[cfg(feature = "tls")]
 pub use tls::{Tls, TlsError};

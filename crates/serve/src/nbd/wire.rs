@@ -208,6 +208,15 @@ impl Request {
         bytes[24..].copy_from_slice(&self.length.to_be_bytes());
         bytes
     }
+
+    /// Length in bytes of the payload that follows the request.
+    pub fn payload(&self) -> u32 {
+        if self.command == CMD_WRITE {
+            self.length
+        } else {
+            0
+        }
+    }
 }
 
 /// One request with a length of 64 bits, without its payload; one with a compact header converts.

@@ -1,0 +1,72 @@
+//! Files that grow and shrink.
+
+use super::meta::BLOCK;
+use super::{FileId, Files};
+use crate::error::CrashError;
+
+impl Files {
+    /// Makes a file shorter, or longer by zeroes, as ftruncate(2) does. It is durable after
+    /// [`Files::fsync`]; until then a cut leaves a length between the shortest and the longest that
+    /// the file has had since.
+    ///
+    /// # Errors
+    /// When the file is gone, and when power is lost.
+    ///
+    /// ```
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
+    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let log = files.create("log")?;
+    /// files.append(log, b"abc")?;
+    /// files.set_len(log, 1)?;
+    /// files.set_len(log, 3)?;
+    /// assert_eq!(files.read_at(log, 0, 3)?, b"a\0\0");
+    /// # Ok::<(), ssdlab_crash::CrashError>(())
+    /// ```
+    pub fn set_len(&mut self, file: FileId, bytes: u64) -> Result<(), CrashError> {
+        self.call()?;
+        let inode = self.known(file)?;
+        match bytes < self.size(file)? {
+            true => self.shrink(inode, bytes),
+            false => self.grow(inode, bytes)?,
+        }
+        Ok(())
+    }
+
+    /// Gives a file at least this size. What lies behind its present end, in the same page, never
+    /// counted and must not come into view.
+    pub(super) fn grow(&mut self, inode: u64, bytes: u64) -> Result<(), CrashError> {
+        let size = self.meta.inodes.get(&inode).map_or(0, |of| of.size);
+        if bytes <= size {
+            return Ok(());
+        }
+        if !size.is_multiple_of(BLOCK) {
+            let tail = (inode, size / BLOCK);
+            let content = self.page(inode, tail.1)?;
+            self.dirty.entry(tail).or_insert(content);
+        }
+        self.meta.inodes.entry(inode).or_default().size = bytes;
+        Ok(())
+    }
+
+    fn shrink(&mut self, inode: u64, bytes: u64) {
+        let first_gone = bytes.div_ceil(BLOCK);
+        self.dirty
+            .retain(|&(of, page), _| of != inode || page < first_gone);
+        if let Some(tail) = self.dirty.get_mut(&(inode, bytes / BLOCK)) {
+            tail[(bytes % BLOCK) as usize..].fill(0);
+        }
+        let of = self.meta.inodes.entry(inode).or_default();
+        of.size = bytes;
+        of.blocks.retain(|&page, _| page < first_gone);
+        let shortest = self.shortest.entry(inode).or_insert(bytes);
+        *shortest = bytes.min(*shortest);
+    }
+
+    /// The size that the disk has of a file, or may have of it at least.
+    pub(super) fn shortest_on_disk(&self, inode: u64) -> u64 {
+        let size = self.on_disk.inodes.get(&inode).map_or(0, |of| of.size);
+        let shortest = self.shortest.get(&inode);
+        shortest.map_or(size, |&shortest| shortest.min(size))
+    }
+}
