@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Measures every drive of the catalogue by every profile of `qualify` and writes drives/verdicts.csv:
 #   bash tests/verdicts.sh DIR [PROFILE...]
-# DIR keeps the run directories: what is there is not measured again. Hours of CPU for all; quick is 10 s
-# a drive, standard 10 to 100 s, full many minutes. The table holds what has been measured;
+# DIR keeps the run directories: what is there is not measured again. Hours of CPU for all; quick is 1
+# to 130 s a drive, standard 10 to 100 s, full minutes. The table holds what has been measured, and the
+# quick figures that are kept (drives/references.jsonl);
 # crates/judge/tests/verdicts.rs holds its law: the longer profile may decide what the shorter leaves
 # open, and nothing else.
 set -euo pipefail
