@@ -1,7 +1,7 @@
 //! What guests were promised, and what was kept of it.
 
 use super::drive::Counts;
-use super::plan::CACHE_MODES;
+use super::plan::{CACHE_MODES, MODELS};
 use crate::route::ROUTES;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -101,13 +101,16 @@ impl Report {
     pub fn render(&self) -> String {
         let mut text = String::new();
         let mut models: Vec<&str> = self.disks.iter().map(|disk| disk.model.as_str()).collect();
+        // A guest finds them in an order of its own.
+        models.sort_by_key(|model| {
+            MODELS
+                .iter()
+                .position(|it| it == model)
+                .unwrap_or(usize::MAX)
+        });
         models.dedup();
-        let mut seen = Vec::new();
         for model in models {
-            if !seen.contains(&model) {
-                seen.push(model);
-                self.render_model(model, &mut text);
-            }
+            self.render_model(model, &mut text);
         }
         self.render_broken(&mut text);
         text

@@ -58,7 +58,13 @@ pub fn run(
     let (mut drives, mut fronts) = (Vec::new(), Vec::new());
     for (number, planned) in machine.drives.iter().enumerate() {
         let drive = Arc::new(Drive::new(&planned.name(), &image.ext4));
-        let place = folder.join(format!("drive{number}"));
+        // A file is below a folder of that name, which stays.
+        let kind = if planned.is_vhost_user {
+            "disk"
+        } else {
+            "drive"
+        };
+        let place = folder.join(format!("{kind}{number}"));
         let transport = (!planned.is_vhost_user).then_some(plan.transport);
         let (front, at) = serve(drive.clone(), transport, &place)?;
         let name = if planned.is_vhost_user {
