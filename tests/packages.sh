@@ -84,6 +84,7 @@ else
   bad ".deb by dpkg-deb"
 fi
 if [ -n "$deb" ]; then
+  cp "$deb" "$made/"
   dpkg-deb -c "$deb" >"$work/contents"
   for file in usr/bin/ssdlab usr/share/bash-completion/completions/ssdlab \
     usr/share/man/man1/ssdlab-qualify.1 usr/share/doc/ssdlab/README.md; do
