@@ -71,7 +71,7 @@ PY
 }
 deb=
 usable() { "$1" --version 2>/dev/null | grep -qE '^[3-9]'; } # 2 cannot read this workspace
-if usable cargo-deb && cargo-deb -q -p ssdlab --no-build --no-strip --profile "$profile" \
+if usable cargo-deb && cargo-deb -q -p ssdlab --no-build --strip --fast --profile "$profile" \
   -o "$work/ssdlab.deb"; then
   deb=$work/ssdlab.deb
   ok ".deb by cargo-deb"
