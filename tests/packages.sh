@@ -71,7 +71,7 @@ PY
 }
 deb=
 usable() { "$1" --version 2>/dev/null | grep -qE '^[3-9]'; } # 2 cannot read this workspace
-if usable cargo-deb && cargo-deb -q -p ssdlab --no-build --no-strip --profile "$profile" \
+if usable cargo-deb && cargo-deb -q -p ssdlab --no-build --strip --fast --profile "$profile" \
   -o "$work/ssdlab.deb"; then
   deb=$work/ssdlab.deb
   ok ".deb by cargo-deb"
@@ -84,6 +84,7 @@ else
   bad ".deb by dpkg-deb"
 fi
 if [ -n "$deb" ]; then
+  cp "$deb" "$made/"
   dpkg-deb -c "$deb" >"$work/contents"
   for file in usr/bin/ssdlab usr/share/bash-completion/completions/ssdlab \
     usr/share/man/man1/ssdlab-qualify.1 usr/share/doc/ssdlab/README.md; do
