@@ -84,3 +84,32 @@ fn the_checked_in_table_is_current() {
         assert_eq!(rows_of(name), now, "run `ssdlab drives validate --write`");
     }
 }
+
+#[test]
+fn the_page_draws_a_family_over_its_capacities_and_no_drive_alone() {
+    let of = |drive: &str, value: f64| Validation {
+        drive: drive.into(),
+        scaled: String::new(),
+        rows: vec![Row {
+            documented: Documented {
+                figure: Figure::RandomWrite,
+                value,
+                kind: Kind::Datasheet,
+                source: String::new(),
+                fitted: false,
+            },
+            ours: 1.5 * value,
+            null: value,
+            steady: Some(true),
+        }],
+        checks: Vec::new(),
+    };
+    let charts = |all: &[Validation]| page(all).unwrap().matches("data-chart=").count();
+    let [small, large] = [("100", 19e3), ("200", 32e3)];
+    let [small, large] =
+        [small, large].map(|(gb, rate)| of(&format!("intel-dc-s3700-{gb}gb"), rate));
+    let alone = charts(std::slice::from_ref(&small));
+    let all = page(&[small, large]).unwrap();
+    assert_eq!((alone, all.matches("data-chart=").count()), (0, 1));
+    assert!(all.contains("random write over user capacity") && all.contains("+50 %"));
+}
