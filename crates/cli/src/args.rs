@@ -1,5 +1,6 @@
 //! Arguments that several subcommands or files share.
 
+pub mod crashtest;
 pub mod run;
 pub mod trace;
 

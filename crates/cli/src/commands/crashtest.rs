@@ -1,22 +1,20 @@
 //! `ssdlab crashtest`: does a program survive power cuts?
 
-mod args;
+mod campaign;
 mod run;
 
-pub use args::Crashtest;
+pub use crate::args::crashtest::Crashtest;
 
+use crate::args::crashtest::CrashtestCommand;
 use crate::failure::{Exit, Failure};
-use crate::output::{print, print_json, say};
+use crate::output::{print, print_json};
 use crate::progress::stop_on_signal;
-use args::{CampaignArgs, CrashtestCommand};
-use ssdlab_base::parallel;
-use ssdlab_base::quantity::parse_size;
-use ssdlab_power::crashtest::scripts::{ScriptCampaign, ScriptReport, Settings, clear_dead};
-use ssdlab_power::crashtest::{Occasion, Token, Verdict};
-use std::num::NonZeroUsize;
+use campaign::{judge, recorded, remove_dead, settings};
+use ssdlab_power::crashtest::scripts::{ScriptCampaign, Settings};
+use ssdlab_power::crashtest::{Token, Verdict};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Runs, resumes or replays a campaign.
 ///
@@ -51,77 +49,6 @@ fn scripts(args: &Crashtest) -> Result<Exit, Failure> {
     judge(&campaign, &args.campaign, &args.out, &stop)
 }
 
-/// Removes the drives of campaigns that were killed.
-fn remove_dead(quiet: bool) {
-    for folder in clear_dead() {
-        let what = "the drive of a campaign that was killed";
-        say(quiet, &format!("removed {}: {what}", folder.display()));
-    }
-}
-
-/// Cuts, and shows what was found.
-fn judge(
-    campaign: &ScriptCampaign,
-    args: &CampaignArgs,
-    out: &Path,
-    stop: &Arc<AtomicBool>,
-) -> Result<Exit, Failure> {
-    campaign.check_mark()?;
-    let jobs = args.jobs.map_or_else(parallel::cores, NonZeroUsize::get);
-    let shown = AtomicUsize::new(0);
-    let report = campaign.run(jobs, stop, |done, all| {
-        // Some twenty lines, however many cuts there are.
-        let step = all.div_ceil(20).max(1);
-        if done / step > shown.swap(done / step, Ordering::Relaxed) || done == all {
-            say(args.quiet, &format!("{done} of {all} cuts"));
-        }
-    })?;
-    match args.json {
-        true => print_json(&report.to_json())?,
-        false => print(&report.render())?,
-    }
-    Ok(verdict(out, &report))
-}
-
-/// The exit code; says how to go on with a campaign that was stopped.
-fn verdict(out: &Path, report: &ScriptReport) -> Exit {
-    if report.stopped {
-        tell!(
-            "stopped after {} of {} cuts\nhint: `ssdlab crashtest --out {} --resume` goes on",
-            report.lines.len(),
-            report.chosen,
-            out.display()
-        );
-        return Exit::Error;
-    }
-    match report.has_passed() {
-        true => Exit::Good,
-        false => Exit::Fails,
-    }
-}
-
-/// Settings of a campaign without its scripts.
-fn settings(args: &CampaignArgs) -> Result<Settings, Failure> {
-    Ok(Settings {
-        drive: args.drive.clone(),
-        size: args.size.as_deref().map(parse_size).transpose()?,
-        faults: args.fault.clone(),
-        seed: args.seed,
-        cuts: (!args.exhaustive).then_some(args.cuts.get()),
-        occasions: match args.on.as_slice() {
-            [] => Occasion::ALL.map(|on| on.name().to_owned()).to_vec(),
-            chosen => chosen.to_vec(),
-        },
-        age: args.age.clone(),
-        after_mark: None,
-        workload: String::new(),
-        check: String::new(),
-        file: true,
-        timeout_s: args.timeout,
-        checks_max: args.minimise,
-    })
-}
-
 fn record(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<ScriptCampaign, Failure> {
     let settings = Settings {
         after_mark: args.after_mark.clone(),
@@ -134,20 +61,6 @@ fn record(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<ScriptCampaign, Fa
         return Ok(ScriptCampaign::from_log(&args.out, settings, log)?);
     }
     recorded(&args.out, settings, args.campaign.quiet, stop)
-}
-
-/// Runs the workload on a drive that records.
-fn recorded(
-    out: &Path,
-    settings: Settings,
-    quiet: bool,
-    stop: &Arc<AtomicBool>,
-) -> Result<ScriptCampaign, Failure> {
-    let (campaign, lint) = ScriptCampaign::record(out, settings, stop)?;
-    let count = campaign.stream().commands.len();
-    say(quiet, &format!("recorded {count} commands"));
-    say(quiet, lint.trim_end());
-    Ok(campaign)
 }
 
 fn replay(args: &Crashtest, token: &Token, stop: &Arc<AtomicBool>) -> Result<Exit, Failure> {

@@ -1,9 +1,10 @@
 //! Making, mounting and checking a file system.
 
-use super::program;
+use super::tools;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
 use ssdlab_base::LabError;
+use std::ffi::CStr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,9 @@ pub enum FileSystem {
 #[derive(Debug)]
 pub struct Tools {
     kind: &'static str,
+    /// How it is mounted. Copies of one XFS are mounted at once, by checks that run at once, and
+    /// have one UUID.
+    mount_options: Option<&'static CStr>,
     /// What makes it, and Debian's package with it.
     pub maker: (&'static str, &'static str),
     maker_options: &'static [&'static str],
@@ -34,6 +38,7 @@ pub struct Tools {
 
 const EXT4: Tools = Tools {
     kind: "ext4",
+    mount_options: None,
     maker: ("mkfs.ext4", "e2fsprogs"),
     // A small journal is reused within a short workload.
     maker_options: &[
@@ -51,6 +56,7 @@ const EXT4: Tools = Tools {
 
 const XFS: Tools = Tools {
     kind: "xfs",
+    mount_options: Some(c"nouuid"),
     maker: ("mkfs.xfs", "xfsprogs"),
     maker_options: &["-q", "-f", "-K"],
     checker: "xfs_repair",
@@ -109,12 +115,12 @@ impl Tools {
     /// Makes an empty file system.
     pub fn make(&self, device: &Path) -> Result<(), LabError> {
         let (maker, _) = self.maker;
-        let mut command = program::command(maker);
-        let output = program::output(command.args(self.maker_options).arg(device))?;
+        let mut command = tools::command(maker);
+        let output = tools::output(command.args(self.maker_options).arg(device))?;
         match output.status.success() {
             true => Ok(()),
             false => Err(LabError::refused(
-                format!("{maker} fails: {}", program::said(&output)),
+                format!("{maker} fails: {}", tools::said(&output)),
                 "--size SIZE makes a larger drive",
             )),
         }
@@ -123,7 +129,8 @@ impl Tools {
     /// Mounts it; the kernel replays its journal.
     pub fn mount(&self, device: &Path, at: &Path) -> Result<(), Unusable> {
         let flags = MountFlags::NOATIME;
-        let Err(error) = rustix::mount::mount(device, at, self.kind, flags, None) else {
+        let Err(error) = rustix::mount::mount(device, at, self.kind, flags, self.mount_options)
+        else {
             return Ok(());
         };
         let hint = match error {
@@ -143,20 +150,18 @@ impl Tools {
     /// Runs its own check, which changes nothing, on an unmounted device; what it says when the
     /// file system is damaged. Not installed, it is left out.
     pub fn check(&self, device: &Path) -> Result<Option<String>, LabError> {
-        if !program::is_there(self.checker) {
+        if !tools::is_there(self.checker) {
             return Ok(None);
         }
-        let mut command = program::command(self.checker);
-        let output = program::output(command.args(self.checker_options).arg(device))?;
+        let mut command = tools::command(self.checker);
+        let output = tools::output(command.args(self.checker_options).arg(device))?;
         match output.status.code() {
             Some(0) => Ok(None),
-            Some(code) if code < self.damaged_below && code != CHECKER_FAILED => Ok(Some(format!(
-                "{}: {}",
-                self.checker,
-                program::said(&output)
-            ))),
+            Some(code) if code < self.damaged_below && code != CHECKER_FAILED => {
+                Ok(Some(format!("{}: {}", self.checker, tools::said(&output))))
+            }
             _ => Err(LabError::refused(
-                format!("{} fails: {}", self.checker, program::said(&output)),
+                format!("{} fails: {}", self.checker, tools::said(&output)),
                 "",
             )),
         }

@@ -1,6 +1,6 @@
 //! A loop device on the drive's file.
 
-use super::program;
+use super::tools;
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use ssdlab_base::LabError;
 use std::path::{Path, PathBuf};
@@ -26,12 +26,12 @@ impl LoopDevice {
         let mut said = String::new();
         for _ in 0..TRIES {
             make_node()?;
-            let output = program::output(program::command("losetup").args(words).arg(file))?;
+            let output = tools::output(tools::command("losetup").args(words).arg(file))?;
             if output.status.success() {
                 let path = String::from_utf8_lossy(&output.stdout).trim().into();
                 return Ok(LoopDevice { path });
             }
-            said = program::said(&output);
+            said = tools::said(&output);
         }
         Err(LabError::refused(
             format!("no loop device: {said}"),
@@ -50,14 +50,14 @@ impl LoopDevice {
     /// When losetup cannot be run.
     pub fn detach(self) -> Result<(), LabError> {
         // One that the kernel has detached already is just as good.
-        program::output(program::command("losetup").arg("-d").arg(&self.path)).map(drop)
+        tools::output(tools::command("losetup").arg("-d").arg(&self.path)).map(drop)
     }
 }
 
 /// Makes the node of the next free device: in a container, `/dev` knows only the devices that
 /// there were when it was started.
 fn make_node() -> Result<(), LabError> {
-    let output = program::output(program::command("losetup").arg("-f"))?;
+    let output = tools::output(tools::command("losetup").arg("-f"))?;
     let name = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     let number = name.strip_prefix("/dev/loop").and_then(|n| n.parse().ok());
     let Some(number) = number.filter(|_| !Path::new(&name).exists()) else {

@@ -11,12 +11,15 @@
 
 mod file_system;
 mod loop_device;
+mod plan;
 mod preset;
 mod program;
 mod terminal;
+mod tools;
 
 pub use file_system::FileSystem;
-pub use preset::{Preset, Published, Row, chosen as preset, presets};
+pub use plan::{JudgedBy, Scripts};
+pub use preset::{Preset, Published, Row, presets};
 pub use program::Marks;
 
 use crate::crashtest::scripts::{COULD_NOT, END_OF_RECORDING, mark};
@@ -48,6 +51,25 @@ pub enum Task {
 }
 
 impl Task {
+    /// The task of that name, with its words.
+    ///
+    /// # Errors
+    /// When there is none that takes these words.
+    pub fn named(name: &str, words: &[String]) -> Result<Task, LabError> {
+        Ok(match (name, words) {
+            ("work", words) => Task::Work(words.to_vec(), Marks::Stdout),
+            ("work-quiet", words) => Task::Work(words.to_vec(), Marks::Socket),
+            ("check", [command]) => Task::Check(command.clone()),
+            ("found", [command]) => Task::Found(command.clone()),
+            ("fill", [preset, setting]) => Task::Fill(preset.clone(), setting.clone()),
+            ("verify", [preset, setting]) => Task::Verify(preset.clone(), setting.clone()),
+            _ => {
+                let what = format!("`{name}` does not take {} words", words.len());
+                return Err(LabError::refused(what, ""));
+            }
+        })
+    }
+
     /// Whether it works on a new file system, and not on what a cut has left.
     fn is_work(&self) -> bool {
         matches!(self, Task::Work(..) | Task::Fill(..))
@@ -182,7 +204,7 @@ pub fn check_machine(kind: FileSystem) -> Result<(), LabError> {
             format!("`modprobe fuse` as root; {CONTAINER}"),
         ));
     }
-    let Some(tools) = kind.tools() else {
+    let Some(file_system) = kind.tools() else {
         return Ok(());
     };
     if !rustix::process::geteuid().is_root() {
@@ -200,9 +222,9 @@ pub fn check_machine(kind: FileSystem) -> Result<(), LabError> {
         );
         return Err(LabError::refused(what, hint));
     }
-    let programs = [("losetup", "mount"), tools.maker];
+    let programs = [("losetup", "mount"), file_system.maker];
     for (program, package) in programs {
-        if !program::is_there(program) {
+        if !tools::is_there(program) {
             return Err(LabError::refused(
                 format!("{program} is not installed"),
                 format!("Debian's package {package} has it"),

@@ -1,6 +1,6 @@
 //! Databases with workload and check, by name: `databases.toml` and scripts, part of this program.
 
-use super::program;
+use super::tools;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use std::collections::BTreeMap;
@@ -131,11 +131,11 @@ impl Preset {
         let refused = |needs: &str, hint: &str| {
             LabError::refused(format!("the preset {} needs {needs}", self.key), hint)
         };
-        if !self.is_of_shell() && !program::is_there("python3") {
+        if !self.is_of_shell() && !tools::is_there("python3") {
             return Err(refused("python3", "apt-get install python3"));
         }
         let is_postgres = self.needs == "initdb" && has_postgres();
-        if is_postgres || program::is_there(&self.needs) || has_module(&self.needs) {
+        if is_postgres || tools::is_there(&self.needs) || has_module(&self.needs) {
             return Ok(());
         }
         Err(refused(&self.needs, &self.install))
@@ -155,7 +155,7 @@ impl Preset {
             (false, _) => ("stores.py", STORES),
         };
         let path = folder.join(name);
-        program::write_script(&path, text)?;
+        tools::write_script(&path, text)?;
         let path = path.display().to_string();
         Ok(match self.is_of_shell() {
             true => vec!["sh".into(), path],
@@ -179,8 +179,8 @@ fn has_postgres() -> bool {
 
 /// Whether `python3` has a module.
 fn has_module(name: &str) -> bool {
-    let mut python = program::command("python3");
-    let found = program::output(python.args(["-c", &format!("import {name}")]));
+    let mut python = tools::command("python3");
+    let found = tools::output(python.args(["-c", &format!("import {name}")]));
     found.is_ok_and(|output| output.status.success())
 }
 

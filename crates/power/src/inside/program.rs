@@ -2,14 +2,14 @@
 
 use super::preset::{Preset, Row};
 use super::terminal;
+use super::tools::command;
 use crate::crashtest::scripts::mark;
 use ssdlab_base::LabError;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -25,42 +25,8 @@ pub enum Marks {
 /// How long what a program has printed may take to arrive after its end. A process that it has
 /// left behind can hold its output open for ever.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Bytes of a tool's output that a message quotes.
-const QUOTED_MAX: usize = 300;
 /// Lost lines that a message names.
 const LOST_NAMED: usize = 3;
-
-/// Where programs of file systems are, although a user's `PATH` may lack them.
-fn path() -> OsString {
-    let mut path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-    path.push(":/usr/local/sbin:/usr/sbin:/sbin");
-    path
-}
-
-/// Whether a program is installed.
-pub fn is_there(program: &str) -> bool {
-    std::env::split_paths(&path()).any(|folder| folder.join(program).is_file())
-}
-
-/// A command that finds programs of file systems, and reads nothing.
-pub fn command(program: &str) -> Command {
-    let mut command = Command::new(program);
-    command.env("PATH", path()).stdin(Stdio::null());
-    command
-}
-
-/// Runs a tool to its end.
-pub fn output(command: &mut Command) -> Result<Output, LabError> {
-    let output = command.output();
-    output.map_err(|error| LabError::file("running", Path::new(command.get_program()), error))
-}
-
-/// The end of what a tool has said.
-pub fn said(output: &Output) -> String {
-    let text = [output.stdout.as_slice(), &output.stderr].concat();
-    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(QUOTED_MAX)..]);
-    format!("{}: {}", output.status, text.trim())
-}
 
 /// A program to be run on the drive.
 pub struct Program {
@@ -247,12 +213,6 @@ fn read_lines(from: Box<dyn Read + Send>, mut each: impl FnMut(String) -> bool) 
     }
 }
 
-/// Writes a script of a preset.
-pub fn write_script(path: &Path, text: &str) -> Result<(), LabError> {
-    let written = File::create(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| LabError::file("writing", path, error))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,14 +232,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("made");
         let go = folder.path().join("go");
         let mut command = program.command("sh");
-        let script = "echo one; while [ ! -e \"$0\" ]; do sleep 0.01; done; printf 'two\\n\\nthree'; \
-                      exit 3";
+        let script = "echo one; while [ ! -e \"$0\" ]; do sleep 0.01; done; \
+                      printf 'two\\n\\nthree'; exit 3";
         command.args(["-c", script]).arg(&go);
         let mut heard_lines = Vec::new();
         let code = heard(command, |line| {
             heard_lines.push(line.to_owned());
             // It ends only when its first line has come.
-            write_script(&go, "")
+            super::super::tools::write_script(&go, "")
         });
         assert_eq!(code.expect("ran"), 3);
         assert_eq!(heard_lines, ["one", "two", "three"]);

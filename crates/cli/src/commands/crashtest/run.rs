@@ -1,18 +1,13 @@
 //! `ssdlab crashtest run`: a program of the user's, or a database, cut by cut.
 
-use super::args::{InsideArgs, RunArgs};
-use super::{judge, recorded, remove_dead, settings};
+use super::campaign::{judge, recorded, remove_dead, settings};
+use crate::args::crashtest::{InsideArgs, RunArgs};
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json};
 use crate::progress::stop_on_signal;
 use ssdlab_base::LabError;
-use ssdlab_base::quantity::parse_size;
 use ssdlab_power::crashtest::scripts::Settings;
-use ssdlab_power::inside::{self, FileSystem, Marks, Published, Task};
-use std::path::Path;
-
-/// The mark of a preset when its tables are made.
-const PREPARED: &str = "begin";
+use ssdlab_power::inside::{self, FileSystem, JudgedBy, Marks, Published, Scripts, Task};
 
 /// Records a program in a file system on the drive, and judges every cut.
 ///
@@ -21,9 +16,17 @@ const PREPARED: &str = "begin";
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let kind = file_system(&args.mount)?;
     inside::check_machine(kind)?;
-    let with_scripts = match &args.preset {
-        Some(preset) => of_preset(args, kind, preset)?,
+    let scripts = match &args.preset {
+        Some(preset) => Scripts::of_preset(kind, preset)?,
         None => of_program(args, kind)?,
+    };
+    let settings = settings(&args.campaign)?;
+    let with_scripts = Settings {
+        size: settings.size.or(Some(scripts.drive_bytes)),
+        after_mark: Some(args.after_mark.clone().unwrap_or(scripts.after_mark)),
+        workload: scripts.workload,
+        check: scripts.check,
+        ..settings
     };
     remove_dead(args.campaign.quiet);
     let stop = stop_on_signal()?;
@@ -39,91 +42,19 @@ fn file_system(name: &str) -> Result<FileSystem, LabError> {
     })
 }
 
-/// The command line of a script that has this program do a task.
-fn script(kind: FileSystem, task: &str, words: &[String]) -> String {
-    let quoted: String = words
-        .iter()
-        .map(|word| format!(" {}", quoted(word)))
-        .collect();
-    format!(
-        "exec \"$SSDLAB\" crashtest inside {} {task} --{quoted}",
-        kind.name()
-    )
-}
-
-/// A word for the shell.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-fn of_program(args: &RunArgs, kind: FileSystem) -> Result<Settings, Failure> {
+fn of_program(args: &RunArgs, kind: FileSystem) -> Result<Scripts, Failure> {
     let here = std::env::current_dir()?;
-    let words: Vec<String> = args
-        .program
-        .iter()
-        .map(|word| located(word, &here))
-        .collect();
-    let task = if args.marks == "stdout" {
-        "work"
-    } else {
-        "work-quiet"
+    let marks = match args.marks.as_str() {
+        "stdout" => Marks::Stdout,
+        _ => Marks::Socket,
     };
-    let (judged_by, command) = match (&args.check, &args.found) {
-        (_, Some(found)) => ("found", found),
-        (Some(check), None) => ("check", check),
+    let judged_by = match (&args.check, &args.found) {
+        (_, Some(found)) => JudgedBy::Found(found),
+        (Some(check), None) => JudgedBy::Check(check),
         (None, None) => return Err(LabError::refused("neither --check nor --found", "").into()),
     };
-    // Its first word may be a script where the user is.
-    let (first, rest) = command.split_once(' ').unwrap_or((command, ""));
-    let found = located(first, &here);
-    let command = match found == first {
-        true => command.clone(),
-        false => format!("{} {rest}", quoted(&found)),
-    };
-    let cwd = quoted(&here.to_string_lossy());
-    let export = |script: String| format!("export SSDLAB_CWD={cwd}; {script}");
-    let settings = settings(&args.campaign)?;
-    Ok(Settings {
-        size: settings.size.or(Some(kind.drive_bytes())),
-        after_mark: Some(
-            args.after_mark
-                .clone()
-                .unwrap_or_else(|| inside::MOUNTED.into()),
-        ),
-        workload: export(script(kind, task, &words)),
-        check: export(script(kind, judged_by, &[command])),
-        ..settings
-    })
-}
-
-/// A word as an absolute path if it names an existing file from `here` by `./` or `../`.
-fn located(word: &str, here: &Path) -> String {
-    let is_relative = word.starts_with("./") || word.starts_with("../");
-    let path = here.join(word);
-    match path.canonicalize() {
-        Ok(path) if is_relative => path.to_string_lossy().into_owned(),
-        _ => word.to_owned(),
-    }
-}
-
-fn of_preset(args: &RunArgs, kind: FileSystem, preset: &str) -> Result<Settings, Failure> {
-    let (preset, row) = inside::preset(preset)?;
-    if kind == FileSystem::None {
-        let what = format!("--mount none: {} needs a file system", preset.name);
-        return Err(LabError::refused(what, "--mount ext4 or --mount xfs").into());
-    }
-    preset.check_installed()?;
-    let settings = settings(&args.campaign)?;
-    let own = preset.size.as_deref().map(parse_size).transpose()?;
-    let usual = own.unwrap_or(0).max(kind.drive_bytes());
-    let words = [preset.key.clone(), row.setting.clone()];
-    Ok(Settings {
-        size: settings.size.or(Some(usual)),
-        after_mark: Some(PREPARED.into()),
-        workload: script(kind, "fill", &words),
-        check: script(kind, "verify", &words),
-        ..settings
-    })
+    let program = &args.program;
+    Ok(Scripts::of_program(kind, program, marks, judged_by, &here))
 }
 
 /// Does in a script of `run` what its task is; ends this process with the script's exit code.
@@ -132,18 +63,7 @@ fn of_preset(args: &RunArgs, kind: FileSystem, preset: &str) -> Result<Settings,
 /// When the words of the task are not those that it takes.
 pub fn inside(args: &InsideArgs) -> Result<Exit, Failure> {
     let kind = file_system(&args.mount)?;
-    let task = match (args.task.as_str(), args.words.as_slice()) {
-        ("work", words) => Task::Work(words.to_vec(), Marks::Stdout),
-        ("work-quiet", words) => Task::Work(words.to_vec(), Marks::Socket),
-        ("check", [command]) => Task::Check(command.clone()),
-        ("found", [command]) => Task::Found(command.clone()),
-        ("fill", [name, setting]) => Task::Fill(name.clone(), setting.clone()),
-        ("verify", [name, setting]) => Task::Verify(name.clone(), setting.clone()),
-        (task, words) => {
-            let what = format!("`{task}` does not take {} words", words.len());
-            return Err(LabError::refused(what, "").into());
-        }
-    };
+    let task = Task::named(&args.task, &args.words)?;
     let code = inside::run(kind, &task).unwrap_or_else(|error| {
         tell!("{}", Failure::from(error));
         inside::FAILED
