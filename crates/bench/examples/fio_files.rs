@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout)]
 
 use ssdlab_base::LabError;
-use ssdlab_bench::device::{ModelledTarget, TargetFacts, TargetKind};
+use ssdlab_bench::device::{ModelledTarget, Target, TargetFacts, TargetKind};
 use ssdlab_bench::engine::{Unobserved, run};
 use ssdlab_bench::record::RunRecord;
 use ssdlab_drives::catalogue;
@@ -121,8 +121,9 @@ fn ran(plan: &Plan) -> Result<Ran, LabError> {
                     1 => name.to_owned(),
                     _ => format!("{name} with {times} times the channels"),
                 };
-                let commands = record.jobs.iter().flat_map(|job| &job.ops);
-                let commands = commands.map(|op| op.count).sum();
+                // Those of a ramp count, too.
+                let sent = target.counters();
+                let commands = [sent.reads, sent.writes, sent.trims].iter().flatten().sum();
                 return Ok(Ran { drive, commands });
             }
             Err(error) => refusal = Some(error),
@@ -149,7 +150,10 @@ fn drive(name: &str, times: u64) -> Result<ModelledTarget, LabError> {
 
 /// The run's own checks: every command completed once, and so on.
 fn check(record: &RunRecord) -> Result<(), LabError> {
-    let failures = record.checks.iter().filter_map(|check| check.failure.clone());
+    let failures = record
+        .checks
+        .iter()
+        .filter_map(|check| check.failure.clone());
     let errors = record.jobs.iter().flat_map(|job| &job.ops);
     let errors: u64 = errors.map(|op| op.errors).sum();
     match failures.collect::<Vec<_>>().join("; ") {
@@ -165,7 +169,10 @@ fn words(error: &str, name: &str) -> String {
         .filter(|line| !line.ends_with(" errors"))
         .map(|line| line.replace(&format!("{name}:"), "line "))
         .collect();
-    if let Some(engine) = lines.iter().find(|line| line.contains("`ioengine` cannot be")) {
+    if let Some(engine) = lines
+        .iter()
+        .find(|line| line.contains("`ioengine` cannot be"))
+    {
         lines = vec![engine.clone()];
     }
     lines.dedup();

@@ -1,8 +1,8 @@
 //! How a stream finds its next address: the orders, ready to draw from.
 
 use super::distribution::{Normal, Pareto, Zipf, Zoned};
-use crate::plan::Zones;
 use super::permutation::Permutation;
+use crate::plan::Zones;
 use ssdlab_ssd::Op;
 use ssdlab_ssd::rng::Rng;
 

@@ -250,7 +250,10 @@ fn sizes_of_a_range_are_distributed_as_in_fio() {
     let directory = tempfile::tempdir().unwrap();
     let (their_mean, their_largest) = shape(&lengths(&text, directory.path()));
     assert!((mean - their_mean).abs() < 1.0, "{mean} {their_mean}");
-    assert!((largest - their_largest).abs() < 0.015, "{largest} {their_largest}");
+    assert!(
+        (largest - their_largest).abs() < 0.015,
+        "{largest} {their_largest}"
+    );
 }
 
 /// Lengths of the commands in fio's log.

@@ -135,7 +135,8 @@ impl Needs {
         self.refill |= job.data.refill;
         self.verify |= job.verify.is_some();
         self.verify_all |= job.verify.is_some() && job.mix == Mix::Read;
-        if job.verify.is_some() || matches!(job.steps.write_as, WriteAs::Read | WriteAs::WriteAndRead)
+        if job.verify.is_some()
+            || matches!(job.steps.write_as, WriteAs::Read | WriteAs::WriteAndRead)
         {
             // What is written is read, too.
             self.read_bytes = self.read_bytes.max(self.write_bytes);

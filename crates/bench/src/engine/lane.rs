@@ -1,8 +1,8 @@
 //! One copy of one job: its stream, its next command and its idle tags.
 
 use super::pace::{LATE_FROM, Pace};
-use ssdlab_base::LabError;
 use super::search::Search;
+use ssdlab_base::LabError;
 use ssdlab_load::follow::Followed;
 use ssdlab_load::plan::{JobSpec, Phase};
 use ssdlab_load::stream::Stream;

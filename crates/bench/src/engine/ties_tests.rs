@@ -12,12 +12,7 @@ fn run_on_a_drive(text: &str) -> RunRecord {
     let plan = fio::parse(text, "job.fio").unwrap_or_else(|error| panic!("{text}: {error}"));
     let drive = catalogue::drive("intel-x25e-32gb").unwrap();
     let mut target = ModelledTarget::new(&drive, None).unwrap();
-    let record = run(
-        &plan,
-        &mut target,
-        &mut Unobserved,
-        &AtomicBool::new(false),
-    );
+    let record = run(&plan, &mut target, &mut Unobserved, &AtomicBool::new(false));
     let record = record.unwrap();
     for check in &record.checks {
         assert!(check.failure.is_none(), "{check:?}");

@@ -12,9 +12,13 @@ use ssdlab_ssd::rng::Rng;
 pub(super) enum Contents {
     Pattern,
     Zeroes,
-    Random { refill: bool },
+    Random {
+        refill: bool,
+    },
     /// Of a file that compresses so far, per cent.
-    File { compress_pct: u8 },
+    File {
+        compress_pct: u8,
+    },
 }
 
 /// A command line half read, with DISKSPD's defaults.
@@ -140,10 +144,16 @@ impl Draft {
             return conflict("-F and -t contradict each other", "use one of them");
         }
         if self.depth_total.is_some() && self.threads_total.is_none() {
-            return conflict("-O without -F", "-O is for the threads of -F; otherwise use -o");
+            return conflict(
+                "-O without -F",
+                "-O is for the threads of -F; otherwise use -o",
+            );
         }
         if self.burst.is_some() != self.pause.is_some() {
-            return conflict("-i and -j need each other", "give a burst and the pause after it");
+            return conflict(
+                "-i and -j need each other",
+                "give a burst and the pause after it",
+            );
         }
         if self.parallel && (self.interlocked || self.thread_step > 0) {
             return conflict("-p with -si or -T", "use -p alone");

@@ -78,7 +78,7 @@ pub(super) static SWITCHES: &[SwitchHelp] = switches! {
          to a mapped file";
     'N' mapped_flush: "v, n or i", "", "with -Sm: flush after each write";
     'h' old_caching: "", "", "old form of -Sh";
-    'Z' contents: "[r|size[,file]]", "bytes 0..255", 
+    'Z' contents: "[r|size[,file]]", "bytes 0..255",
         "contents of writes: zeroes, fresh random, random, or as compressible as a file";
     'g' limit: "bytes/ms or <n>i for IOPS", "unlimited", "limit per thread and target";
     'z' seed: "[number]", "0", "seed; alone it is 0, too: a run always repeats";
@@ -193,7 +193,10 @@ fn parts(word: &Word, text: &str, block: u32) -> Result<Distribution, LabError> 
     if !percent {
         return Ok(Distribution::ZonedBytes { zones });
     }
-    let mut zones: Vec<(u8, u8)> = zones.into_iter().map(|(io, size)| (io, size as u8)).collect();
+    let mut zones: Vec<(u8, u8)> = zones
+        .into_iter()
+        .map(|(io, size)| (io, size as u8))
+        .collect();
     if sizes < 100 {
         zones.push((100 - accesses as u8, 100 - sizes as u8));
     } else if accesses < 100 {

@@ -12,7 +12,10 @@ fn plan(line: &str) -> Result<Plan, LabError> {
 
 fn jobs(line: &str) -> Vec<JobSpec> {
     let plan = plan(line).unwrap_or_else(|error| panic!("{line}: {error}"));
-    plan.phases.into_iter().flat_map(|phase| phase.jobs).collect()
+    plan.phases
+        .into_iter()
+        .flat_map(|phase| phase.jobs)
+        .collect()
 }
 
 /// A line in a few words: what `JobSpec::what` says, and where.
@@ -93,12 +96,12 @@ const DOCUMENTED: &[(&str, &str)] = &[
     ("-ag0,0,1,2,g1,0,1,2 x", "read 64 KiB, depth 2"),
     ("-ag0,0,1,2 -ag1,0,1,2 x", "read 64 KiB, depth 2"),
     ("-Sbw x", "read 64 KiB, depth 2, each write durable"),
-    ("-eDISK_IO -eMEMORY_PAGE_FAULTS -b4K x", "read 4 KiB, depth 2"),
-    ("-frs -z -v -l -x -n -I1 -P x", "read 64 KiB, depth 2"),
     (
-        "-B5g -b8k x",
-        "read 8 KiB, depth 2 from 5368709120",
+        "-eDISK_IO -eMEMORY_PAGE_FAULTS -b4K x",
+        "read 4 KiB, depth 2",
     ),
+    ("-frs -z -v -l -x -n -I1 -P x", "read 64 KiB, depth 2"),
+    ("-B5g -b8k x", "read 8 KiB, depth 2 from 5368709120"),
     (
         "-B1g -f3g x",
         "read 64 KiB, depth 2 from 1073741824, 2147483648 bytes",
@@ -197,7 +200,10 @@ fn lines_that_need_windows_say_so() {
 /// the rest in what is left.
 #[test]
 fn a_distribution_goes_where_it_says() {
-    for line in ["-b4K -r -rdpct90/10:0/10:5/20 x", "-b4K -r -rdabs90/10M:0/10M:5/20M x"] {
+    for line in [
+        "-b4K -r -rdpct90/10:0/10:5/20 x",
+        "-b4K -r -rdabs90/10M:0/10M:5/20M x",
+    ] {
         let mut stream = Stream::new(&jobs(line)[0], 0, 100 << 20).unwrap();
         let mut counts = [0u32; 4];
         for _ in 0..100_000 {
@@ -211,7 +217,10 @@ fn a_distribution_goes_where_it_says() {
         }
         let near = |count: u32, expected: u32| count.abs_diff(expected) < 600;
         assert_eq!(counts[1], 0, "{line}");
-        assert!(near(counts[0], 90_000) && near(counts[2], 5_000), "{line}: {counts:?}");
+        assert!(
+            near(counts[0], 90_000) && near(counts[2], 5_000),
+            "{line}: {counts:?}"
+        );
         assert!(near(counts[3], 5_000), "{line}: {counts:?}");
     }
 }
@@ -231,7 +240,9 @@ fn parallel_commands_each_go_through_the_target() {
     assert_eq!((job.copies, job.depth), (2, 1));
     for copy in 0..2 {
         let mut stream = Stream::new(job, copy, 1 << 20).unwrap();
-        let offsets: Vec<u64> = (0..3).map(|_| stream.next_command().unwrap().offset).collect();
+        let offsets: Vec<u64> = (0..3)
+            .map(|_| stream.next_command().unwrap().offset)
+            .collect();
         assert_eq!(offsets, [0, 4096, 8192]);
     }
     assert_eq!(job.pace.rate_bytes, [50_000, 0, 0]);
@@ -359,5 +370,8 @@ fn distributions_of_options_and_profiles_are_the_same() {
         zones: vec![(95, 5), (4, 10), (1, 85)],
     };
     assert_eq!(of("-r -rdpct95/5:4/10 x"), expected);
-    assert_eq!(super::switches::distribution("pct95/5:4/10").unwrap(), expected);
+    assert_eq!(
+        super::switches::distribution("pct95/5:4/10").unwrap(),
+        expected
+    );
 }

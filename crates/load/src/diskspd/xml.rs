@@ -264,7 +264,9 @@ fn target<'a>(
     draft.random_pct = percent(source, element, "RandomRatio")?;
     draft.write_pct = percent(source, element, "WriteRatio")?.unwrap_or(0);
     let threads = source.count(element, "ThreadsPerFile")?;
-    draft.threads = threads.filter(|_| draft.threads_total.is_none()).unwrap_or(1);
+    draft.threads = threads
+        .filter(|_| draft.threads_total.is_none())
+        .unwrap_or(1);
     draft.depth = source.count(element, "RequestCount")?.unwrap_or(2);
     let pause = source.count(element, "ThinkTime")?;
     draft.pause = pause.map(|ms| Nanos::from_millis(ms.into()));
@@ -322,7 +324,12 @@ fn limits(source: &Source, element: &Element, draft: &mut Draft) -> Result<(), L
 
 /// `<Percent>` or `<Absolute>`, with ranges: `<Range IO="95">5</Range>`.
 fn ranges(source: &Source, element: &Element) -> Result<Distribution, LabError> {
-    let bad = || source.bad("Distribution", "ranges are shares of the commands and of the target");
+    let bad = || {
+        source.bad(
+            "Distribution",
+            "ranges are shares of the commands and of the target",
+        )
+    };
     let (percent, list) = match (element.child("Percent"), element.child("Absolute")) {
         (Some(list), _) => (true, list),
         (None, Some(list)) => (false, list),

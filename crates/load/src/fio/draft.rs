@@ -3,8 +3,8 @@
 use super::ini::{Section, Setting};
 use super::units::Size;
 use crate::plan::{
-    BlockSize, Data, Distribution, Durability, Exit, Flow, JobSpec, LatencyTarget, Mix, Order, Pace,
-    Shares, Steady, Steps, Ties, Time, Verify, WriteAs, Zones,
+    BlockSize, Data, Distribution, Durability, Exit, Flow, JobSpec, LatencyTarget, Mix, Order,
+    Pace, Shares, Steady, Steps, Ties, Time, Verify, WriteAs, Zones,
 };
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
@@ -291,7 +291,10 @@ impl Draft {
     fn contradiction_of_bindings(&self) -> Option<(&'static str, &'static str)> {
         let zone = self.zone_bytes > 0;
         Some(if self.strided && !zone {
-            ("zonemode=strided without zones", "say how large with zonesize=")
+            (
+                "zonemode=strided without zones",
+                "say how large with zonesize=",
+            )
         } else if zone && !self.strided {
             ("zones without a zonemode", "write zonemode=strided")
         } else if self.strided && (self.files.in_turn() > 1 || self.after_colon != 0) {

@@ -70,9 +70,11 @@ fn of_writes(job: &JobSpec) -> Vec<String> {
         }
     }
     if option(job, "buffer_pattern").is_some() {
-        notes.push("buffer_pattern: a model stores what compresses to nothing; a real target gets \
+        notes.push(
+            "buffer_pattern: a model stores what compresses to nothing; a real target gets \
                     zeroes and stamps"
-            .to_owned());
+                .to_owned(),
+        );
     }
     match job.steps.write_as {
         WriteAs::Read => notes.push(
