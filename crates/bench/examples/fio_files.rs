@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout)]
 
 use ssdlab_base::LabError;
-use ssdlab_bench::device::{ModelledTarget, TargetFacts, TargetKind};
+use ssdlab_bench::device::{ModelledTarget, Target, TargetFacts, TargetKind};
 use ssdlab_bench::engine::{Unobserved, run};
 use ssdlab_bench::record::RunRecord;
 use ssdlab_drives::catalogue;
@@ -121,8 +121,9 @@ fn ran(plan: &Plan) -> Result<Ran, LabError> {
                     1 => name.to_owned(),
                     _ => format!("{name} with {times} times the channels"),
                 };
-                let commands = record.jobs.iter().flat_map(|job| &job.ops);
-                let commands = commands.map(|op| op.count).sum();
+                // Those of a ramp count, too.
+                let sent = target.counters();
+                let commands = [sent.reads, sent.writes, sent.trims].iter().flatten().sum();
                 return Ok(Ran { drive, commands });
             }
             Err(error) => refusal = Some(error),

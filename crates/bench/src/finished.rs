@@ -1,7 +1,7 @@
 //! A finished run: its report, its page, and the formats of the user's own tools.
 
 use crate::device::TargetKind;
-use crate::export::{Machine, diskspd_text, diskspd_xml, fio_json};
+use crate::export::{Machine, asked_logs, diskspd_text, diskspd_xml, fio_json};
 use crate::record::{PhaseCounters, RunRecord};
 use crate::report::{RunReport, phase_names, run_page, terminal};
 use crate::request::{RunRequest, jobs};
@@ -75,6 +75,9 @@ impl Finished {
                     &directory.join("fio.json"),
                     &format!("{:#}", self.fio_json()),
                 )?;
+                for log in asked_logs(&self.plan, &self.record) {
+                    write_text(&directory.join(&log.name), &log.text)?;
+                }
             }
             Language::Diskspd { .. } => {
                 let text = diskspd_text(&self.plan, &self.record, &self.machine);

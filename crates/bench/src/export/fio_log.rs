@@ -66,6 +66,41 @@ pub fn logs_of_seconds(prefix: &str, seconds: &[Second]) -> Vec<LogFile> {
     logs
 }
 
+/// The logs that jobs ask for with `write_bw_log`, `write_iops_log` and `write_lat_log`, named as fio
+/// names them: the option's value or the job's name, `_bw`, and the number of the copy from 1. A
+/// line stands for a second whatever `log_avg_msec` says. Recorded seconds do not tell jobs or copies
+/// apart: only a job that has its phase to itself, in one copy, has logs.
+pub fn asked_logs(plan: &Plan, record: &RunRecord) -> Vec<LogFile> {
+    let mut logs = Vec::new();
+    let mut number = 1;
+    for (phase, jobs) in plan.phases.iter().enumerate() {
+        if let [job] = &jobs.jobs[..]
+            && job.copies == 1
+        {
+            for (option, columns) in ASKED {
+                let asked = job.options.iter().rfind(|(name, _)| name == option);
+                let Some((_, value)) = asked else { continue };
+                // A prefix may name a directory; the logs stay in that of the run.
+                let prefix = value.rsplit('/').next().unwrap_or_default();
+                let prefix = if matches!(prefix, "" | "1") {
+                    &job.name
+                } else {
+                    prefix
+                };
+                logs.extend(fio_logs(plan, record, phase).into_iter().filter_map(|log| {
+                    let column = columns
+                        .iter()
+                        .find(|c| log.name.ends_with(&format!("_{c}.1.log")))?;
+                    let name = format!("{prefix}_{column}.{number}.log");
+                    Some(LogFile { name, ..log })
+                }));
+            }
+        }
+        number += jobs.jobs.iter().map(|job| job.copies).sum::<u32>();
+    }
+    logs
+}
+
 /// The counted seconds of `phase`, and the kinds of commands that happen in them.
 fn counted(seconds: &[Second], phase: usize) -> (Vec<&Second>, Vec<Op>) {
     let counted = |s: &&Second| s.phase == phase && s.t_s >= 0 && s.length_s > 0.0;
@@ -76,6 +111,13 @@ fn counted(seconds: &[Second], phase: usize) -> (Vec<&Second>, Vec<Op>) {
         .collect();
     (seconds, used)
 }
+
+/// fio's option, and which logs it asks for.
+const ASKED: [(&str, &[&str]); 3] = [
+    ("write_bw_log", &["bw"]),
+    ("write_iops_log", &["iops"]),
+    ("write_lat_log", &["lat", "clat"]),
+];
 
 fn lines(seconds: &[&Second], used: &[Op], value: fn(&OpSecond, f64) -> Option<f64>) -> String {
     let mut text = String::new();
@@ -96,6 +138,28 @@ mod tests {
     use super::*;
     use crate::record::testing;
     use ssdlab_load::plan::{Language, Mix};
+
+    #[test]
+    fn asked_logs_have_fio_s_names() {
+        let mut jobs = vec![testing::job("a", Mix::Read)];
+        jobs[0].copies = 1;
+        let asked = [("write_bw_log", "1"), ("write_lat_log", "logs/mine")];
+        jobs[0].options = asked.map(|(n, v)| (n.to_owned(), v.to_owned())).to_vec();
+        let plan = testing::plan(Language::Ssdlab, jobs);
+        let record = testing::record(&plan, 3, 1);
+        let names = |plan: &Plan| -> Vec<String> {
+            let logs = asked_logs(plan, &record).into_iter();
+            logs.map(|log| log.name).collect()
+        };
+        assert_eq!(
+            names(&plan),
+            ["a_bw.1.log", "mine_lat.1.log", "mine_clat.1.log"]
+        );
+        // Of two copies there is one series, which is neither's.
+        let mut two = plan.clone();
+        two.phases[0].jobs[0].copies = 2;
+        assert!(names(&two).is_empty());
+    }
 
     #[test]
     fn lines_are_the_seconds() {

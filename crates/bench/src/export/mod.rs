@@ -11,7 +11,7 @@ pub use diskspd_spans::Machine;
 pub use diskspd_text::diskspd_text;
 pub use diskspd_xml::diskspd_xml;
 pub use fio_json::fio_json;
-pub use fio_log::{LogFile, fio_logs, logs_of_seconds};
+pub use fio_log::{LogFile, asked_logs, fio_logs, logs_of_seconds};
 
 use crate::record::JobRecord;
 use ssdlab_load::plan::{JobSpec, Plan};

@@ -245,10 +245,11 @@ static OPTIONS: &[OptionHelp] = options! {
     output disable_bw_measurement: "fio leaves out the bandwidth; here it is measured";
     output gtod_cpu: "fio reads the clock on a processor of its own";
     output clocksource: "fio reads this clock";
-    moot write_bw_log: "no such file is written; series.csv of the run has the bandwidth";
-    moot write_lat_log: "no such file is written; series.csv of the run has the latency";
-    moot write_iops_log: "no such file is written; series.csv of the run has the IOPS";
-    moot log_avg_msec: "series.csv of the run has a line for each second";
+    output write_bw_log: "a log of a line a second in the run directory, by fio's name, for a job alone \
+                          in its phase";
+    output write_iops_log: "as write_bw_log";
+    output write_lat_log: "as write_bw_log, of lat and clat";
+    output log_avg_msec: "a line of a log stands for a second";
     moot log_offset: "fio's log files are not written";
     moot log_prio: "fio's log files are not written";
     moot log_max_value: "fio's log files are not written";
