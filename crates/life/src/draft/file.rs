@@ -537,7 +537,7 @@ fn decimal(bytes: u64) -> String {
         (1 << 20, "MiB"),
         (1_000_000, "MB"),
     ];
-    let found = units.iter().find(|(unit, _)| bytes % unit == 0);
+    let found = units.iter().find(|(unit, _)| bytes.is_multiple_of(*unit));
     found.map_or(format!("{bytes} B"), |(unit, name)| {
         format!("{} {name}", bytes / unit)
     })

@@ -47,7 +47,7 @@ impl Array {
 /// `true` when counted.
 pub(super) fn user_bytes(capacity: u64) -> (u64, bool) {
     let gb = capacity / 1_000_000_000;
-    if capacity % 1_000_000_000 != 0 || gb < 50 {
+    if !capacity.is_multiple_of(1_000_000_000) || gb < 50 {
         return (capacity / 4096 * 4096, false);
     }
     ((97_696_368 + 1_953_504 * (gb - 50)) * 512, true)
@@ -93,7 +93,7 @@ pub(super) fn array(facts: &Facts, raw: u64) -> Array {
     };
     let dies = (raw / die).max(4);
     let mut channels = most;
-    while channels > 1 && dies % channels != 0 {
+    while channels > 1 && !dies.is_multiple_of(channels) {
         channels /= 2;
     }
     let (bits, pages) = match facts.cells {
