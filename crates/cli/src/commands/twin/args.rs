@@ -70,7 +70,6 @@ Without --load, loads that usually separate models are predicted. Intervals hold
 90 % and contain the models' own error.
 
 Examples:
-  ssdlab twin predict twin
   ssdlab twin predict twin --load zipf:0.9 --load hotcold:90/10:scattered
   ssdlab twin predict twin --load uniform --spare +20%")]
 pub struct Predict {
