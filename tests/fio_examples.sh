@@ -33,7 +33,8 @@ if [ -z "$examples" ]; then
   fetch || { skip fio_examples "fio's source package cannot be fetched by apt-get"; exit 0; }
   examples=$work/examples
 fi
-cargo build --quiet -p ssdlab-bench --example fio_files
+cargo build --quiet -p ssdlab-bench --example fio_files --example fio_commands
+programs=${CARGO_TARGET_DIR:-target}/debug/examples
 {
   cat <<'HEAD'
 # fio's own examples
@@ -48,7 +49,7 @@ that some files read were set: FIO_DIR, GPU_DEV_IDS, FIO_RW=randread, FIO_IODEPT
 - *refused*: it does, and the reason is given.
 
 HEAD
-  "${CARGO_TARGET_DIR:-target}/debug/examples/fio_files" "$examples"/*.fio
+  "$programs/fio_files" "$examples"/*.fio
 } >"$work/page"
 if [ "${1:-}" = update ]; then
   cp "$work/page" "$page"
@@ -58,4 +59,9 @@ elif diff -u "$page" "$work/page"; then
 else
   echo "$page is not what the files give; write it again: bash tests/fio_examples.sh update" >&2
   exit 1
+fi
+if command -v fio >/dev/null; then
+  python3 tests/fio_side_by_side.py "$examples" "$programs/fio_commands"
+else
+  skip fio_side_by_side "fio is not installed"
 fi

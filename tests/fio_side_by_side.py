@@ -43,9 +43,7 @@ CASES = [
     ("tiobench-example", [NO_TIME, SMALL], "count"),
     # With its null engine and io_submit_mode=offload, fio 3.33 does not end.
     ("fixed-rate-submission", [(r"size=128m", "size=12m"), (r"io_submit_mode=offload", "")], "iops"),
-    ("poisson-rate-submission",
-     [(r"size=128m", "size=4m"), (r"rate_iops=50", "rate_iops=400"),
-      (r"io_submit_mode=offload", "")], "iops"),
+    # Not poisson-rate-submission: with its null engine, fio draws two gaps for each command.
     ("flow", [(r"size=100g", "size=1g"), (r"runtime=30", "runtime=2")], "share"),
 ]
 

@@ -1,7 +1,7 @@
 //! What becomes of a fio job file, for comparison with fio itself (`tests/fio_side_by_side.py`):
 //!
-//! * `fio_commands list JOB.fio`: the commands of each copy of each job, in order, a line each: job,
-//!   copy, kind, offset and length in bytes.
+//! * `fio_commands list JOB.fio`: the commands of each copy of each job, in order, a line each:
+//!   job, copy, kind, offset and length in bytes.
 //! * `fio_commands run JOB.fio`: carried out on a modelled drive, a line for each job: its name,
 //!   reads, writes, trims, bytes, and seconds.
 

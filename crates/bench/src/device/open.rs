@@ -59,7 +59,7 @@ pub struct Needs {
     pub data_only: bool,
     /// Some job wants fresh contents for every write.
     pub refill: bool,
-    /// Some job verifies what was written.
+    /// Some job verifies its writes.
     pub verify: bool,
     /// Some job verifies without writing: what an earlier run wrote.
     pub verify_all: bool,
@@ -138,7 +138,7 @@ impl Needs {
         if job.verify.is_some()
             || matches!(job.steps.write_as, WriteAs::Read | WriteAs::WriteAndRead)
         {
-            // What is written is read, too.
+            // Its writes are read, too.
             self.read_bytes = self.read_bytes.max(self.write_bytes);
         }
         if let Some(zones) = job.steps.zones {
@@ -161,6 +161,14 @@ impl Needs {
             .filter(|_| !share)
             .map(|len| last.saturating_add(len));
         self.extent = self.extent.zip(end).map(|(all, end)| all.max(end));
+    }
+}
+
+fn checked(needs: &Needs) -> Checked {
+    match (needs.verify, needs.verify_all) {
+        (false, _) => Checked::Never,
+        (true, false) => Checked::Own,
+        (true, true) => Checked::All,
     }
 }
 
@@ -237,11 +245,7 @@ pub fn open(
         write_bytes: needs.write_bytes,
         data_only: needs.data_only,
         refill: needs.refill,
-        checked: match (needs.verify, needs.verify_all) {
-            (false, _) => Checked::Never,
-            (true, false) => Checked::Own,
-            (true, true) => Checked::All,
-        },
+        checked: checked(needs),
     };
     UringTarget::new(file, facts, counters, uring)
 }

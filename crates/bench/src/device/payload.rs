@@ -151,7 +151,7 @@ impl Payload {
         (self.reads.address(at, len as usize), self.number)
     }
 
-    /// Whether what the command with `tag` has read from `offset` is what was written there.
+    /// Whether what the command with `tag` has read from `offset` is the written data.
     pub fn agrees(&mut self, tag: u32, offset: u64, len: u32, before: u64) -> bool {
         let at = tag as usize * self.read_len;
         let Some(stamps) = &self.stamps else {

@@ -23,7 +23,7 @@ struct Last {
     unsure: bool,
 }
 
-/// What was written, and the judgement of what is read.
+/// The writes so far, and the judgement of reads.
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
     sectors: HashMap<u64, Last>,
@@ -71,7 +71,7 @@ impl Stamps {
     }
 
     /// Whether `bytes`, read from `offset` by a command that was handed over when write `before`
-    /// was the next, are what was written there.
+    /// was the next, are the written data.
     pub fn agree(&self, bytes: &[u8], offset: u64, before: u64) -> bool {
         let word = |sector: &[u8], at: usize| {
             let mut word = [0; 8];

@@ -89,7 +89,7 @@ fn a_verified_read_finds_a_flipped_bit() {
     file.write_all_at(&[byte[0] ^ 4], 5000).unwrap();
     file.sync_all().unwrap();
     assert_eq!(errnos(carry_out(&mut target, &reads)), [84, 0, 0]);
-    // What is written over it is as it should be.
+    // Data written over it are as they should be.
     carry_out(&mut target, &[Command::write(4096, 4096)]);
     assert_eq!(errnos(carry_out(&mut target, &reads)), [0, 0, 0]);
 }

@@ -248,27 +248,31 @@ impl Draft {
                 data_only: self.flushes,
             },
             pace: self.pace(u64::from(merged), parallel),
-            data: match self.contents {
-                Contents::Pattern => Data {
-                    compress_pct: pattern_compress_pct(self.block),
-                    refill: false,
-                },
-                Contents::Zeroes => Data {
-                    compress_pct: 100,
-                    refill: false,
-                },
-                Contents::Random { refill } => Data {
-                    compress_pct: 0,
-                    refill,
-                },
-                Contents::File { compress_pct } => Data {
-                    compress_pct,
-                    refill: false,
-                },
-            },
+            data: self.data(),
             direct: self.uncached.unwrap_or(false),
             seed: Rng::named(self.seed, &format!("DISKSPD target {index}")).next_u64(),
             ..JobSpec::default()
+        }
+    }
+
+    fn data(&self) -> Data {
+        match self.contents {
+            Contents::Pattern => Data {
+                compress_pct: pattern_compress_pct(self.block),
+                refill: false,
+            },
+            Contents::Zeroes => Data {
+                compress_pct: 100,
+                refill: false,
+            },
+            Contents::Random { refill } => Data {
+                compress_pct: 0,
+                refill,
+            },
+            Contents::File { compress_pct } => Data {
+                compress_pct,
+                refill: false,
+            },
         }
     }
 

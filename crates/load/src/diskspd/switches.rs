@@ -63,7 +63,7 @@ pub(super) static SWITCHES: &[SwitchHelp] = switches! {
     'f' region: "size, or hints r s t", "all of the target",
         "use only the first bytes of the target; hints have no effect";
     'B' base: "size", "0", "start of the region";
-    'c' file: "size", "", "the target has this length; with --target, use so much of it";
+    'c' file: "size", "", "the target has this length; with --target, use this part of it";
     'F' threads_total: "count", "", "threads, each of which works on all targets";
     'O' depth_total: "count", "",
         "commands outstanding per thread of -F, in equal parts on the targets";
@@ -82,7 +82,8 @@ pub(super) static SWITCHES: &[SwitchHelp] = switches! {
         "contents of writes: zeroes, fresh random, random, or as compressible as a file";
     'g' limit: "bytes/ms or <n>i for IOPS", "unlimited", "limit per thread and target";
     'z' seed: "[number]", "0", "seed; alone it is 0, too: a run always repeats";
-    'X' profile: "file", "", "read targets from an XML profile; -d -W -C -R and -z go before its own";
+    'X' profile: "file", "",
+        "read targets from an XML profile; -d -W -C -R and -z go before its own";
     'D' buckets: "[ms]", "none", "report IOPS per interval, 1000 ms unless given";
     'L' latency: "", "", "report latencies";
     'R' report: "[p]text|xml", "text", "form of the report; p: print the profile only";
@@ -161,7 +162,7 @@ fn thread_step(draft: &mut Draft, word: &Word) -> Outcome {
     Ok(())
 }
 
-/// `pct90/10:0/10:5/20` or `abs90/10G:0/10G:5/20G`; what is left goes to the rest of the target.
+/// `pct90/10:0/10:5/20` or `abs90/10G:0/10G:5/20G`; the rest goes to the rest of the target.
 fn parts(word: &Word, text: &str, block: u32) -> Result<Distribution, LabError> {
     let bad = || {
         word.bad(
@@ -200,7 +201,7 @@ fn parts(word: &Word, text: &str, block: u32) -> Result<Distribution, LabError> 
     if sizes < 100 {
         zones.push((100 - accesses as u8, 100 - sizes as u8));
     } else if accesses < 100 {
-        // Nothing is left of the target for what is left of the commands.
+        // Nothing is left of the target for the other commands.
         return Err(bad());
     }
     Ok(Distribution::Zoned { zones })

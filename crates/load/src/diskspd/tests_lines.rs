@@ -197,7 +197,7 @@ fn lines_that_need_windows_say_so() {
 }
 
 /// The help's own example: 90 % in the first tenth, none in the second, 5 % in the next fifth, and
-/// the rest in what is left.
+/// the rest in the remainder.
 #[test]
 fn a_distribution_goes_where_it_says() {
     for line in [

@@ -197,7 +197,6 @@ impl Default for Draft {
 impl Draft {
     /// The job of `section`, the `index`th of the file, as far as it can be made.
     pub fn finish(mut self, section: &Section, index: u32, errors: &mut Vec<LabError>) -> JobSpec {
-        // As fio, which says so and goes on.
         self.time.time_based &= self.time.run.is_some();
         let mix = match self.direction {
             Direction::Read => Mix::Read,
