@@ -175,8 +175,8 @@ impl Guest<'_> {
         })
     }
 
-    /// The next line for us, without its tag. `None` when nothing more comes, time is over, or it is
-    /// to stop.
+    /// The next line for us, without its tag. `None` when nothing more comes, time is over, or
+    /// it is to stop.
     fn next(&mut self) -> Option<String> {
         loop {
             let left = self.until.saturating_duration_since(Instant::now());
