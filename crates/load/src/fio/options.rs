@@ -197,7 +197,7 @@ static OPTIONS: &[OptionHelp] = options! {
     flag refill_buffers: "0", "fresh contents for each write";
     // Verifying.
     value verify: "md5 crc32c sha256 xxhash meta pattern ...", "0",
-        "read back what was written, after each pass of a job; the method is ssdlab's own, \
+        "read back earlier writes, after each pass of a job; the method is ssdlab's own, \
          whichever is named";
     value do_verify: "0 or 1", "1", "0: leave out the reads at the end of a pass";
     value verify_backlog: "count", "0", "read back after this many writes, too";
