@@ -24,7 +24,7 @@ fetch() {
   apt-get "${options[@]}" update >/dev/null 2>&1 || return 1
   (cd "$work/source" && apt-get "${options[@]}" source --download-only fio) >/dev/null 2>&1 || return 1
   (cd "$work/source" && tar -xzf "fio_$version.orig.tar.gz") || return 1
-  mv "$work"/source/fio*"$version"/examples "$work/examples"
+  (cd "$work/source" && mv fio*"$version"/examples "$work/examples")
 }
 
 examples=${FIO_EXAMPLES:-}
