@@ -23,9 +23,8 @@ fetch() {
     -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache" -o APT::Sandbox::User=root)
   apt-get "${options[@]}" update >/dev/null 2>&1 || return 1
   (cd "$work/source" && apt-get "${options[@]}" source --download-only fio) >/dev/null 2>&1 || return 1
-  tar -xzf "$work/source/fio_$version.orig.tar.gz" -C "$work/source" || return 1
-  mv "$work/source/fio-fio-$version/examples" "$work/examples" 2>/dev/null ||
-    mv "$work"/source/fio*"$version"/examples "$work/examples"
+  (cd "$work/source" && tar -xzf "fio_$version.orig.tar.gz") || return 1
+  (cd "$work/source" && mv fio*"$version"/examples "$work/examples")
 }
 
 examples=${FIO_EXAMPLES:-}

@@ -253,7 +253,7 @@ impl Zoned {
         }
         let first = start.div_ceil(align);
         if given < 100 && first < n {
-            // What is left of the accesses goes to what is left of the region.
+            // The other accesses go to the rest of the region.
             inside.push((100 - given, (first, n - first)));
         }
         let total: u64 = inside.iter().map(|zone| zone.0).sum();

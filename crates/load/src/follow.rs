@@ -1,7 +1,7 @@
-//! Commands that follow from a stream's own: reads that verify what was written, trims before
+//! Commands that follow from a stream's own: reads that verify earlier writes, trims before
 //! writes, and writes that are something else to the drive.
 //!
-//! A stream is repeatable, so what was written need not be remembered: a copy of it, some
+//! A stream is repeatable, so earlier writes need not be remembered: a copy of it, some
 //! commands behind, says it again. Only where fio reads back by address, each block once, the
 //! blocks are kept in a map.
 //!

@@ -102,7 +102,7 @@ pub struct JobSpec {
     /// What fio adds to order and region.
     #[serde(skip_serializing_if = "Steps::are_plain")]
     pub steps: Steps,
-    /// Reads that check what was written.
+    /// Reads that check earlier writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<Verify>,
     /// How it depends on other jobs and on its own results.
@@ -199,7 +199,7 @@ pub enum WriteAs {
     WriteAndRead,
 }
 
-/// Reads that check what was written (fio `verify`).
+/// Reads that check earlier writes (fio `verify`).
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
 pub struct Verify {
     /// Read everything back after each pass (`do_verify`).

@@ -58,7 +58,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     // Trims and writes of the same blocks.
     ("rw=trimwrite size=16k", "t0 w0 t4 w4 t8 w8 t12 w12"),
-    // What was written is read back: after a pass, after some writes, in batches, in each loop.
+    // Writes are read back: after a pass, after some writes, in batches, in each loop.
     (
         "rw=write verify=crc32c size=24k",
         "w0 w4 w8 w12 w16 w20 r0 r4 r8 r12 r16 r20",

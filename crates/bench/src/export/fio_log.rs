@@ -66,10 +66,10 @@ pub fn logs_of_seconds(prefix: &str, seconds: &[Second]) -> Vec<LogFile> {
     logs
 }
 
-/// The logs that jobs ask for with `write_bw_log`, `write_iops_log` and `write_lat_log`, named as fio
-/// names them: the option's value or the job's name, `_bw`, and the number of the copy from 1. A
-/// line stands for a second whatever `log_avg_msec` says. Recorded seconds do not tell jobs or copies
-/// apart: only a job that has its phase to itself, in one copy, has logs.
+/// The logs that jobs ask for with `write_bw_log`, `write_iops_log` and `write_lat_log`, by fio's
+/// names: the option's value or the job's name, `_bw`, and the number of the copy from 1. A
+/// line stands for a second whatever `log_avg_msec` says. Recorded seconds do not tell jobs or
+/// copies apart: only a job that has its phase to itself, in one copy, has logs.
 pub fn asked_logs(plan: &Plan, record: &RunRecord) -> Vec<LogFile> {
     let mut logs = Vec::new();
     let mut number = 1;

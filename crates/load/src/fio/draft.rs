@@ -104,7 +104,7 @@ pub(super) struct Draft {
     pub refill: bool,
     /// `bsrange`, smallest and largest of each kind.
     pub range: Option<[(u32, u32); 3]>,
-    /// What is written is a pattern, which a compressor removes.
+    /// Writes hold a pattern, which a compressor removes.
     pub pattern: bool,
     pub write_as: WriteAs,
     pub verifies: bool,

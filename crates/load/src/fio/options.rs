@@ -124,7 +124,8 @@ static OPTIONS: &[OptionHelp] = options! {
         "bytes per command, for reads, writes and trims";
     value bssplit: "size/%:size/%:...[,...]", "",
         "several sizes with their shares; empty shares divide the rest";
-    value bsrange or blocksize_range: "size-size[,...]", "", "sizes drawn evenly between both, in multiples of the smaller, as fio draws them";
+    value bsrange or blocksize_range: "size-size[,...]", "",
+        "sizes drawn evenly between both, in multiples of the smaller, as fio draws them";
     value blockalign or ba: "size", "the smallest bs",
         "random commands start at multiples of it; turns the random map off, as in fio";
     value size: "size or %", "all of the target",
@@ -167,7 +168,8 @@ static OPTIONS: &[OptionHelp] = options! {
     value fsync: "count", "0", "flush after this many writes";
     value fdatasync: "count", "0", "flush after this many writes, without a file's metadata";
     // Randomness.
-    value random_distribution: "random zipf:theta pareto:h normal:% zoned:%/%:... zoned_abs:%/size:...", "random",
+    value random_distribution:
+        "random zipf:theta pareto:h normal:% zoned:%/%:... zoned_abs:%/size:...", "random",
         "which addresses are likelier; all but random turn the random map off";
     value percentage_random: "%", "100",
         "random commands that go to a random address; the others follow the last of their kind";
@@ -195,7 +197,7 @@ static OPTIONS: &[OptionHelp] = options! {
     flag refill_buffers: "0", "fresh contents for each write";
     // Verifying.
     value verify: "md5 crc32c sha256 xxhash meta pattern ...", "0",
-        "read back what was written, after each pass of a job; the method is ssdlab's own, \
+        "read back earlier writes, after each pass of a job; the method is ssdlab's own, \
          whichever is named";
     value do_verify: "0 or 1", "1", "0: leave out the reads at the end of a pass";
     value verify_backlog: "count", "0", "read back after this many writes, too";
@@ -205,7 +207,8 @@ static OPTIONS: &[OptionHelp] = options! {
     // Zones.
     value zonemode: "none strided", "none", "strided: go through the region zone by zone";
     value zonesize: "size", "0", "bytes to transfer in a zone";
-    value zonerange: "size", "as zonesize", "length of a zone; gone over again until zonesize is done";
+    value zonerange: "size", "as zonesize",
+        "length of a zone; gone over again until zonesize is done";
     value zoneskip: "size", "0", "bytes left out between zones";
     value sg_write_mode: "write write_and_verify write_same_ndob verify_bytchk_00 _01 _11", "write",
         "what a write is: verify_bytchk is a read, in which nothing is compared; write_same_ndob \
@@ -245,8 +248,8 @@ static OPTIONS: &[OptionHelp] = options! {
     output disable_bw_measurement: "fio leaves out the bandwidth; here it is measured";
     output gtod_cpu: "fio reads the clock on a processor of its own";
     output clocksource: "fio reads this clock";
-    output write_bw_log: "a log of a line a second in the run directory, by fio's name, for a job alone \
-                          in its phase";
+    output write_bw_log: "a log of a line a second in the run directory, by fio's name, for a job \
+                          alone in its phase";
     output write_iops_log: "as write_bw_log";
     output write_lat_log: "as write_bw_log, of lat and clat";
     output log_avg_msec: "a line of a log stands for a second";
