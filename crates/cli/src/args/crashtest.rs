@@ -15,7 +15,7 @@ The workload may say what it takes for acknowledged: \"$SSDLAB\" mark TEXT. The
 check finds the marks made before its cut, one a line, in the file SSDLAB_MARKS.
 
 Examples:
-  ssdlab crashtest run --found 'cat log' -- ./my-app --log log
+  ssdlab crashtest run --found ./found.sh -- ./my-app --log log
   ssdlab crashtest --workload ./fill.sh --check ./verify.sh --cuts 500 --out t
   ssdlab crashtest --out t --resume
   ssdlab crashtest --out t --replay 28+844891-7d167c7f
@@ -145,7 +145,7 @@ lines printed before the cut in the file $SSDLAB_MARKS. An argument that begins
 with ./ or ../ and exists where you are is taken from there, as is $SSDLAB_CWD.
 
 Examples:
-  ssdlab crashtest run --found 'cat log' -- ./my-app --log log
+  ssdlab crashtest run --found ./found.sh -- ./my-app --log log
   ssdlab crashtest run --mount xfs --check ./verify.sh -- ./my-app --data {}
   ssdlab crashtest run --preset sqlite --cuts 500
   ssdlab crashtest run --preset sqlite:journal_mode=WAL,synchronous=NORMAL

@@ -15,8 +15,8 @@ use std::time::Duration;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  ssdlab conform --kernel vmlinuz --modules lib/modules/6.1.0 -- qemu-system-x86_64
-  ssdlab conform --kernel vmlinuz --modules lib/modules/6.1.0 \\
+  ssdlab conform --kernel vmlinuz --modules modules/6.1.0 -- qemu-system-x86_64
+  ssdlab conform --kernel vmlinuz --modules modules/6.1.0 \\
     --model nvme --cache none --file -- qemu-system-x86_64
   ssdlab conform --kernel vmlinux -- cloud-hypervisor --kernel {kernel} \\
     --initramfs {initrd} --cmdline {append} --console off --serial tty \\

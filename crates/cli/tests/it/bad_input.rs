@@ -95,9 +95,9 @@ fn job_files_that_cannot_be_read() {
         &["frobnicate", "j.fio:3"],
     );
     refused(
-        &[("j.fio", "[j]\nrw=write\nverify=crc32c\n")],
+        &[("j.fio", "[j]\nrw=write\nzonemode=zbd\n")],
         &["run", "j.fio"],
-        &["verify", "j.fio:3"],
+        &["zonemode", "j.fio:3"],
     );
     refused(
         &[("j.fio", "\u{0}\u{1}garbage")],

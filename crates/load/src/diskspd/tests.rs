@@ -271,7 +271,7 @@ const BAD: &[(&str, &str, &str)] = &[
     ),
     (
         "-Xno-such-file.xml x",
-        "reading no-such-file.xml: No such file or directory (os error 2)",
+        "reading DISKSPD profile no-such-file.xml: No such file or directory (os error 2)",
         "",
     ),
     (

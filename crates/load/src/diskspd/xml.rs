@@ -21,7 +21,7 @@ pub(super) fn read(
     options: &mut [(String, String)],
 ) -> Result<Vec<Phase>, LabError> {
     let text = std::fs::read_to_string(path)
-        .map_err(|e| LabError::file("reading", std::path::Path::new(path), e))?;
+        .map_err(|e| LabError::file("reading DISKSPD profile", std::path::Path::new(path), e))?;
     parse(&text, path, line, targets, options)
 }
 
