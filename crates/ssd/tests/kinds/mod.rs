@@ -85,7 +85,7 @@ fn hot_and_drowsy() -> DriveConfig {
 type Change = (&'static str, fn(&mut DriveConfig));
 
 /// Changes of each kind to [`bare`].
-const BARE: [Change; 16] = [
+const BARE: [Change; 15] = [
     ("bare", |_| {}),
     ("one die", |c| {
         c.shape.channel_count = 1;
@@ -101,9 +101,6 @@ const BARE: [Change; 16] = [
         c.ftl.parity = true;
     }),
     ("streams by hint", |c| streams(c, 3, Separation::Hint)),
-    ("streams initially isolated", |c| {
-        streams(c, 3, Separation::InitiallyIsolated);
-    }),
     ("streams by lifespan", |c| {
         streams(c, 2, Separation::Lifespan)
     }),
@@ -281,6 +278,10 @@ pub fn all() -> Vec<DriveConfig> {
         },
         ..bare()
     });
+    let mut isolated = bare();
+    isolated.name = "streams initially isolated".into();
+    streams(&mut isolated, 3, Separation::InitiallyIsolated);
+    list.push(isolated);
     for config in &list {
         if let Err(error) = config.validate() {
             panic!("{}: {error}", config.name);
