@@ -2,9 +2,9 @@
 
 use ssdlab_ssd::config::{
     BufferConfig, DriveConfig, EnergyConfig, FtlConfig, HostConfig, JournalConfig, MappingConfig,
-    MappingKind, Pace, ReclaimConfig, RecoverBy, Separation, SlcConfig, SlcFull, SpareArea,
+    MappingKind, Pace, ReclaimConfig, RecoverBy, SlcConfig, SlcFull, SpareArea,
 };
-use ssdlab_ssd::ftl::policies::{SEPARATIONS, VICTIM_POLICIES, VictimChoice};
+use ssdlab_ssd::ftl::policies::{SEPARATIONS, Separation, VICTIM_POLICIES, VictimChoice};
 use ssdlab_ssd::geometry::Shape;
 use ssdlab_ssd::nand::reliability::LevellingConfig;
 use ssdlab_ssd::nand::{EndOfLife, NandConfig, NandTiming, Suspend, WearConfig};
