@@ -100,6 +100,15 @@ def test_other_threads_run_meanwhile_and_progress_is_heard() -> None:
 
 
 def test_ctrl_c_stops_a_life_and_leaves_what_there_is() -> None:
+    # A shell starts what it puts into the background with the signal ignored.
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        stopped_by_ctrl_c()
+    finally:
+        signal.signal(signal.SIGINT, earlier)
+
+
+def stopped_by_ctrl_c() -> None:
     timer = threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT))
     timer.start()
     began = time.monotonic()

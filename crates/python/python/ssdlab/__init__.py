@@ -19,7 +19,7 @@ from ._life import Life, life
 from ._native import CrashDisk, Report, __version__
 from ._qualify import Finding, Mechanism, Qualification, qualify
 from ._serve import PowerStatus, Served, serve
-from ._simulate import Erases, Latency, Simulation, Work, simulate
+from ._simulate import Erases, Latency, Placement, Simulation, Work, simulate
 from ._sweep import Sweep, grid, point, sweep
 from ._table import Table, table
 from ._trace import Trace, convert_trace, trace
@@ -36,6 +36,7 @@ __all__ = [
     "Life",
     "Mechanism",
     "Parameter",
+    "Placement",
     "PowerLost",
     "PowerStatus",
     "Qualification",

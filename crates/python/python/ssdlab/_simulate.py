@@ -24,7 +24,35 @@ class Latency:
     p50_ns: int
     p99_ns: int
     p999_ns: int
+    p9999_ns: int
     max_ns: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Placement:
+    """What a drive with Flexible Data Placement (NVMe FDP) counts under the load.
+
+    Attributes
+    ----------
+    handles : str
+        `persistently isolated` or `initially isolated`.
+    handle_count : int
+        Reclaim unit handles, one for each write stream.
+    reclaim_unit_bytes : int
+        Bytes of a reclaim unit, which is a superblock.
+    host_bytes_with_metadata, media_bytes_written, media_bytes_erased : int
+        Bytes of the FDP Statistics log.
+    media_reallocated : int
+        Reclaim units whose valid data the drive moved.
+    """
+
+    handles: str
+    handle_count: int
+    reclaim_unit_bytes: int
+    host_bytes_with_metadata: int
+    media_bytes_written: int
+    media_bytes_erased: int
+    media_reallocated: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +101,8 @@ class Simulation:
         Bytes of a command.
     read_pct, trim_pct : int
         Per cent of the commands.
+    write_through : bool
+        Whether each write of the load was durable when it completed.
     depth : int or None
         Commands outstanding; None in the counting gear.
     seed : int
@@ -105,6 +135,8 @@ class Simulation:
     erases : Erases
     counters : dict of str to int
         What the load changed.
+    placement : Placement or None
+        Statistics of data placement, where the host names streams.
     failures : tuple of str
         Self-checks that failed; empty when the numbers can be believed.
     facts : dict
@@ -122,6 +154,7 @@ class Simulation:
     block_bytes: int
     read_pct: int
     trim_pct: int
+    write_through: bool
     depth: Optional[int]
     seed: int
     fill: str
@@ -143,6 +176,7 @@ class Simulation:
     work: tuple[Work, ...] = dataclasses.field(repr=False)
     erases: Erases = dataclasses.field(repr=False)
     counters: dict[str, int] = dataclasses.field(repr=False)
+    placement: Optional[Placement] = dataclasses.field(repr=False)
     failures: tuple[str, ...] = dataclasses.field(repr=False)
     facts: dict[str, Any] = dataclasses.field(repr=False)
     samples: Table = dataclasses.field(repr=False)
@@ -155,7 +189,10 @@ class Simulation:
         facts, busy = out["drive"], out["utilisation"] or (None, None)
         same = {field.name for field in dataclasses.fields(cls)} & set(out)
         values = {name: out[name] for name in same}
+        placement = out.get("placement")
         values.update(
+            write_through=out.get("write_through", False),
+            placement=placement and Placement(**placement),
             drive=facts["name"],
             title=facts["title"],
             settings=tuple(facts["settings"]),
