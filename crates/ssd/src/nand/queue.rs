@@ -34,33 +34,75 @@ image_of!(Booked {
     id
 });
 
-/// Classes of superblocks, by the remainder of their number.
+/// Classes of pages in a short queue.
 const CLASSES: usize = 32;
 
+/// The operations on pages of one class.
+#[derive(Clone, Copy, Debug, Default)]
+struct Class {
+    /// How many: zero means that none of its pages has a booked one.
+    count: u32,
+    /// Number of the last one.
+    last: u32,
+}
+
 /// The operations of a die that had not ended at the last query.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Queue {
     operations: VecDeque<Booked>,
-    /// Number of operations by class of superblock: zero means that none of its superblocks has a
-    /// booked one.
-    in_class: [u32; CLASSES],
+    /// The operations by class of page, a power of two of classes.
+    classes: Vec<Class>,
     /// The last firm operation.
     last_firm: Option<u32>,
 }
 
-#[inline(always)]
-fn class(superblock: u32) -> usize {
-    superblock as usize % CLASSES
+impl Default for Queue {
+    fn default() -> Queue {
+        Queue {
+            operations: VecDeque::new(),
+            classes: vec![Class::default(); CLASSES],
+            last_firm: None,
+        }
+    }
 }
 
 impl Queue {
+    /// Class of a page: rows that follow each other and superblocks lie in different ones.
+    #[inline(always)]
+    fn class(&self, superblock: u32, row: u16) -> usize {
+        let page = superblock.wrapping_mul(37).wrapping_add(u32::from(row));
+        page as usize & (self.classes.len() - 1)
+    }
+
     #[inline]
     pub fn push(&mut self, operation: Booked) {
-        self.in_class[class(operation.superblock)] += 1;
+        if self.operations.len() >= self.classes.len() {
+            self.more_classes();
+        }
+        self.count(&operation);
         if operation.firm {
             self.last_firm = Some(operation.id);
         }
         self.operations.push_back(operation);
+    }
+
+    /// A long queue has more classes, or every class would hold some page.
+    #[cold]
+    fn more_classes(&mut self) {
+        self.classes = vec![Class::default(); 8 * self.classes.len()];
+        let operations = std::mem::take(&mut self.operations);
+        for operation in &operations {
+            self.count(operation);
+        }
+        self.operations = operations;
+    }
+
+    #[inline(always)]
+    fn count(&mut self, operation: &Booked) {
+        let class = self.class(operation.superblock, operation.row);
+        let class = &mut self.classes[class];
+        class.count += 1;
+        class.last = operation.id;
     }
 
     /// Drops the operations that have ended by `now`.
@@ -70,7 +112,8 @@ impl Queue {
             if first.end > now {
                 return;
             }
-            self.in_class[class(first.superblock)] -= 1;
+            let class = self.class(first.superblock, first.row);
+            self.classes[class].count -= 1;
             if self.last_firm == Some(first.id) {
                 self.last_firm = None;
             }
@@ -156,13 +199,20 @@ impl Queue {
     }
 
     /// Whether a program of this page has not ended at `now`.
-    #[inline]
+    #[inline(always)]
     pub fn is_pending(&self, superblock: u32, row: u32, now: u64) -> bool {
-        if self.in_class[class(superblock)] == 0 {
-            return false;
-        }
-        let mut operations = self.operations.iter();
-        operations.any(|op| op.superblock == superblock && u32::from(op.row) == row && op.end > now)
+        let class = &self.classes[self.class(superblock, row as u16)];
+        class.count > 0 && self.search(*class, superblock, row, now)
+    }
+
+    #[inline(never)]
+    fn search(&self, class: Class, superblock: u32, row: u32, now: u64) -> bool {
+        let pends = |operation: &Booked| {
+            let here = operation.superblock == superblock && u32::from(operation.row) == row;
+            here && operation.end > now
+        };
+        let last = self.find(class.last).map(|index| &self.operations[index]);
+        last.is_some_and(pends) || class.count > 1 && self.operations.iter().any(pends)
     }
 }
 
@@ -254,7 +304,8 @@ mod tests {
                 rng.below(9) == 0,
                 1 + rng.below(20),
             );
-            now += rng.below(22);
+            // At first nothing ends: a long queue has more classes.
+            now += if step < 400 { 0 } else { rng.below(30) };
             pair.queue.forget(now);
             pair.list.retain(|op| op.end > now);
             if let Some(index) = rng.below(8).checked_sub(4).map(|i| i as usize)
