@@ -111,7 +111,7 @@ impl CrashDisk {
                 power.faults.push(fault);
             }
         }
-        let oracle = Oracle::new(config.shape.slot_bytes, config.buffer.protected);
+        let oracle = Oracle::new(config.shape.slot_bytes, config.buffer.completes_durably());
         let mut disk = CrashDisk {
             drive: PowerDrive::new(config, power)?,
             oracle,

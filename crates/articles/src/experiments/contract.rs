@@ -139,7 +139,7 @@ impl Device {
         };
         let drive = small_drive(&name, SIZE, power)?;
         let config = drive.config();
-        let oracle = Oracle::new(config.shape.slot_bytes, config.buffer.protected);
+        let oracle = Oracle::new(config.shape.slot_bytes, config.buffer.completes_durably());
         Ok(Device {
             drive,
             oracle,

@@ -48,6 +48,7 @@ pub(super) fn config(file: &DriveFile, source: &str) -> Result<DriveConfig, LabE
                 .joined_flushes
                 .as_ref()
                 .is_some_and(|on| on.value),
+            write_cache: file.buffer.write_cache.as_ref().is_none_or(|on| on.value),
         },
         host: host(&r, &file.host, slot)?,
         energy: match &file.energy {

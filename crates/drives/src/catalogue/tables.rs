@@ -160,6 +160,8 @@ pub struct BufferTable {
     pub protected: Sourced<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joined_flushes: Option<Sourced<bool>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_cache: Option<Sourced<bool>>,
 }
 
 table! {

@@ -73,6 +73,7 @@ pub(super) const ALL: &[(&str, Form, &str)] = &[
     ("buffer.hold", Text, "16MiB"),
     ("buffer.protected", Flag, "true"),
     ("buffer.joined_flushes", Flag, "true"),
+    ("buffer.write_cache", Flag, "false"),
     ("host.queue_depth", Number, "32"),
     ("host.link_rate", Text, "550MB/s"),
     ("host.full_duplex", Flag, "true"),

@@ -45,7 +45,7 @@ pub struct Identity {
     pub logical_sector: u32,
     /// Bytes of a physical sector.
     pub physical_sector: u32,
-    /// Whether there is a volatile write cache, and it is on.
+    /// Whether the volatile write cache, which each of these drives has, is on.
     pub write_cache: bool,
     /// Whether it takes TRIM.
     pub trim: bool,

@@ -103,7 +103,7 @@ pub fn identify_controller(identity: &Identity) -> IdentifyPage {
     page[516] = 1;
     // 520: dataset management (trim), write zeroes. 525: volatile write cache.
     page[520] = u8::from(identity.trim) << 2 | 1 << 3;
-    page[525] = u8::from(identity.write_cache);
+    page[525] = 1;
     page
 }
 

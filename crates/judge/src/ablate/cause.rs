@@ -12,6 +12,8 @@ use ssdlab_ssd::{DriveConfig, Nanos};
 pub enum Cause {
     /// The write buffer is volatile, and durable writes wait for the media.
     VolatileBuffer,
+    /// The host has switched the write cache off, so every write waits for the media.
+    WriteCacheOff,
     /// Reclaim moves much data for each page that the host writes.
     Reclaim,
     /// The pSLC cache is full.
@@ -46,8 +48,9 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Cause; 16] = [
+    pub const ALL: [Cause; 17] = [
         Cause::VolatileBuffer,
+        Cause::WriteCacheOff,
         Cause::Reclaim,
         Cause::SlcFull,
         Cause::Map,
@@ -70,10 +73,17 @@ impl Cause {
         matches!(self, Cause::HostPauses | Cause::DoubledFlushes)
     }
 
+    /// Whether a setting of the host takes it away: it is named before costs of the drive, which it
+    /// may hide behind.
+    pub fn is_setting(self) -> bool {
+        self == Cause::WriteCacheOff
+    }
+
     /// For tables.
     pub fn name(self) -> &'static str {
         match self {
             Cause::VolatileBuffer => "volatile buffer",
+            Cause::WriteCacheOff => "write cache off",
             Cause::Reclaim => "reclaim",
             Cause::SlcFull => "pSLC cache full",
             Cause::Map => "map not in DRAM",
@@ -98,6 +108,9 @@ impl Cause {
         match self {
             Cause::VolatileBuffer => {
                 "its write buffer is volatile, so durable writes wait for the media".into()
+            }
+            Cause::WriteCacheOff => {
+                "its write cache is switched off, so every write waits for the media".into()
             }
             Cause::Reclaim => format!(
                 "reclaim moves much data for each page written (effective spare {:.0} %)",
@@ -242,6 +255,7 @@ impl Levels {
         let mapping = config.ftl.mapping.kind;
         let (has, reliefs) = match cause {
             Cause::VolatileBuffer => (!config.buffer.protected, vec![Relief::ProtectedBuffer]),
+            Cause::WriteCacheOff => (config.buffer.writes_through(), vec![Relief::WriteCacheOn]),
             Cause::Reclaim => {
                 let share = (self.moves / moved * UNITY as f64) as u32;
                 let share = share.min(UNITY as u32);

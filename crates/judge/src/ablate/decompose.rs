@@ -196,10 +196,16 @@ fn best(
     least: f64,
     whole: f64,
 ) -> Option<(Vec<usize>, f64)> {
-    let single = (0..left.len()).map(|i| (vec![i], bench.without(&left[i].1)));
+    let worth = |one: &(Vec<usize>, f64)| now - one.1 >= WORTH * whole;
+    let alone = |i: usize| (vec![i], bench.without(&left[i].1));
+    let setting = left.iter().position(|one| one.0.is_setting()).map(alone);
+    if let Some(setting) = setting.filter(worth) {
+        return Some(setting);
+    }
+    let single = (0..left.len()).map(alone);
     let fastest = |a: &(Vec<usize>, f64), b: &(Vec<usize>, f64)| a.1.total_cmp(&b.1);
     let one = single.min_by(fastest)?;
-    if now - one.1 >= WORTH * whole {
+    if worth(&one) {
         return Some(one);
     }
     if now - least < PAIR_WORTH * whole {

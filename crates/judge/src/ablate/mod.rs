@@ -152,7 +152,8 @@ fn in_share<'a>(
     })
 }
 
-/// The faults that decompositions against a healthy drive show, worst first.
+/// The faults that decompositions against a healthy drive show, worst first, settings of the host
+/// before all.
 pub fn faults(healthy: &[Decomposition], config: &DriveConfig) -> Vec<Fault> {
     let mut faults: Vec<Fault> = Vec::new();
     for of in healthy {
@@ -166,7 +167,11 @@ pub fn faults(healthy: &[Decomposition], config: &DriveConfig) -> Vec<Fault> {
             }
         }
     }
-    faults.sort_by(|a, b| b.factor.total_cmp(&a.factor));
+    let setting = |fault: &Fault| fault.cause.is_setting();
+    faults.sort_by(|a, b| {
+        let settings = setting(b).cmp(&setting(a));
+        settings.then(b.factor.total_cmp(&a.factor))
+    });
     faults
 }
 

@@ -17,7 +17,7 @@ use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Drive, DriveConfig, Nanos};
 
 /// Faults that can be planted: two of them are [`Cause::Map`].
-pub const FAULTS: [(&str, Cause); 13] = [
+pub const FAULTS: [(&str, Cause); 14] = [
     ("volatile buffer", Cause::VolatileBuffer),
     ("little spare", Cause::Reclaim),
     ("pSLC cache full", Cause::SlcFull),
@@ -31,6 +31,7 @@ pub const FAULTS: [(&str, Cause); 13] = [
     ("reads in order", Cause::ReadsInOrder),
     ("slow cells", Cause::SlowCells),
     ("no airflow", Cause::Throttling),
+    ("write cache off", Cause::WriteCacheOff),
 ];
 
 /// Steps by which a fault is made stronger until it shows.
@@ -92,6 +93,7 @@ pub fn healthy(seed: u64) -> DriveConfig {
             hold_bytes: 0,
             protected: true,
             joined_flushes: false,
+            write_cache: true,
         },
         host: host(pcie, &mut between),
         energy: Default::default(),
@@ -152,6 +154,11 @@ fn plant(config: &mut DriveConfig, fault: usize, strength: u32) {
             config.buffer.bytes <<= strength - 1;
         }
         "slow cells" => slow_cells(config, 1 + more),
+        "write cache off" => {
+            config.buffer.protected = false;
+            config.buffer.write_cache = false;
+            config.ftl.journal.commit_map_programs = strength;
+        }
         _ => warm(config, more),
     }
 }

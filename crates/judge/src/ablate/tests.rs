@@ -151,10 +151,10 @@ fn a_flush_is_doubled_when_an_earlier_one_covers_everything() {
     assert_eq!(events([35, 30, 50]).doubled_flushes(), (1, 2));
 }
 
-/// Four faults of one seed; docs/methods.md has the table of all over many.
+/// Five faults of one seed; docs/methods.md has the table of all over many.
 #[test]
 fn a_planted_fault_is_named_first_and_a_healthy_drive_is_not_accused() {
-    for index in [0, 4, 6, 12] {
+    for index in [0, 4, 6, 12, 13] {
         let (name, cause) = FAULTS[index];
         let drive = planted(7, &[index]).unwrap().expect(name);
         let found = diagnose_faults(&drive, &Load::ALL, 1).unwrap();

@@ -222,6 +222,23 @@ impl Look<'_> {
         }
     }
 
+    /// A write that a cache takes waits for no page, not even for the one that a read waits for.
+    fn write_cache_off(&self) -> Judged {
+        let plain = self.get(Figure::Write, 1.0)?;
+        let durable = self.get(Figure::Durable, 1.0)?;
+        let read = self.get(Figure::ReadNear, 1.0)?;
+        let why = format!(
+            "a single plain write takes {}, a durable one {}, a read {}",
+            time(plain),
+            time(durable),
+            time(read)
+        );
+        match plain - read < PROGRAM || durable - plain >= PROGRAM {
+            true => excluded(why),
+            false => by_factor(plain / read, why),
+        }
+    }
+
     fn link(&self) -> Judged {
         let small = self.link_small()?;
         let bytes = SMALL / (small / 1e9);
@@ -473,8 +490,9 @@ impl Look<'_> {
 }
 
 /// The causes that experiments can show.
-pub const CAUSES: [Cause; 12] = [
+pub const CAUSES: [Cause; 13] = [
     Cause::VolatileBuffer,
+    Cause::WriteCacheOff,
     Cause::Link,
     Cause::Latency,
     Cause::Controller,
@@ -497,6 +515,7 @@ pub fn stands(cause: Cause, figures: &Figures, limits: &Limits, word: &OwnWord) 
     };
     let judged = match cause {
         Cause::VolatileBuffer => look.volatile_buffer(),
+        Cause::WriteCacheOff => look.write_cache_off(),
         Cause::Link => look.link(),
         Cause::Latency => look.latency(),
         Cause::Controller => look.controller(),

@@ -14,6 +14,9 @@ fn reason(cause: Cause) -> &'static str {
         Cause::VolatileBuffer => {
             "a durable write waits for the media: its write buffer is volatile, or not trusted"
         }
+        Cause::WriteCacheOff => {
+            "even a plain write waits for the media: its write cache is switched off"
+        }
         Cause::Reclaim => "the drive moves much data for each page written: it has little spare",
         Cause::SlcFull => "its pSLC cache is full",
         Cause::Map => "its map is not in DRAM",

@@ -146,7 +146,7 @@ pub fn identity(about: &About, config: &DriveConfig) -> Identity {
         user_bytes: config.user_bytes,
         logical_sector: 512,
         physical_sector: config.shape.slot_bytes.min(4096),
-        write_cache: true,
+        write_cache: config.buffer.write_cache,
         trim: true,
         limits_c: config
             .heat

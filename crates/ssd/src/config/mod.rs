@@ -115,14 +115,31 @@ pub struct BufferConfig {
     /// each has a commit of its own unless nothing has changed, and takes in all writes submitted
     /// before it.
     pub joined_flushes: bool,
+    /// The host leaves the write cache on. Off, writes, trims and zeroes to a volatile buffer are
+    /// on media when they complete, as with FUA (ATA SET FEATURES 82h; NVMe feature 06h). Of no
+    /// effect where the buffer is protected.
+    pub write_cache: bool,
 }
 
 image_of!(BufferConfig {
     bytes,
     hold_bytes,
     protected,
-    joined_flushes
+    joined_flushes,
+    write_cache
 });
+
+impl BufferConfig {
+    /// Whether what has completed is durable.
+    pub fn completes_durably(&self) -> bool {
+        self.protected || !self.write_cache
+    }
+
+    /// Whether writes wait for the media because the host has switched the write cache off.
+    pub fn writes_through(&self) -> bool {
+        !self.protected && !self.write_cache
+    }
+}
 
 /// The host side.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -463,6 +480,7 @@ impl DriveConfig {
                 hold_bytes: 0,
                 protected: false,
                 joined_flushes: false,
+                write_cache: true,
             },
             host: HostConfig {
                 queue_depth: 32,

@@ -24,7 +24,8 @@ impl<F: Translation> Engine<F> {
             received = received.max(self.read_edges(command, &slots, ready));
         }
         self.ftl.counters().count_write(command);
-        let through = command.fua && !self.config.buffer.protected;
+        let buffer = &self.config.buffer;
+        let through = (command.fua || !buffer.write_cache) && !buffer.protected;
         self.change(Change {
             tag,
             kind: if through {
@@ -57,11 +58,12 @@ impl<F: Translation> Engine<F> {
 
     pub(super) fn change_by_trim(&mut self, tag: u32, command: &Command, ready: u64) {
         let whole = slots_within(command, self.slot_shift);
-        let durable = command.op == Op::WriteZeroes && command.fua;
+        let buffer = &self.config.buffer;
+        let durable = command.op == Op::WriteZeroes && command.fua || !buffer.write_cache;
         self.change(Change {
             tag,
             kind: Kind::Trim {
-                commit: durable && !self.config.buffer.protected,
+                commit: durable && !buffer.protected,
             },
             next: whole.start,
             last: whole.end,

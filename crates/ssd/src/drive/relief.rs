@@ -12,6 +12,8 @@ use crate::units::Nanos;
 pub enum Relief {
     /// The write buffer survives power cuts: flushes and FUA wait for nothing.
     ProtectedBuffer,
+    /// The host switches the write cache on.
+    WriteCacheOn,
     /// Minimum of bytes per second of the link.
     Link(u64),
     /// A command occupies the controller for so long at most.
@@ -45,6 +47,7 @@ impl<F: Translation> Engine<F> {
         let host = &mut self.config.host;
         match relief {
             Relief::ProtectedBuffer => self.config.buffer.protected = true,
+            Relief::WriteCacheOn => self.config.buffer.write_cache = true,
             Relief::Link(rate) => {
                 let rate = rate.max(host.link_bytes_per_second);
                 self.set_link(rate);

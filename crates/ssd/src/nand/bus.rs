@@ -21,7 +21,12 @@ pub struct Bus {
     more: usize,
 }
 
-image_of!(Bus { spans, busy_ns } afresh { past, more });
+image_of!(Bus {
+    spans,
+    past,
+    busy_ns,
+    more
+});
 
 /// Spans kept before the past ones are dropped.
 const SPANS_MAX: usize = 64;

@@ -149,7 +149,7 @@ impl Rig {
         Rig {
             drive: PowerDrive::new(config.clone(), power.clone()).expect("valid"),
             power,
-            oracle: Oracle::new(config.shape.slot_bytes, config.buffer.protected),
+            oracle: Oracle::new(config.shape.slot_bytes, config.buffer.completes_durably()),
             rng: Rng::named(seed, "cuts"),
             mix: Mix::new(config, seed),
             slot: config.shape.slot_bytes.into(),

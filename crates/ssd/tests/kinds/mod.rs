@@ -291,7 +291,7 @@ pub fn all() -> Vec<DriveConfig> {
 }
 
 /// Changes of each kind to [`little`].
-const SMALL: [Change; 14] = [
+const SMALL: [Change; 15] = [
     ("small", |_| {}),
     ("small, journal", |c| c.ftl.recovery = RecoverBy::Journal),
     ("small, journal of few entries", few_entries),
@@ -351,6 +351,7 @@ const SMALL: [Change; 14] = [
         few_entries(c);
         c.buffer.joined_flushes = true;
     }),
+    ("small, write cache off", |c| c.buffer.write_cache = false),
 ];
 
 /// A journal page with every fifteen changes, beside other work on four dies.

@@ -219,6 +219,7 @@ fn draw(rng: &mut Rng) -> DriveConfig {
             hold_bytes,
             protected: rng.percent(40),
             joined_flushes: false,
+            write_cache: true,
         },
         ftl,
         host: host(rng),

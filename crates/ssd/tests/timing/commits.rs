@@ -233,6 +233,33 @@ fn a_read_does_not_delay_a_commit() {
     }
 }
 
+/// A plain write then takes as long as one with FUA, and a flush finds nothing to do.
+#[test]
+fn with_the_write_cache_off_a_write_completes_on_media() {
+    for (protected, cache) in [(false, true), (false, false), (true, false)] {
+        let ends: Vec<u64> = [Command::write(0, 4096), Command::write_fua(0, 4096)]
+            .iter()
+            .map(|command| {
+                let mut config = wide(8);
+                config.buffer.protected = protected;
+                config.buffer.write_cache = cache;
+                let mut drive = new(config);
+                drive.submit(0, command, Nanos::ZERO);
+                let end = drive.pop_completion(Nanos::MAX).expect("under way").done;
+                if !cache {
+                    drive.submit(1, &Command::flush(), end);
+                    let flushed = drive.pop_completion(Nanos::MAX).expect("under way").done;
+                    assert_eq!(flushed.0 - end.0, OVERHEAD + LATENCY);
+                }
+                end.0
+            })
+            .collect();
+        let waits = ends[0] > UNIT;
+        assert_eq!(waits, !protected && !cache, "{ends:?}");
+        assert_eq!(ends[0] == ends[1], protected || !cache, "{ends:?}");
+    }
+}
+
 /// `writers` that write a slot and flush, again and again; flushes per second of virtual time.
 fn durable_writes(joined: bool, writers: u64) -> f64 {
     let mut config = wide(8);

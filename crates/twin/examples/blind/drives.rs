@@ -221,6 +221,7 @@ fn parts(rng: &mut Rng, seed: u64) -> DriveConfig {
             hold_bytes: if rng.below(4) == 0 { buffer / 4 } else { 0 },
             protected,
             joined_flushes: false,
+            write_cache: true,
         },
         host: host(rng),
         energy: Default::default(),
