@@ -37,13 +37,13 @@ done
 bad() { echo "FAILED: $*" >&2 && exit 1; }
 
 # A repository with a program of its own, as a user of the workflow has it.
-home=$root/home/me
-mkdir -p "$home" "$root/archive"
+home=$root/srv/me
+mkdir -p "$home"
 printf '#!/bin/sh\nexec sh "$SSDLAB_CWD/append-log.sh"\n' >"$home/my-app.in"
 cp examples/crashtest/append-log.sh "$home/"
 printf 'my-app:\n\tcp my-app.in my-app && chmod +x my-app\n' >"$home/Makefile"
-cp "$ssdlab" "$root/archive/ssdlab"
-tar -czf "$root/archive/ssdlab.tar.gz" -C "$root/archive" ssdlab && rm "$root/archive/ssdlab"
+cp "$ssdlab" "$root/srv/ssdlab"
+tar -czf "$root/srv/ssdlab.tar.gz" -C "$root/srv" ssdlab && rm "$root/srv/ssdlab"
 # What a hosted machine has and a bare root has not. Nothing is downloaded here: curl takes the
 # archive from a path, make knows the one rule.
 shim() { printf '#!/bin/sh\n%s\n' "$2" >"$root/usr/local/sbin/$1" && chmod +x "$root/usr/local/sbin/$1"; }
@@ -79,8 +79,8 @@ PY
 run() { # number of a step, environment
   cp "$work/step-$1" "$root/step"
   chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin USER=root \
-    HOME=/root SSDLAB_URL=file:///archive/ssdlab.tar.gz "${@:2}" \
-    sh -c 'cd /home/me && exec bash -e /step'
+    HOME=/root SSDLAB_URL=file:///srv/ssdlab.tar.gz "${@:2}" \
+    sh -c 'cd /srv/me && exec bash -e /step'
 }
 began=$(date +%s)
 run 0 || bad "the step that installs"

@@ -1,6 +1,6 @@
-//! Do directories keep their contract? Under the rules of ext4, what is there after a cut is one of
-//! the trees that programs have seen since the last sync. Under those of POSIX, what was durable and
-//! nobody has removed is somewhere.
+//! Do directories keep their contract? Under the rules of ext4, what is there after a cut is one
+//! of the trees that programs have seen since the last sync. Under those of POSIX, what was durable
+//! and nobody has removed is somewhere.
 
 use ssdlab_crash::{CrashDisk, CrashError, DriveConfig, Files, Rules};
 use ssdlab_ssd::rng::Rng;

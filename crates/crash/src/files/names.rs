@@ -46,7 +46,8 @@ impl Files {
     /// a directory an empty directory.
     ///
     /// # Errors
-    /// When there is nothing to rename or the other name cannot be replaced, and when power is lost.
+    /// When there is nothing to rename, when the other name cannot be replaced, and when power is
+    /// lost.
     ///
     /// ```
     /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
