@@ -355,7 +355,9 @@ fn with_database<T>(
         database.execute_batch(settings)?;
         let done = work(&database)?;
         // Closing would put the log into the database, and so hide what is missing.
-        slot().as_mut().map(|open| *files = open.clone());
+        if let Some(open) = slot().as_ref() {
+            *files = open.clone();
+        }
         Ok(done)
     });
     if let Some(open) = slot().take()
