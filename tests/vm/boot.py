@@ -1,5 +1,5 @@
-"""A guest that boots from a drive of ours: firmware, loader, kernel and initrd are read from it over
-vhost-user-blk, before and after a power cut. Usage:
+"""A guest that boots from a drive of ours: firmware, loader, kernel and initrd are read from it
+over vhost-user-blk, before and after a power cut. Usage:
 
     python3 tests/vm/boot.py SSDLAB KERNEL MODULES
 
@@ -28,8 +28,8 @@ class Booted(cuts.Guest):
 
     def __init__(self, disk):
         self.child = subprocess.Popen(
-            f"{cuts.QEMU} -nodefaults -no-user-config -no-reboot -display none -serial stdio -m 512M "
-            "-machine pc,accel=tcg -object memory-backend-memfd,id=m,size=512M,share=on "
+            f"{cuts.QEMU} -nodefaults -no-user-config -no-reboot -display none -serial stdio "
+            "-m 512M -machine pc,accel=tcg -object memory-backend-memfd,id=m,size=512M,share=on "
             f"-numa node,memdev=m -chardev socket,id=c,path={disk},reconnect=1 "
             "-device vhost-user-blk-pci,chardev=c,bootindex=0".split(),
             stdin=subprocess.PIPE,
@@ -65,8 +65,8 @@ def main():
         subprocess.run(create, check=True, stdout=subprocess.DEVNULL)
         filling = ["--nbd", f"unix:{folder}/nbd"]
         server = cuts.Server(ssdlab, folder, None, 1, filling)
-        copy = ["nbdcopy", "--flush", image(folder, kernel, modules), f"nbd+unix:///?socket={folder}/nbd"]
-        subprocess.run(copy, check=True)
+        source, to = image(folder, kernel, modules), f"nbd+unix:///?socket={folder}/nbd"
+        subprocess.run(["nbdcopy", "--flush", source, to], check=True)
         for boot in ["first", "after a power cut"]:
             guest = Booted(server.socket)
             _, line = guest.until("queues")
