@@ -36,6 +36,9 @@ need debootstrap debootstrap
 need busybox busybox-static
 need dpkg-shlibdeps dpkg-dev
 need qemu-system-x86_64 qemu-system-x86
+need syslinux syslinux
+need mcopy mtools
+need mkfs.vfat dosfstools
 [ "${SSDLAB_KNOWN:-}" != all ] || need redis-server redis-server
 [ -d /usr/lib/postgresql ] || command -v initdb >/dev/null 2>&1 || missing+=(postgresql)
 python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
@@ -103,6 +106,7 @@ step "instruction counts of hot paths" bash benches/instructions.sh
 step "other people's tools read what we write" bash tests/outside.sh "$target/release/ssdlab"
 step "other people's tools read results" bash tests/results.sh "$target/release/ssdlab"
 step "packages install in clean roots" bash tests/packages.sh "$target/release/ssdlab"
+step "a workflow file's steps in a bare root" bash tests/ci.sh "$target/release/ssdlab"
 step "other people's clients use what we serve" \
   bash tests/serve.sh "$target/release/examples/serve_memory" "$target/release/ssdlab"
 step "databases on a drive whose power is cut" bash tests/databases.sh "$target/release/ssdlab"

@@ -4,6 +4,7 @@
 #    NVMe drops must be found, and our vhost-user-blk must keep everything.
 # 2. Power cuts under SQLite on ext4, on a drive served as vhost-user-blk: an honest drive loses
 #    nothing, one that ignores flushes is found out.
+# 3. A guest that boots from such a drive, before and after a power cut.
 # Usage: bash tests/vm.sh [path of ssdlab] [cuts]
 # SSDLAB_VM=all tests every device model with every cache mode, over NBD and as a file.
 # SSDLAB_GUEST_KERNEL is a folder with boot/vmlinuz-* and lib/modules/*; otherwise Debian's is
@@ -73,3 +74,9 @@ if grep '^BROKEN' "$work/report" | grep -v 'cache=unsafe' | grep -v '^BROKEN nvm
 fi
 python3 -B tests/vm/cuts.py "$ssdlab" "$kernel" "$modules" --cuts "$cuts" --restarts 2
 python3 -B tests/vm/cuts.py "$ssdlab" "$kernel" "$modules" --cuts 3 --fault ignores-flush
+lacks=$(missing syslinux mcopy mkfs.vfat nbdcopy)
+if [ -n "$lacks" ]; then
+  skip "a guest that boots from a drive" "$lacks is not installed"
+else
+  python3 -B tests/vm/boot.py "$ssdlab" "$kernel" "$modules"
+fi

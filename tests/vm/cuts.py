@@ -78,11 +78,12 @@ def initrd(folder, modules):
 class Server:
     """`ssdlab serve` on a drive directory."""
 
-    def __init__(self, ssdlab, folder, fault, seed):
+    def __init__(self, ssdlab, folder, fault, seed, more=()):
         self.socket, self.control = folder / "disk", folder / "control"
         self.command = [ssdlab, "serve", folder / "drive", "--vhost-user", self.socket]
         self.command += ["--control", self.control, "--seed", str(seed)]
         self.command += ["--fault", fault] if fault else []
+        self.command += more
         self.start()
 
     def start(self):

@@ -188,6 +188,8 @@ fn what_is_there_after_a_cut_is_what_the_contract_allows() {
     for rules in [Rules::posix(), Rules::ext4()] {
         for seed in 0..60 {
             let mut files = new(rules);
+            files.mkdir("d").expect("made");
+            files.sync_dir("").expect("synced");
             files.reseed(seed);
             let mut host = Host {
                 files,
@@ -355,6 +357,9 @@ fn what_lies_behind_the_end_never_counts() {
 }
 
 fn linked(files: &mut Files) -> Result<String, CrashError> {
+    files.mkdir("a")?;
+    files.mkdir("b")?;
+    files.sync_dir("")?;
     let log = files.create("a/log")?;
     files.append(log, &[1; 10])?;
     files.fsync(log)?;

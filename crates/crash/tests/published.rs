@@ -23,7 +23,12 @@ trait Engine {
 fn new(rules: Rules) -> Files {
     let mut disk = CrashDisk::new(DriveConfig::tiny(), 1).expect("possible");
     disk.stop_history();
-    Files::format(disk, rules).expect("formatted")
+    let mut files = Files::format(disk, rules).expect("formatted");
+    for directory in ["logs", "wal"] {
+        files.mkdir(directory).expect("made");
+    }
+    files.sync_dir("").expect("synced");
+    files
 }
 
 /// The first failure of a campaign in words, or its cuts.
@@ -298,7 +303,7 @@ struct Logs {
 }
 
 fn log_name(number: u64) -> String {
-    format!("db/{number:06}.log")
+    format!("logs/{number:06}.log")
 }
 
 impl Engine for Logs {
@@ -310,7 +315,7 @@ impl Engine for Logs {
                 _ => {
                     let created = files.create(&log_name(transaction))?;
                     if self.syncs_directory {
-                        files.sync_dir("db")?;
+                        files.sync_dir("logs")?;
                     }
                     *log.insert(created)
                 }
@@ -324,7 +329,7 @@ impl Engine for Logs {
 
     fn recover(&self, files: &mut Files) -> Result<u64, String> {
         let mut last = 0;
-        for name in files.list("db") {
+        for name in files.list("logs") {
             let log = files.open(&name)?;
             for record in all_of(files, log)?.chunks_exact(16) {
                 if is_whole(record) && number(record, 0) == last + 1 {

@@ -33,7 +33,7 @@ mod _native {
     #[pymodule_export]
     use crate::serve::{Served, create};
     #[pymodule_export]
-    use crate::simulate::{Lived, check_point, simulate};
+    use crate::simulate::{Lived, check_points, simulate};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

@@ -6,6 +6,7 @@ use crate::long::{Reached, finished, run};
 use crate::table::{Columns, Table};
 use pyo3::prelude::*;
 use ssdlab_base::LabError;
+use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::settings::Setting;
 use ssdlab_life::simulate::life::{Progress, Watch, live};
 use ssdlab_life::simulate::page::simulation_page;
@@ -74,15 +75,17 @@ impl Watch for Noted<'_> {
     }
 }
 
-/// The life that the texts ask for.
-fn plan(drive: &Named, load: &[(String, String)], gear: Option<&str>) -> Result<Plan, LabError> {
-    let mut plan = Plan::usual(&drive.open()?);
-    let settings = drive.settings()?;
+/// A load as texts: its parameters, and the gear.
+type Load = (Vec<(String, String)>, Option<String>);
+
+/// The life that the texts ask for, of a drive whose settings are `settings`.
+fn plan(found: &CatalogueDrive, settings: &[Setting], load: &Load) -> Result<Plan, LabError> {
+    let mut plan = Plan::usual(found);
     plan.settings = settings.iter().map(Setting::to_string).collect();
-    for (key, value) in load {
+    for (key, value) in &load.0 {
         plan.set(key, value)?;
     }
-    plan.gear = match gear {
+    plan.gear = match &load.1 {
         Some(gear) => Gear::parse(gear)?,
         None if matches!(plan.until, Until::Time(_)) => Gear::Timed,
         None => Gear::Counting,
@@ -101,7 +104,9 @@ pub fn simulate<'py>(
     gear: Option<String>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, Lived>> {
-    let plan = plan(&drive, &load, gear.as_deref()).map_err(lab)?;
+    let found = drive.open().map_err(lab)?;
+    let settings = drive.settings().map_err(lab)?;
+    let plan = plan(&found, &settings, &(load, gear)).map_err(lab)?;
     let ended = run(py, progress.as_ref(), |stop, reached| {
         let lived = live(&plan, None, &mut Noted(reached), stop)?;
         Ok(Lived {
@@ -112,9 +117,11 @@ pub fn simulate<'py>(
     finished(py, ended)
 }
 
-/// Whether a life is possible: raises what makes it impossible.
+/// Whether lives of a drive are possible: raises what makes the first of them impossible.
 #[pyfunction]
-#[pyo3(signature = (drive, load, gear=None))]
-pub fn check_point(drive: Named, load: Vec<(String, String)>, gear: Option<&str>) -> PyResult<()> {
-    plan(&drive, &load, gear).map(drop).map_err(lab)
+pub fn check_points(drive: Named, loads: Vec<Load>) -> PyResult<()> {
+    let found = drive.open().map_err(lab)?;
+    let settings = drive.settings().map_err(lab)?;
+    let mut plans = loads.iter().map(|load| plan(&found, &settings, load));
+    plans.try_for_each(|plan| plan.map(drop)).map_err(lab)
 }

@@ -241,6 +241,67 @@ def test_dask_workers_killed_at_random(tmp_path: Path, serial: Path) -> None:
     assert contents(tmp_path / "dask") == contents(tmp_path / "serial")
 
 
+def test_a_dask_scheduler_that_is_killed_loses_nothing(
+    tmp_path: Path, serial: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("ssdlab._sweep._SILENCE_S", 2.0)
+    dask = pytest.importorskip("dask")
+    dask.config.set({"distributed.comm.timeouts.connect": "2s"})
+    where = tmp_path / "scheduler.json"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
+    command += ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(where)]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(where)]
+    worker += ["--nthreads", "1", "--no-dashboard", "--death-timeout", "30"]
+    quiet: "dict[str, Any]" = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    children = [subprocess.Popen(command, cwd=tmp_path, **quiet)]
+    try:
+        until = time.monotonic() + 60
+        while not where.exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        children.append(subprocess.Popen(worker, cwd=tmp_path, **quiet))
+        with distributed.Client(scheduler_file=str(where), timeout=5) as client:
+            client.wait_for_workers(1, timeout=60)
+
+            def kill_scheduler(done: float, text: str) -> None:
+                children[0].kill()
+
+            with pytest.raises(ssdlab.Error, match="goes on where"):
+                ssdlab.sweep(SPACE, out=tmp_path / "out", batch=1, on=client.get_executor(),
+                             progress=kill_scheduler)
+    finally:
+        for child in children:
+            child.kill()
+            child.wait()
+    there = len(contents(tmp_path / "out")) - 1
+    assert 1 <= there < 12
+    assert ssdlab.sweep(SPACE, out=tmp_path / "out").computed == 12 - there
+    ssdlab.sweep(SPACE, out=tmp_path / "serial", batch=1)
+    assert contents(tmp_path / "out") == contents(tmp_path / "serial")
+
+
+def test_a_full_disk_under_the_data_set_loses_nothing(tmp_path: Path, serial: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("a small file system is mounted by root only")
+    room = tmp_path / "room"
+    room.mkdir()
+    tmpfs = ["-t", "tmpfs", "-o", "size=48k", "tmpfs", str(room)]
+    if subprocess.run(["mount", *tmpfs], check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        with pytest.raises(ssdlab.Error, match="make room"):
+            ssdlab.sweep(SPACE, out=room / "out", batch=2)
+        kept = contents(room / "out")
+        assert 1 < len(kept) < len(contents(serial))
+        assert all(contents(serial)[name] == kept[name] for name in kept)
+        grown = ["mount", "-o", "remount,size=10m", str(room)]
+        subprocess.run(grown, check=True)
+        assert ssdlab.sweep(SPACE, out=room / "out").is_complete
+        assert contents(room / "out") == contents(serial)
+    finally:
+        subprocess.run(["umount", "-l", str(room)], check=True)
+
+
 def test_a_stopped_sweep_keeps_what_it_has(tmp_path: Path) -> None:
     def stop(done: float, text: str) -> None:
         if done > 0.4:

@@ -1,6 +1,6 @@
 //! Write-back: how what is in the cache reaches the disk.
 
-use super::meta::{BLOCK, DATA_FIRST, META_BLOCKS, parent};
+use super::meta::{BLOCK, DATA_FIRST, META_BLOCKS, Place};
 use super::{Files, refused};
 use crate::error::CrashError;
 use std::collections::BTreeSet;
@@ -85,10 +85,10 @@ impl Files {
         self.commit(&names, &[(inode, size)])
     }
 
-    pub(super) fn sync_names(&mut self, directory: &str) -> Result<(), CrashError> {
+    pub(super) fn sync_names(&mut self, directory: u64) -> Result<(), CrashError> {
         let of_directory = |index: &usize| {
-            let names = self.changes[*index].names();
-            names.iter().any(|name| parent(name) == directory)
+            let places = self.changes[*index].places();
+            places.iter().any(|at| at.0 == directory)
         };
         let wanted: Vec<usize> = (0..self.changes.len()).filter(of_directory).collect();
         if wanted.is_empty() {
@@ -105,12 +105,19 @@ impl Files {
         if self.rules.names_in_order {
             return (0..=last).collect();
         }
-        let mut names: BTreeSet<&str> = BTreeSet::new();
+        let mut places: BTreeSet<&Place> = BTreeSet::new();
+        let mut emptied: BTreeSet<u64> = BTreeSet::new();
+        let mut with_tree = false;
         let mut all = Vec::new();
         for index in (0..=last).rev() {
-            let of = self.changes[index].names();
-            if wanted.contains(&index) || of.iter().any(|name| names.contains(name)) {
-                names.extend(of);
+            let change = &self.changes[index];
+            let of = change.places();
+            let is_met = |at: &&Place| places.contains(at) || emptied.contains(&at.0);
+            let is_needed = of.iter().any(is_met) || with_tree && change.is_of_tree();
+            if wanted.contains(&index) || is_needed {
+                places.extend(of);
+                emptied.extend(change.removed());
+                with_tree |= change.needs_tree();
                 all.push(index);
             }
         }
@@ -130,7 +137,7 @@ impl Files {
         for &index in &names {
             next.apply(&self.changes[index]);
         }
-        let named: BTreeSet<u64> = next.names.values().copied().collect();
+        let named = next.named_files();
         let replaced = self.replaced.iter().filter(|inode| named.contains(inode));
         let replaced = replaced.map(|&inode| (inode, self.size_on_disk(inode)));
         let mut written = Vec::new();

@@ -9,6 +9,34 @@ pub(super) const META_BLOCKS: u64 = 8;
 /// The first block of data.
 pub(super) const DATA_FIRST: u64 = 2 * META_BLOCKS;
 
+/// The directory at the top, which has no name.
+pub(super) const ROOT: u64 = 0;
+
+/// The number of a directory, and a name in it.
+pub(super) type Place = (u64, String);
+
+/// What has a name: a number, of a file or of a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    File(u64),
+    Directory(u64),
+}
+
+impl Named {
+    /// The number, which no other file or directory has.
+    pub fn number(self) -> u64 {
+        let (Named::File(number) | Named::Directory(number)) = self;
+        number
+    }
+
+    pub fn file(self) -> Option<u64> {
+        match self {
+            Named::File(inode) => Some(inode),
+            Named::Directory(_) => None,
+        }
+    }
+}
+
 /// Size and places of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Inode {
@@ -20,54 +48,121 @@ pub(super) struct Inode {
 /// All names and inodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Meta {
-    pub names: BTreeMap<String, u64>,
+    pub names: BTreeMap<Place, Named>,
     pub inodes: BTreeMap<u64, Inode>,
 }
 
 /// A change of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NameChange {
-    Create(String, u64),
-    Rename(String, String),
-    Unlink(String),
-    Link(String, u64),
+    Create(Place, u64),
+    Rename(Place, Place),
+    Unlink(Place),
+    Link(Place, u64),
+    MakeDirectory(Place, u64),
+    RemoveDirectory(Place, u64),
+    /// A directory gets another name, and replaces an empty one.
+    Move {
+        from: Place,
+        to: Place,
+        replaced: Option<u64>,
+    },
 }
 
 impl NameChange {
     /// The names that it depends on and changes.
-    pub fn names(&self) -> [&str; 2] {
+    pub fn places(&self) -> [&Place; 2] {
         match self {
-            NameChange::Create(name, _) | NameChange::Link(name, _) | NameChange::Unlink(name) => {
-                [name, name]
-            }
-            NameChange::Rename(from, to) => [from, to],
+            NameChange::Create(at, _)
+            | NameChange::Link(at, _)
+            | NameChange::Unlink(at)
+            | NameChange::MakeDirectory(at, _)
+            | NameChange::RemoveDirectory(at, _) => [at, at],
+            NameChange::Rename(from, to) | NameChange::Move { from, to, .. } => [from, to],
         }
     }
-}
 
-/// The directory of a name: what stands before its last `/`.
-pub(super) fn parent(name: &str) -> &str {
-    name.rsplit_once('/').map_or("", |(parent, _)| parent)
+    /// The directory that is gone after it, which must be empty before.
+    pub fn removed(&self) -> Option<u64> {
+        match self {
+            NameChange::RemoveDirectory(_, directory) => Some(*directory),
+            NameChange::Move { replaced, .. } => *replaced,
+            _ => None,
+        }
+    }
+
+    /// Whether it changes which directories there are, and where.
+    pub fn is_of_tree(&self) -> bool {
+        let of_tree = matches!(
+            self,
+            NameChange::MakeDirectory(..) | NameChange::RemoveDirectory(..)
+        );
+        of_tree || matches!(self, NameChange::Move { .. })
+    }
+
+    /// Whether something would be lost if the directory that it goes to were not there: a rename is
+    /// atomic, so that either name is.
+    pub fn needs_tree(&self) -> bool {
+        match self {
+            NameChange::Rename(from, to) => from.0 != to.0,
+            change => matches!(change, NameChange::Move { .. }),
+        }
+    }
 }
 
 impl Meta {
     /// Applies a change; a file that loses its last name is gone.
     pub fn apply(&mut self, change: &NameChange) {
         let gone = match change {
-            NameChange::Create(name, inode) | NameChange::Link(name, inode) => {
+            NameChange::Create(at, inode) | NameChange::Link(at, inode) => {
                 self.inodes.entry(*inode).or_default();
-                self.names.insert(name.clone(), *inode)
+                self.names.insert(at.clone(), Named::File(*inode))
             }
-            NameChange::Rename(from, to) => {
+            NameChange::MakeDirectory(at, directory) => {
+                let made = Named::Directory(*directory);
+                self.names.insert(at.clone(), made)
+            }
+            NameChange::Rename(from, to) | NameChange::Move { from, to, .. } => {
                 let moved = self.names.remove(from);
-                moved.and_then(|inode| self.names.insert(to.clone(), inode))
+                moved.and_then(|moved| self.names.insert(to.clone(), moved))
             }
-            NameChange::Unlink(name) => self.names.remove(name),
+            NameChange::Unlink(at) | NameChange::RemoveDirectory(at, _) => self.names.remove(at),
         };
-        let gone = gone.filter(|inode| self.names.values().all(|named| named != inode));
-        if let Some(inode) = gone {
+        let gone = gone.filter(|gone| self.names.values().all(|named| named != gone));
+        if let Some(inode) = gone.and_then(Named::file) {
             self.inodes.remove(&inode);
         }
+    }
+
+    /// What stands in a directory, by name.
+    pub fn entries(&self, directory: u64) -> impl Iterator<Item = (&str, Named)> {
+        let from = self.names.range((directory, String::new())..);
+        from.take_while(move |(at, _)| at.0 == directory)
+            .map(|(at, &named)| (at.1.as_str(), named))
+    }
+
+    /// The files that have a name.
+    pub fn named_files(&self) -> BTreeSet<u64> {
+        self.names
+            .values()
+            .filter_map(|named| named.file())
+            .collect()
+    }
+
+    /// Directories that a path leads to.
+    fn reachable(&self) -> BTreeSet<u64> {
+        let mut found = BTreeSet::from([ROOT]);
+        let mut open = vec![ROOT];
+        while let Some(directory) = open.pop() {
+            for (_, named) in self.entries(directory) {
+                if let Named::Directory(inner) = named
+                    && found.insert(inner)
+                {
+                    open.push(inner);
+                }
+            }
+        }
+        found
     }
 
     /// Blocks in use.
@@ -78,9 +173,11 @@ impl Meta {
             .collect()
     }
 
-    /// After a cut: forgets files without a name, and pages behind the end of a file.
+    /// After a cut: forgets what no path leads to, and pages behind the end of a file.
     pub fn tidy(&mut self) {
-        let named: BTreeSet<u64> = self.names.values().copied().collect();
+        let reachable = self.reachable();
+        self.names.retain(|at, _| reachable.contains(&at.0));
+        let named = self.named_files();
         self.inodes.retain(|inode, _| named.contains(inode));
         for inode in self.inodes.values_mut() {
             let size = inode.size;
@@ -93,8 +190,10 @@ impl Meta {
         let mut body = sequence.to_le_bytes().to_vec();
         let number = |body: &mut Vec<u8>, n: u64| body.extend(n.to_le_bytes());
         number(&mut body, self.names.len() as u64);
-        for (name, inode) in &self.names {
-            number(&mut body, *inode);
+        for ((directory, name), named) in &self.names {
+            number(&mut body, *directory);
+            number(&mut body, u64::from(named.file().is_none()));
+            number(&mut body, named.number());
             number(&mut body, name.len() as u64);
             body.extend(name.as_bytes());
         }
@@ -126,10 +225,15 @@ impl Meta {
         let sequence = from.number()?;
         let mut meta = Meta::default();
         for _ in 0..from.number()? {
-            let inode = from.number()?;
+            let (directory, is_directory) = (from.number()?, from.number()? == 1);
+            let number = from.number()?;
             let length = from.number()? as usize;
             let name = String::from_utf8(from.take(length)?.to_vec()).ok()?;
-            meta.names.insert(name, inode);
+            let named = match is_directory {
+                true => Named::Directory(number),
+                false => Named::File(number),
+            };
+            meta.names.insert((directory, name), named);
         }
         for _ in 0..from.number()? {
             let (inode, size) = (from.number()?, from.number()?);
@@ -172,16 +276,18 @@ mod tests {
     #[test]
     fn a_copy_is_read_as_it_was_written_or_not_at_all() {
         let mut meta = Meta::default();
-        meta.apply(&NameChange::Create("db/wal".into(), 7));
-        meta.apply(&NameChange::Create("db/old".into(), 8));
-        meta.apply(&NameChange::Rename("db/wal".into(), "db/old".into()));
+        meta.apply(&NameChange::MakeDirectory((ROOT, "db".into()), 3));
+        meta.apply(&NameChange::Create((3, "wal".into()), 7));
+        meta.apply(&NameChange::Create((3, "old".into()), 8));
+        let rename = NameChange::Rename((3, "wal".into()), (3, "old".into()));
+        meta.apply(&rename);
         if let Some(inode) = meta.inodes.get_mut(&7) {
             inode.size = 5000;
             inode.blocks.insert(1, 30);
         }
         let bytes = meta.encode(9);
         assert_eq!(Meta::decode(&bytes), Some((9, meta.clone())));
-        assert_eq!((meta.names.len(), meta.inodes.len()), (1, 1));
+        assert_eq!((meta.names.len(), meta.inodes.len()), (2, 1));
         for at in 0..bytes.len() {
             let mut torn = bytes.clone();
             torn[at] ^= 1;

@@ -1,6 +1,7 @@
 //! Files on a crash disk, for storage engines without a kernel.
 
 mod cache;
+mod directories;
 mod length;
 mod meta;
 mod names;
@@ -12,7 +13,7 @@ use crate::cut::CutAt;
 use crate::disk::CrashDisk;
 use crate::error::CrashError;
 use crate::report::Report;
-use meta::{BLOCK, DATA_FIRST, META_BLOCKS, Meta, NameChange};
+use meta::{BLOCK, DATA_FIRST, META_BLOCKS, Meta, NameChange, Named};
 use ssdlab_ssd::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,8 +38,9 @@ type PageId = (u64, u64);
 /// Calls change the cache. What is on the disk at a cut is: everything that [`Files::fsync`] and
 /// [`Files::sync_dir`] promised, and of the rest what the file system happened to have written
 /// back, drawn from the seed within its [`Rules`], as far as the drive has it. Writing back goes
-/// through the disk, and the cut may strike in it. Names are paths such as `db/wal`; directories
-/// exist without being made. There are no symbolic links, permissions or holes to be punched.
+/// through the disk, and the cut may strike in it. Names are paths such as `db/wal`; the directory
+/// `db` must have been made by [`Files::mkdir`]. There are no symbolic links, permissions or holes
+/// to be punched.
 ///
 /// ```
 /// use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
@@ -256,7 +258,8 @@ impl Files {
         };
         meta.tidy();
         self.sequence = sequence;
-        self.inode_last = meta.inodes.keys().copied().max().unwrap_or(0);
+        let numbers = meta.names.values().map(|named| named.number());
+        self.inode_last = numbers.max().unwrap_or(0);
         self.on_disk = meta.clone();
         self.meta = meta;
         Ok(report)
@@ -306,21 +309,22 @@ impl Files {
     /// Makes an empty file.
     ///
     /// # Errors
-    /// When the name is taken or empty, and when power is lost.
+    /// When the name is taken or empty or its directory is not there, and when power is lost.
     ///
     /// ```
     /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
     /// let mut files = Files::format(disk, Rules::posix())?;
+    /// files.mkdir("db")?;
     /// files.create("db/log")?;
     /// assert!(files.create("db/log").unwrap_err().hint().contains("open()"));
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
     pub fn create(&mut self, name: &str) -> Result<FileId, CrashError> {
         self.call()?;
-        self.refuse_name(name)?;
+        let at = self.free_place(name)?;
         self.inode_last += 1;
-        self.change(NameChange::Create(name.into(), self.inode_last));
+        self.change(NameChange::Create(at, self.inode_last));
         Ok(FileId(self.inode_last))
     }
 
@@ -333,8 +337,12 @@ impl Files {
     }
 
     fn named(&self, name: &str) -> Result<u64, CrashError> {
-        match self.meta.names.get(name) {
-            Some(inode) => Ok(*inode),
+        match self.found(name) {
+            Some(Named::File(inode)) => Ok(inode),
+            Some(Named::Directory(_)) => refused(
+                format!("`{name}` is a directory"),
+                "give the name of a file in it; sync_dir() and rmdir() are for directories",
+            ),
             None => refused(
                 format!("no file is named `{name}`"),
                 "create() it; after a cut, a name is there only if its directory was synced",
@@ -494,17 +502,20 @@ impl Files {
         self.sync(inode)
     }
 
-    /// Makes the creations, renames and unlinks in a directory durable; `""` is the root.
+    /// Makes the creations, renames and removals in a directory durable; `""` is the root. The name
+    /// of the directory itself is one of the directory above.
     ///
     /// # Errors
-    /// When power is lost.
+    /// When there is no such directory, and when power is lost.
     ///
     /// ```
     /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
     /// let mut files = Files::format(disk, Rules::posix())?;
+    /// files.mkdir("db")?;
     /// files.create("db/log")?;
-    /// files.sync_dir("db")?;
+    /// files.sync_dir("db")?; // the log's name in it
+    /// files.sync_dir("")?; // its own name in the root
     /// files.cut()?;
     /// files.power_on()?;
     /// assert!(files.exists("db/log"));
@@ -512,6 +523,7 @@ impl Files {
     /// ```
     pub fn sync_dir(&mut self, directory: &str) -> Result<(), CrashError> {
         self.call()?;
-        self.sync_names(directory)
+        let of = self.directory(directory)?;
+        self.sync_names(of)
     }
 }

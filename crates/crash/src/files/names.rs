@@ -1,11 +1,11 @@
 //! Names of files.
 
-use super::meta::{NameChange, parent};
+use super::meta::{NameChange, Named};
 use super::{Files, refused};
 use crate::error::CrashError;
 
 impl Files {
-    /// Whether a file of that name exists.
+    /// Whether a file or directory of that name exists.
     ///
     /// ```
     /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
@@ -15,32 +15,39 @@ impl Files {
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
     pub fn exists(&self, name: &str) -> bool {
-        self.meta.names.contains_key(name)
+        self.found(name).is_some()
     }
 
-    /// Paths of the files of a directory, sorted; `""` is the root.
+    /// Paths of what is in a directory, sorted; `""` is the root. Nothing if there is none of that
+    /// name.
     ///
     /// ```
     /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
     /// let mut files = Files::format(disk, Rules::posix())?;
+    /// files.mkdir("db")?;
     /// files.create("db/b")?;
     /// files.create("db/a")?;
     /// assert_eq!(files.list("db"), ["db/a", "db/b"]);
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
     pub fn list(&self, directory: &str) -> Vec<String> {
-        let names = self.meta.names.keys();
-        names
-            .filter(|name| parent(name) == directory)
-            .cloned()
-            .collect()
+        let path = |name: &str| match directory {
+            "" => name.to_owned(),
+            directory => format!("{directory}/{name}"),
+        };
+        match self.directory(directory) {
+            Ok(of) => self.meta.entries(of).map(|(name, _)| path(name)).collect(),
+            Err(_) => Vec::new(),
+        }
     }
 
-    /// Gives a file another name, atomically; a file of that name is replaced.
+    /// Gives a file or directory another name, atomically. A file replaces a file of that name, and
+    /// a directory an empty directory.
     ///
     /// # Errors
-    /// When there is no file to rename, and when power is lost.
+    /// When there is nothing to rename, when the other name cannot be replaced, and when power is
+    /// lost.
     ///
     /// ```
     /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
@@ -53,15 +60,27 @@ impl Files {
     /// ```
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), CrashError> {
         self.call()?;
+        if let Some(Named::Directory(moved)) = self.found(from) {
+            return self.move_directory(moved, from, to);
+        }
         let inode = self.named(from)?;
-        // Two names of one file: rename(2) does nothing.
-        if self.meta.names.get(to) != Some(&inode) {
-            if self.rules.replace_waits_for_data && self.exists(to) {
+        let (old, new) = (self.place(from)?, self.place(to)?);
+        match self.found(to) {
+            // Two names of one file: rename(2) does nothing.
+            Some(Named::File(of)) if of == inode => return Ok(()),
+            Some(Named::Directory(_)) => {
+                return refused(
+                    format!("`{to}` is a directory, `{from}` is not"),
+                    "give the name of a file",
+                );
+            }
+            Some(Named::File(_)) if self.rules.replace_waits_for_data => {
                 self.write_back(inode)?;
                 self.replaced.insert(inode);
             }
-            self.change(NameChange::Rename(from.into(), to.into()));
+            _ => {}
         }
+        self.change(NameChange::Rename(old, new));
         Ok(())
     }
 
@@ -83,22 +102,8 @@ impl Files {
     pub fn hard_link(&mut self, file: &str, name: &str) -> Result<(), CrashError> {
         self.call()?;
         let inode = self.named(file)?;
-        self.refuse_name(name)?;
-        self.change(NameChange::Link(name.into(), inode));
-        Ok(())
-    }
-
-    /// Refuses a name that no new file can have.
-    pub(super) fn refuse_name(&self, name: &str) -> Result<(), CrashError> {
-        if name.is_empty() || name.ends_with('/') {
-            return refused(format!("`{name}` names no file"), "a path such as db/log");
-        }
-        if self.exists(name) {
-            return refused(
-                format!("`{name}` exists"),
-                "open() it, or unlink() it first",
-            );
-        }
+        let at = self.free_place(name)?;
+        self.change(NameChange::Link(at, inode));
         Ok(())
     }
 
@@ -119,7 +124,8 @@ impl Files {
     pub fn unlink(&mut self, name: &str) -> Result<(), CrashError> {
         self.call()?;
         self.named(name)?;
-        self.change(NameChange::Unlink(name.into()));
+        let at = self.place(name)?;
+        self.change(NameChange::Unlink(at));
         Ok(())
     }
 }

@@ -378,8 +378,7 @@ def _begin(
     }
     path = os.path.join(folder, _MANIFEST)
     if not os.path.exists(path):
-        for point in points:
-            _native.check_point(point.drive, point.load, point.gear)
+        _check(points)
         os.makedirs(folder, exist_ok=True)
         _create(path, json.dumps(manifest, indent=1) + "\n")
     size = _same(path, manifest, batch)
@@ -387,6 +386,16 @@ def _begin(
     starts = range(0, len(points), size)
     batches = [_Batch(n, numbered[at : at + size]) for n, at in enumerate(starts)]
     return batches, columns
+
+
+def _check(points: list[_Point]) -> None:
+    """Raise what makes a point impossible. A drive is read once, however many points it has."""
+    drives: dict[str, tuple[_native.Named, list[Any]]] = {}
+    for point in points:
+        _, loads = drives.setdefault(json.dumps(point.drive), (point.drive, []))
+        loads.append((point.load, point.gear))
+    for drive, loads in drives.values():
+        _native.check_points(drive, loads)
 
 
 def _create(path: str, text: str) -> None:
