@@ -101,6 +101,21 @@ used = set(re.findall(r"ssdlab_\w+", open(dashboard).read()))
 # A run this short has no rounds.
 assert used - seen <= {"ssdlab_run_steady_state"}, used - seen
 PY
+promtool=$(command -v promtool || true)
+kept=${CARGO_TARGET_DIR:-$top/target}/promtool
+[ -n "$promtool" ] || [ ! -x "$kept" ] || promtool=$(realpath "$kept")
+if [ -z "$promtool" ]; then
+  skip "results: promtool" "not installed"
+else
+  for file in drive.prom verdict.prom; do
+    if "$promtool" check metrics <"$file" >promtool.log 2>&1 && [ ! -s promtool.log ]
+    then ok "promtool accepts $file"; else bad "promtool on $file: $(tail -3 promtool.log)"; fi
+  done
+  # Canary: a counter without help whose value is text.
+  if printf 'ssdlab_total{a="b"} many\n' | "$promtool" check metrics >/dev/null 2>&1
+  then bad "promtool accepts text as a value"; fi
+fi
+wait "$suites" || bad "the SNIA suites: $(tail -3 suites.log)"
 reads jsonschema "JSON is what its schema says" <<'PY'
 import copy, json
 from jsonschema import Draft202012Validator as Validator
@@ -110,7 +125,8 @@ def of(name):
     return Validator(schema)
 pairs = [("run", "runs/drive/run.json"), ("run", "runs/verdict/run.json"), ("run", "runs/null/run.json"),
     ("result", "runs/drive/result.json"), ("result", "runs/null/result.json"),
-    ("qualification", "qualification.json"), ("snia", "snia/snia.json")]
+    ("qualification", "qualification.json"), ("snia", "snia/snia.json"),
+    ("snia", "snia-client/snia.json")]
 for name, path in pairs:
     value = json.load(open(path))
     errors = [f"{path}: {e.json_path}: {e.message[:200]}" for e in of(name).iter_errors(value)]
@@ -121,7 +137,6 @@ for name, path in pairs:
         broken[key + "_"] = broken.pop(key)
         assert not of(name).is_valid(broken), (path, key)
 PY
-wait "$suites"
 if python3 -B "$top/tests/snia.py" snia snia-client >snia.log 2>&1
 then ok "the eight SNIA tests on two drives, recomputed from the CSV"
 else bad "SNIA tests by hand: $(tail -1 snia.log)"; fi

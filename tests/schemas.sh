@@ -87,4 +87,20 @@ while read -r line; do
   [ $((number % 2)) != 0 ] || wait
 done < <(commands)
 wait
+# One after the other: a drive that is served, its power cut and armed to be cut.
+"$ssdlab" serve kept --nbd unix:nbd.sock --control switch.sock >serve.log 2>&1 &
+served=$!
+for _ in $(seq 100); do [ ! -S switch.sock ] || break; sleep 0.1; done
+while read -r line; do
+  number=$((number + 1))
+  one "$(printf %02d "$number")" $line --control switch.sock
+done <<LIST
+power 0 power status --json
+power 0 power cut-when --json --flush 1000
+power 0 power disarm --json
+power 0 power off --json
+power 0 power on --json
+LIST
+kill "$served"
+wait "$served" || true
 "$python" -B "$top/tests/schemas.py" "$ssdlab" "$top/docs/schemas" said "$elsewhere"
