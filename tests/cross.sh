@@ -8,6 +8,8 @@ cd "$(dirname "$0")/.."
 top=$PWD
 target=$(realpath "${CARGO_TARGET_DIR:-target}")
 root=$target/cross-root
+built=/build # inside, as is the source
+source=/src
 [ "$(id -u)" = 0 ] || { echo "needs root" >&2 && exit 2; }
 mounted=()
 cleanup() { for place in "${mounted[@]}"; do umount "$place"; done; }
@@ -38,22 +40,22 @@ mount -t proc proc "$root/proc" && mounted+=("$root/proc")
 bound "$top" src
 bound "${CARGO_HOME:-$HOME/.cargo}/registry" cargo/registry
 cargo_inside() { # arguments of cargo
-  inside RUSTC_BOOTSTRAP=1 CARGO_HOME=/cargo CARGO_TARGET_DIR=/build CARGO_INCREMENTAL=0 \
+  inside RUSTC_BOOTSTRAP=1 CARGO_HOME=/cargo CARGO_TARGET_DIR="$built" CARGO_INCREMENTAL=0 \
     CARGO_PROFILE_DEV_DEBUG=0 CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
     CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
-    bash -c 'cd /src && exec cargo "$@"' cargo "$@"
+    bash -c 'cd ${0} && exec cargo "$@"' "$source" "$@"
 }
 
 aarch64() {
   local arm=aarch64-unknown-linux-gnu
   cargo_inside build --locked -p ssdlab --bin ssdlab --target "$arm"
-  local run=(inside qemu-aarch64 -L / "/build/$arm/debug/ssdlab")
+  local run=(inside qemu-aarch64 -L / "$built/$arm/debug/ssdlab")
   "${run[@]}" --version
   # The same bytes as on this machine.
   "${run[@]}" drives list --json >"$target/aarch64.json"
   "$target/debug/ssdlab" drives list --json | cmp - "$target/aarch64.json"
-  "${run[@]}" simulate --drive /src/examples/drives/small.toml --until 1x --quiet --json \
-    --out /tmp/simulated --replace >"$target/aarch64.json"
+  "${run[@]}" simulate --drive "$source/examples/drives/small.toml" --until 1x --quiet --json \
+    --out "$built/simulated" --replace >"$target/aarch64.json"
   "$target/debug/ssdlab" simulate --drive "$top/examples/drives/small.toml" --until 1x --quiet --json \
     --out "$target/simulated" --replace >"$target/native.json"
   cmp "$target/native.json" "$target/aarch64.json"
