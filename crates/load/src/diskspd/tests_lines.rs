@@ -452,8 +452,8 @@ fn a_profile_means_what_its_lines_mean() {
     assert!(plan(&line).is_err());
 }
 
-/// The targets of VMFleet's profiles Peak (without and with -Random), General and VDI, each with the
-/// line that its source names.
+/// The targets of VMFleet's profiles Peak (without and with -Random), General and VDI, each with
+/// the line that its source names.
 const TEMPLATES: &[(&str, &str)] = &[
     ("", "-t1 -b4k -o32 -w0"),
     ("<Random>4096</Random>", "-t1 -b4k -o32 -w0 -r"),
