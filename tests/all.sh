@@ -34,6 +34,7 @@ need valgrind valgrind
 need sqlite3 sqlite3
 need debootstrap debootstrap
 need busybox busybox-static
+need buildah buildah
 need dpkg-shlibdeps dpkg-dev
 need qemu-system-x86_64 qemu-system-x86
 [ "${SSDLAB_KNOWN:-}" != all ] || need redis-server redis-server

@@ -69,6 +69,6 @@ windows() {
     "${crates[@]}"
   echo "ok: these crates compile for Windows: $PORTABLE"
 }
-PORTABLE="ssdlab-base ssdlab-ssd ssdlab-view ssdlab-crash"
+PORTABLE="ssdlab-base ssdlab-ssd ssdlab-view ssdlab-crash ssdlab-load ssdlab-drives"
 [ $# -gt 0 ] || set -- aarch64 windows
 for what in "$@"; do "$what"; done
