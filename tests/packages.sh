@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes the Debian package from a build and installs it in a clean Debian root; links the program
 # statically and runs it in a root that holds BusyBox alone, and from an image of the container
-# file: `bash tests/packages.sh target/release/ssdlab`. Both roots need root. Of a build in target/debug, the package is of that.
+# file: `bash tests/packages.sh target/release/ssdlab`. All of it needs root. Of a build in
+# target/debug, the package is of that.
 set -euo pipefail
 ssdlab=$(realpath "$1")
 cd "$(dirname "$0")/.."
