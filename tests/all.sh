@@ -34,6 +34,7 @@ need valgrind valgrind
 need sqlite3 sqlite3
 need debootstrap debootstrap
 need busybox busybox-static
+need buildah buildah
 need dpkg-shlibdeps dpkg-dev
 need qemu-system-x86_64 qemu-system-x86
 need syslinux syslinux
@@ -60,6 +61,11 @@ tools() {
   local modules=(lmdb==3.0.0)
   local readers=(duckdb==2.0.0 pandas==3.1.1 polars==2.1.0 prometheus-client==0.26.0 jsonschema==4.26.0)
   readers+=(fio-plot==1.1.21)
+  # Only promtool of the server's package, which would bring web pages along.
+  [ -x "$target/promtool" ] || command -v promtool >/dev/null ||
+    { (cd "$work" && apt-get download -q prometheus && dpkg-deb --fsys-tarfile prometheus_*.deb |
+      tar -xO ./usr/bin/promtool >promtool && chmod +x promtool && mv promtool "$target/"); } ||
+    echo "could not get promtool: its check says so"
   [ "${SSDLAB_KNOWN:-}" != all ] || modules+=(plyvel==1.5.1)
   "$target/venv/bin/pip" install -q "${modules[@]}" ||
     echo "could not install ${modules[*]}: tests of these databases say so"
@@ -105,6 +111,7 @@ start "the commands of README and guides" bash tests/docs.sh "$target/release/ss
 step "instruction counts of hot paths" bash benches/instructions.sh
 step "other people's tools read what we write" bash tests/outside.sh "$target/release/ssdlab"
 step "other people's tools read results" bash tests/results.sh "$target/release/ssdlab"
+step "what is printed as JSON has a schema" bash tests/schemas.sh "$target/release/ssdlab"
 step "packages install in clean roots" bash tests/packages.sh "$target/release/ssdlab"
 step "a workflow file's steps in a bare root" bash tests/ci.sh "$target/release/ssdlab"
 step "other people's clients use what we serve" \

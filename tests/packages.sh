@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes the Debian package from a build and installs it in a clean Debian root; links the program
-# statically and runs it in a root that holds BusyBox alone: `bash tests/packages.sh
-# target/release/ssdlab`. Both roots need root. Of a build in target/debug, the package is of that.
+# statically and runs it in a root that holds BusyBox alone, and from an image of the container
+# file: `bash tests/packages.sh target/release/ssdlab`. All of it needs root. Of a build in
+# target/debug, the package is of that.
 set -euo pipefail
 ssdlab=$(realpath "$1")
 cd "$(dirname "$0")/.."
@@ -144,5 +145,22 @@ else
     ok "the static binary qualifies a drive in a root of BusyBox alone"
   else bad "the static binary: $(tail -3 "$work/said")"; fi
 fi
+
+# Nothing is fetched: the image begins with nothing. It is built and run without a daemon.
+build() { buildah --root "$work/containers" --runroot "$work/containers-run" --storage-driver vfs "$@"; }
+contained() {
+  mkdir -p "$work/context/target/release" "$work/containers"
+  cp Containerfile "$work/context/" && cp "$static" "$work/context/target/release/ssdlab"
+  build build -q --isolation chroot -t ssdlab -f Containerfile "$work/context" &&
+    build from --name ssdlab-run ssdlab &&
+    build run --isolation chroot ssdlab-run -- ssdlab drives list
+}
+if [ "$(id -u)" != 0 ] || ! command -v buildah >/dev/null; then
+  skip "packages: container" "needs root and buildah"
+elif [ ! -x "$static" ]; then
+  skip "packages: container" "there is no static binary"
+elif contained >"$work/contained" 2>&1 && grep -q consumer-sata-1tb "$work/contained"; then
+  ok "the container file makes an image whose program runs"
+else bad "container: $(tail -3 "$work/contained")"; fi
 echo "packages: $passed passed, $failed failed"
 [ "$failed" = 0 ]

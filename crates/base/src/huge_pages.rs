@@ -18,6 +18,9 @@ fn advise(start: *mut u8, size: usize) {
     }
     let first = (start as usize).next_multiple_of(PAGE);
     let last = (start as usize + size) / PAGE * PAGE;
+    #[cfg(not(target_os = "linux"))]
+    let _ = (first, last);
+    #[cfg(target_os = "linux")]
     // SAFETY: whole pages inside one live allocation; the advice changes no contents.
     let _ = unsafe {
         rustix::mm::madvise(

@@ -48,10 +48,17 @@ pub fn available() -> Option<u64> {
 }
 
 /// Address space that is left below the limit (`ulimit -v`), if there is one.
+#[cfg(target_os = "linux")]
 pub(crate) fn below_limit() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};
     let limit = getrlimit(Resource::As).current?;
     Some(limit.saturating_sub(said("/proc/self/status", "VmSize:")?))
+}
+
+/// Only Linux is asked.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn below_limit() -> Option<u64> {
+    None
 }
 
 fn unused() -> Option<u64> {

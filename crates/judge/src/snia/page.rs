@@ -1,7 +1,7 @@
 //! A page per test, with the headings and plots of the specification in its order.
 //! Three-dimensional plots are drawn as lines by mix, with their numbers in a table.
 
-use super::demand::last_round;
+use super::demand::{DEMANDS, last_round};
 use super::load::size_name;
 use super::parts::{chart, grouped, header, histograms, steady};
 use super::result::{Row, Suite, Test, Tested};
@@ -41,8 +41,8 @@ fn setup(tested: &Tested) -> Vec<(&'static str, String)> {
     };
     let rounds = tested.rows.iter().map(|row| row.round).max().unwrap_or(0);
     vec![
-        ("Pre-conditioning 1 (WIPC)", independent.to_owned()),
-        ("Pre-conditioning 2 (WDPC)", dependent.to_owned()),
+        ("PC 1 (WIPC)", independent.to_owned()),
+        ("PC 2 (WDPC)", dependent.to_owned()),
         ("Rounds or samples", rounds.to_string()),
         ("Points measured", units::count(tested.rows.len() as u64)),
     ]
@@ -363,13 +363,12 @@ fn demand(tested: &Tested, charts: &mut Charts) -> Markup {
     let depth = |row: &Row| f64::from(row.depth).log2();
     let total = |row: &Row| f64::from(row.outstanding()).log2();
     let variation = grouped(last.iter(), threads, depth, |row| row.iops);
-    let intensity = grouped(last.iter(), threads, |row| row.iops, |row| row.mean_ns);
-    let outstanding = vec![(
-        "all demands".to_owned(),
-        last.iter().map(|row| (total(row), row.iops)).collect(),
-    )];
+    let rising = rising(&last);
+    let intensity = grouped(rising, threads, |row| row.iops, |row| row.mean_ns);
+    let outstanding = grouped(last.iter(), threads, total, |row| row.iops);
     let title = "IOPS by queue depth, a line per number of threads";
-    let second = "Average response time by IOPS, a line per number of threads";
+    let second = "Average response time by IOPS, each number of threads up to its most IOPS";
+    let third = "IOPS by commands outstanding, a line per number of threads";
     html! {
         section {
             h2 { "Pre-conditioning - IOPS by Round" }
@@ -379,6 +378,10 @@ fn demand(tested: &Tested, charts: &mut Charts) -> Markup {
         section {
             h2 { "Demand Variation" }
             (chart(charts, title, Unit::Rate, Axis::Depth, variation))
+            h3 { "IOPS" }
+            (demands(&last, |row| units::rate(row.iops)))
+            h3 { "Average response time (ART)" }
+            (demands(&last, |row| units::time_mean(row.mean_ns)))
         }
         section {
             h2 { "Demand Intensity" }
@@ -386,8 +389,40 @@ fn demand(tested: &Tested, charts: &mut Charts) -> Markup {
         }
         section {
             h2 { "Demand Variation - IOPS by Outstanding I/O" }
-            (chart(charts, "IOPS by commands outstanding", Unit::Rate, Axis::Depth, outstanding))
+            (chart(charts, third, Unit::Rate, Axis::Depth, outstanding))
         }
         (histograms(&tested.histograms))
     }
+}
+
+/// The rows of each number of threads, by depth, as long as IOPS rise with it: beyond the most IOPS
+/// a line would turn back on itself. The tables have all rows.
+fn rising(rows: &[Row]) -> impl Iterator<Item = &Row> {
+    let mut sorted: Vec<&Row> = rows.iter().collect();
+    sorted.sort_by_key(|row| (std::cmp::Reverse(row.threads), row.depth));
+    let mut most: Option<(u32, f64)> = None;
+    sorted.into_iter().filter(move |row| {
+        let above = most.is_none_or(|(threads, iops)| threads != row.threads || iops < row.iops);
+        if above {
+            most = Some((row.threads, row.iops));
+        }
+        above
+    })
+}
+
+/// A table of threads down and depths across.
+fn demands(rows: &[Row], value: fn(&Row) -> String) -> Markup {
+    let head = std::iter::once(html! { "Threads" })
+        .chain(DEMANDS.iter().map(|depth| html! { "Q" (depth) }));
+    let line = |threads: &u32| {
+        let cell = |depth: &u32| {
+            let same = |row: &&Row| (row.threads, row.depth) == (*threads, *depth);
+            parts::unbroken(&rows.iter().find(same).map(value).unwrap_or_default())
+        };
+        std::iter::once(html! { "T" (threads) })
+            .chain(DEMANDS.iter().map(cell))
+            .collect()
+    };
+    let lines: Vec<Vec<Markup>> = DEMANDS.iter().map(line).collect();
+    parts::table(&head.collect::<Vec<_>>(), &lines)
 }

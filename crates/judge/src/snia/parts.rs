@@ -150,6 +150,11 @@ fn shown(one: &Tracked, value: f64) -> String {
     }
 }
 
+fn slope(one: &Tracked, value: f64) -> String {
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}", shown(one, value.abs()))
+}
+
 fn window(one: &Tracked, state: &SteadyState, charts: &mut Charts) -> Markup {
     let at = |i: usize| (state.window_start + i + 1) as f64;
     let last = state.window.len() - 1;
@@ -190,7 +195,7 @@ fn numbers(one: &Tracked, state: &SteadyState) -> Markup {
             "Excursion of the line, at most 10 %",
             percent(state.excursion_share),
         ),
-        ("Slope per round", format!("{:.4}", state.slope)),
+        ("Slope of the line per round", slope(one, state.slope)),
         (
             "Steady state",
             if state.attained {

@@ -135,7 +135,10 @@ impl Draft {
         };
         let is_random = self.random.is_some() || self.random_pct.is_some_and(|pct| pct > 0);
         if is_random && (self.stride.is_some() || self.interlocked) {
-            return conflict("-r and -s contradict each other", "use one of them");
+            return conflict(
+                "-r and -s contradict each other",
+                "use one of them; with -rs, -r gives the alignment",
+            );
         }
         if self.distribution != Distribution::Uniform && !is_random {
             return conflict("-rd without random commands", "add -r or -rs");

@@ -51,9 +51,11 @@ macro_rules! switches {
 }
 
 pub(super) static SWITCHES: &[SwitchHelp] = switches! {
-    'b' block: "size", "64K", "bytes per command";
+    'b' block: "size, or s[n|p]", "64K",
+        "bytes per command; s: without effect, where buffers lie";
     't' threads: "count", "1", "threads per target";
-    'o' depth: "count", "2", "commands outstanding per target and thread";
+    'o' depth: "count, or c<count>", "2",
+        "commands outstanding per target and thread; c: without effect, completions per batch";
     'w' writes: "%", "0", "share of writes";
     'r' random: "[size], s<%>, dpct<%/%:...>, dabs<%/size:...>", "sequential",
         "random addresses, aligned to the block or size; s: share of them, the others follow the \
@@ -62,7 +64,7 @@ pub(super) static SWITCHES: &[SwitchHelp] = switches! {
     'T' thread_step: "size", "0", "distance between the starts of a target's threads";
     'f' region: "size, or hints r s t", "all of the target",
         "use only the first bytes of the target; hints have no effect";
-    'B' base: "size", "0", "start of the region";
+    'B' base: "size[:length]", "0", "start of the region, and its length";
     'c' file: "size", "", "the target has this length; with --target, use this part of it";
     'F' threads_total: "count", "", "threads, each of which works on all targets";
     'O' depth_total: "count", "",
@@ -73,9 +75,9 @@ pub(super) static SWITCHES: &[SwitchHelp] = switches! {
     'd' duration: "s", "10", "time that counts";
     'W' warm_up: "s", "5", "time before that, not counted";
     'C' cool_down: "s", "0", "time after that, not counted";
-    'S' caching: "[bhmuw]", "b",
+    'S' caching: "[bhmuwyY]", "b",
         "u: no page cache; w: writes are durable; h: both; m: one command at a time per thread, as \
-         to a mapped file";
+         to a mapped file; y, Y: without effect, there are no filter drivers";
     'N' mapped_flush: "v, n or i", "", "with -Sm: flush after each write";
     'h' old_caching: "", "", "old form of -Sh";
     'Z' contents: "[r|size[,file]]", "bytes 0..255",
@@ -92,6 +94,7 @@ pub(super) static SWITCHES: &[SwitchHelp] = switches! {
     'x' moot: "", "", "without effect: how Windows reports completions";
     'I' moot: "1 to 3", "3", "without effect: priorities are not passed to the drive";
     'l' moot: "", "", "without effect: where buffers lie";
+    'u' moot: "[b][%]", "", "without effect: commands go through io_uring anyway";
     'P' moot: "[count]", "", "without effect: progress is shown anyway";
     'e' moot: "any", "", "without effect: tracing of Windows";
     'v' moot: "[x]", "", "without effect: the report is complete";
@@ -101,6 +104,12 @@ pub(super) static SWITCHES: &[SwitchHelp] = switches! {
 // Setters, in the order of the option table.
 
 pub(super) fn block(draft: &mut Draft, word: &Word) -> Outcome {
+    if let Some(strategy) = word.rest.strip_prefix('s') {
+        return match strategy {
+            "n" | "p" => Ok(()),
+            _ => Err(word.bad("the separation of buffers is sn or sp", "")),
+        };
+    }
     let bytes = word.size(word.rest, None)?;
     draft.block = u32::try_from(bytes).map_err(|_| word.bad("a block is less than 4 GiB", ""))?;
     Ok(())
@@ -113,6 +122,13 @@ fn threads(draft: &mut Draft, word: &Word) -> Outcome {
 }
 
 fn depth(draft: &mut Draft, word: &Word) -> Outcome {
+    if let Some(batch) = word.rest.strip_prefix('c') {
+        let word = Word {
+            rest: batch,
+            ..*word
+        };
+        return word.count(1, u32::MAX).map(|_| ());
+    }
     draft.depth = word.count(1, 65_536)?;
     Ok(())
 }
@@ -218,10 +234,31 @@ pub(super) fn distribution(text: &str) -> Result<Distribution, LabError> {
 }
 
 fn base(draft: &mut Draft, word: &Word) -> Outcome {
-    draft.base = match word.rest {
+    let (base, length) = match word.rest.split_once(':') {
+        Some((base, length)) => (base, Some(length)),
+        None => (word.rest, None),
+    };
+    draft.base = match base {
         "0" => 0,
         size => word.size(size, Some(draft.block))?,
     };
+    if let Some(length) = length {
+        let end = word
+            .size(length, Some(draft.block))?
+            .checked_add(draft.base)
+            .ok_or_else(|| word.bad("base and length are below 2^64 in sum", ""))?;
+        end_once(draft, word, end)?;
+    }
+    Ok(())
+}
+
+/// Sets the end of the region, which `-f` and `-B` with a length both do.
+fn end_once(draft: &mut Draft, word: &Word, end: u64) -> Outcome {
+    if draft.region.is_some() {
+        let hint = "use either -f or -B with a length";
+        return Err(word.bad("the end of the region has been given before", hint));
+    }
+    draft.region = Some(end);
     Ok(())
 }
 
@@ -282,8 +319,8 @@ fn region(draft: &mut Draft, word: &Word) -> Outcome {
     if hints && !word.rest.is_empty() {
         return Ok(());
     }
-    draft.region = Some(word.size(word.rest, Some(draft.block))?);
-    Ok(())
+    let end = word.size(word.rest, Some(draft.block))?;
+    end_once(draft, word, end)
 }
 
 fn duration(draft: &mut Draft, word: &Word) -> Outcome {
@@ -316,8 +353,9 @@ fn caching(draft: &mut Draft, word: &Word) -> Outcome {
                 draft.mapped = true;
                 continue;
             }
+            'y' | 'Y' => continue,
             'r' => return Err(word.unsupported()),
-            _ => return Err(word.bad("its letters are b, h, m, u and w", "")),
+            _ => return Err(word.bad("its letters are b, h, m, u, w, y and Y", "")),
         };
         let twice =
             (uncached.is_some() && draft.uncached.is_some()) || (through && draft.write_through);
@@ -342,11 +380,8 @@ fn contents(draft: &mut Draft, word: &Word) -> Outcome {
         size if size.contains(',') => {
             let (size, path) = size.split_once(',').unwrap_or((size, ""));
             let bytes = word.size(size, Some(draft.block))?;
-            let compress_pct = compressible(path, bytes).map_err(|why| {
-                let what = format!("its file {path} cannot be read: {why}");
-                word.bad(&what, "-Z<size> alone is random data")
-            })?;
-            Contents::File { compress_pct }
+            contents_of(path, bytes)
+                .map_err(|what| word.bad(&what, "-Z<size> alone is random data"))?
         }
         size => {
             word.size(size, Some(draft.block))?;
@@ -354,6 +389,13 @@ fn contents(draft: &mut Draft, word: &Word) -> Outcome {
         }
     };
     Ok(())
+}
+
+/// Contents as compressible as the first `bytes` of the file at `path`.
+pub(super) fn contents_of(path: &str, bytes: u64) -> Result<Contents, String> {
+    let compress_pct = compressible(path, bytes)
+        .map_err(|why| format!("its file {path} cannot be read: {why}"))?;
+    Ok(Contents::File { compress_pct })
 }
 
 /// How much of the first `bytes` of a file a compressor removes, in per cent.
@@ -413,6 +455,9 @@ fn latency(draft: &mut Draft, word: &Word) -> Outcome {
 }
 
 fn report(draft: &mut Draft, word: &Word) -> Outcome {
+    if word.rest.starts_with('s') {
+        return Err(word.unsupported());
+    }
     let form = word.rest.strip_prefix('p');
     draft.output.profile_only = form.is_some();
     draft.output.xml = match form.unwrap_or(word.rest) {

@@ -226,7 +226,7 @@ const BAD: &[(&str, &str, &str)] = &[
     (
         "-r -s8K x",
         "DISKSPD command line: -r and -s contradict each other",
-        "use one of them",
+        "use one of them; with -rs, -r gives the alignment",
     ),
     (
         "-rdpct50/50 x",

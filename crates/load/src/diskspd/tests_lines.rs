@@ -111,6 +111,89 @@ const DOCUMENTED: &[(&str, &str)] = &[
         "write 64 KiB, depth 1, a flush after each write",
     ),
     ("-p -o8 -t2 x", "read 64 KiB, depth 1 x 16"),
+    // The wiki's page "Customizing tests", with the traced events of its tables.
+    (
+        "diskspd -F2 -o2 file1 file2 file3 file4 file5",
+        "read 64 KiB, depth 2 x 2",
+    ),
+    (
+        "diskspd -t2 -o2 file1 file2 file3 file4 file5",
+        "read 64 KiB, depth 2 x 2",
+    ),
+    (
+        "diskspd -t3 -T4k -b4k -s12k C:\\testfile",
+        "read 4 KiB, depth 2 x 3",
+    ),
+    (
+        "diskspd -t3 -T1b -b4K -s3b c:\\testfile",
+        "read 4 KiB, depth 2 x 3",
+    ),
+    (
+        "diskspd -c3G -t3 -T1G -b4K -s c:\\testfile",
+        "read 4 KiB, depth 2 x 3 from 0, 3221225472 bytes",
+    ),
+    (
+        "diskspd -c3G -t3 -T13k -b4K -s c:\\testfile",
+        "read 4 KiB, depth 2 x 3 from 0, 3221225472 bytes",
+    ),
+    (
+        "diskspd -t1 -o1 -s8k -b8k -Sh -w100 -g80 c:\\test1",
+        "write 8 KiB, depth 1, each write durable, rate limited",
+    ),
+    (
+        "diskspd -t1 -o1 -s8k -b8k -Sh -w100 -g80 c:\\test1 c:\\test2",
+        "write 8 KiB, depth 1, each write durable, rate limited",
+    ),
+    (
+        "diskspd -t2 -o1 -s8k -b8k -Sh -w100 -g80 c:\\test1 c:\\test2",
+        "write 8 KiB, depth 1 x 2, each write durable, rate limited",
+    ),
+    (
+        "diskspd -c100M -d20 c:\\test1 d:\\test2",
+        "read 64 KiB, depth 2 from 0, 104857600 bytes",
+    ),
+    (
+        "diskspd -eDISK_IO -eREGISTRY testfile.dat",
+        "read 64 KiB, depth 2",
+    ),
+    (
+        "diskspd -eDISK_IO -eMEMORY_PAGE_FAULTS testfile.dat",
+        "read 64 KiB, depth 2",
+    ),
+    (
+        "-ep -ePROCESS -eTHREAD -eIMAGE_LOAD -eMEMORY_HARD_FAULTS -eNETWORK -b4K x",
+        "read 4 KiB, depth 2",
+    ),
+    ("-eq -b4K x", "read 4 KiB, depth 2"),
+    ("-ec -b4K x", "read 4 KiB, depth 2"),
+    ("-es -b4K x", "read 4 KiB, depth 2"),
+    // Lines of "Sample command lines" with distributions, limits and profiles.
+    (
+        "diskspd -c1G -b4K -r -o32 -w0 -d60 -Sh -rdpct90/10:0/10:5/20 testfile.dat",
+        "randread 4 KiB, depth 32, zoned, each write durable from 0, 1073741824 bytes",
+    ),
+    (
+        "diskspd -c1G -b4K -r -o32 -t1 -w0 -d60 -Sh -rdabs90/10G:0/10G:5/20G testfile.dat",
+        "randread 4 KiB, depth 32, zoned, each write durable from 0, 1073741824 bytes",
+    ),
+    (
+        "diskspd -c1G -b4K -o32 -t1 -w50 -g1000i -d60 -Sh testfile.dat",
+        "rw 50/50 4 KiB, depth 32, each write durable, rate limited from 0, 1073741824 bytes",
+    ),
+    (
+        "diskspd -t1 -o4 -b4k -r4k -w0 -Sh -D -d60 -L -c1G -Rpxml *1 *2",
+        "randread 4 KiB, depth 4, each write durable from 0, 1073741824 bytes",
+    ),
+    // Options of the help of 2.2 and later.
+    (
+        "-B1g:2g x",
+        "read 64 KiB, depth 2 from 1073741824, 2147483648 bytes",
+    ),
+    ("-bsn -b8K x", "read 8 KiB, depth 2"),
+    ("-oc16 -o8 x", "read 64 KiB, depth 8"),
+    ("-Suy x", "read 64 KiB, depth 2"),
+    ("-ub50 -u x", "read 64 KiB, depth 2"),
+    ("-vs -Rptext x", "read 64 KiB, depth 2"),
     ("-rs30 x", "randread 64 KiB, depth 2, 30 % random"),
     ("-rs0 x", "read 64 KiB, depth 2"),
 ];
@@ -121,6 +204,14 @@ const VMFLEET: &[(&str, &str)] = &[
     (
         "diskspd.exe -n -h -t8 -o20 -b4k -r4k -w30 -W10 -d60 -C10 -D -L testfile1.dat",
         "randrw 70/30 4 KiB, depth 20 x 8, each write durable",
+    ),
+    (
+        "diskspd.exe -n -h -t8 -o20 -b4k -r4k -w10 -W10 -d60 -C10 -D -L testfile1.dat",
+        "randrw 90/10 4 KiB, depth 20 x 8, each write durable",
+    ),
+    (
+        "diskspd.exe -n -h -t8 -o20 -b4k -r4k -w0 -W10 -d60 -C10 -D -L testfile1.dat",
+        "randread 4 KiB, depth 20 x 8, each write durable",
     ),
     (
         "diskspd.exe -h -t1 -o64 -b4k -r4k -w0 -W60 -C30 -d60 -D -L -Rxml testfile1.dat",
@@ -180,13 +271,33 @@ fn documented_lines_mean_what_they_say() {
     }
 }
 
-/// Lines of the documentation that need Windows.
+/// Lines of the documentation that need Windows, or that DISKSPD refuses too (`-s` with `-rs`, no
+/// target), or that are not supported.
 #[test]
-fn lines_that_need_windows_say_so() {
+fn other_lines_of_the_documentation_say_why_not() {
     for (line, part) in [
-        ("-ysbegun -yfended x", "named events"),
-        ("-yrstart -ypstop x", "named events"),
-        ("-yestart", "named events"),
+        ("-ysMyTestStartedEvent -yfended x", "named events"),
+        ("-yfMyTestFinishedEvent x", "named events"),
+        ("-yrMyStartEvent x", "named events"),
+        ("-ypMyStopEvent x", "named events"),
+        ("-yeMyStartEvent", "named events"),
+        ("-Srw x", "remote cache"),
+        ("diskspd -b8K -B10b #1", "/dev/nvme0n1"),
+        (
+            "diskspd -F2 -O4 file1 file2 file3 file4 file5",
+            "equal part",
+        ),
+        (
+            "diskspd -c1G -b4K -o32 -t1 -s8b -w50 -rs20 -d60 -Sh testfile.dat",
+            "-r gives the alignment",
+        ),
+        (
+            "diskspd -t1 -o4 -b4k -r4k -w0 -Sh -D -d60 -L -c1G -Rptext",
+            "end the line with a file",
+        ),
+        ("-Rs", "ssdlab inspect"),
+        ("-?", "ssdlab options diskspd"),
+        ("-B1g:2g -f4g x", "either -f or -B"),
         ("-Sr x", "remote cache"),
         ("-d10 #1", "/dev/nvme0n1"),
         ("-d10 X:", "/dev/nvme0n1"),
@@ -272,6 +383,16 @@ fn contents_of_a_file_are_as_compressible_as_the_file() {
     assert_eq!(found[0].data.compress_pct, 99);
     let error = plan("-w100 -Z1M,/no/such/file x").unwrap_err().to_string();
     assert!(error.contains("/no/such/file"), "{error}");
+    // The same by a profile.
+    let profile = directory.path().join("source.xml");
+    let size = "<SizeInBytes>10485760</SizeInBytes>";
+    let named = |path: &str| SQL.replace(size, &format!("{size}<FilePath>{path}</FilePath>"));
+    std::fs::write(&profile, named(&path.to_string_lossy())).unwrap();
+    let line = format!("-X{} x", profile.display());
+    assert_eq!(jobs(&line)[0].data.compress_pct, 99);
+    std::fs::write(&profile, named("/no/such/file")).unwrap();
+    let error = plan(&line).unwrap_err().to_string();
+    assert!(error.contains("/no/such/file"), "{error}");
 }
 
 /// VMFleet's SQL profile, as elements, against the lines from which it is derived.
@@ -329,6 +450,62 @@ fn a_profile_means_what_its_lines_mean() {
     assert!(error.contains("`StrideSizes` is not supported"), "{error}");
     std::fs::write(&path, "<Profile><TimeSpans>").unwrap();
     assert!(plan(&line).is_err());
+}
+
+/// The targets of VMFleet's profiles Peak (without and with -Random), General and VDI, each with
+/// the line that its source names.
+const TEMPLATES: &[(&str, &str)] = &[
+    ("", "-t1 -b4k -o32 -w0"),
+    ("<Random>4096</Random>", "-t1 -b4k -o32 -w0 -r"),
+    (
+        "<Distribution><Percent><Range IO=\"95\">5</Range><Range IO=\"4\">10</Range></Percent>\
+         </Distribution>",
+        "-t1 -b4k -o32 -w0 -r -rdpct95/5:4/10",
+    ),
+    (
+        "<BlockSize>32768</BlockSize><MaxFileSize>10737418240</MaxFileSize><Random>32768</Random>\
+         <RandomRatio>20</RandomRatio><Distribution><Percent><Range IO=\"95\">5</Range>\
+         <Range IO=\"4\">10</Range></Percent></Distribution><RequestCount>8</RequestCount>\
+         <WriteRatio>100</WriteRatio><Throughput unit=\"IOPS\">6</Throughput>",
+        "-t1 -o8 -b32k -w100 -g6i -rs20 -rdpct95/5:4/10 -f10g",
+    ),
+    (
+        "<BlockSize>8192</BlockSize><MaxFileSize>8589934592</MaxFileSize><Random>8192</Random>\
+         <RandomRatio>80</RandomRatio><Distribution><Percent><Range IO=\"95\">5</Range>\
+         <Range IO=\"4\">10</Range></Percent></Distribution><RequestCount>8</RequestCount>\
+         <WriteRatio>0</WriteRatio><Throughput unit=\"IOPS\">6</Throughput>",
+        "-t1 -o8 -b8k -w0 -g6i -rs80 -rdpct95/5:4/10 -f8g",
+    ),
+];
+
+#[test]
+fn vmfleet_templates_mean_what_their_lines_mean() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("template.xml");
+    for (elements, line) in TEMPLATES {
+        let own = |name: &str, text: &str| match elements.contains(&format!("<{name}>")) {
+            true => String::new(),
+            false => format!("<{name}>{text}</{name}>"),
+        };
+        let common = [("BlockSize", "4096"), ("RequestCount", "32")]
+            .map(|(name, text)| own(name, text))
+            .concat();
+        let xml = format!(
+            "<Profile><Progress>0</Progress><ResultFormat>xml</ResultFormat><Verbose>false\
+             </Verbose><TimeSpans><TimeSpan><Duration></Duration><Warmup></Warmup><Cooldown>\
+             </Cooldown><Targets><Target><Path>*1</Path><DisableOSCache>true</DisableOSCache>\
+             <WriteThrough>true</WriteThrough><WriteBufferContent><Pattern>random</Pattern>\
+             <RandomDataSource><SizeInBytes>10485760</SizeInBytes></RandomDataSource>\
+             </WriteBufferContent><ThreadStride>0</ThreadStride><ThreadsPerFile>1\
+             </ThreadsPerFile><IOPriority>3</IOPriority>{common}{elements}</Target></Targets>\
+             </TimeSpan></TimeSpans></Profile>"
+        );
+        std::fs::write(&path, xml).unwrap();
+        let profile = jobs(&format!("-X{} -d60 data.bin", path.display())).remove(0);
+        let mut expected = jobs(&format!("-d60 -Suw -Z10m {line} data.bin")).remove(0);
+        expected.options.clone_from(&profile.options);
+        assert_eq!(format!("{profile:?}"), format!("{expected:?}"), "{line}");
+    }
 }
 
 /// CrystalDiskMark 8's own default and NVMe settings (DiskMarkDlg.cpp, SettingsQueuesThreads): KiB,

@@ -7,6 +7,10 @@ use ssdlab_base::error::Place;
 static REFUSED: &[(&str, &str)] = &[
     ("Sr", "use -Su or -Sh: there is no remote cache"),
     (
+        "Rs",
+        "it runs nothing: `ssdlab inspect` describes the drives of this machine",
+    ),
+    (
         "y",
         "there are no named events of Windows here: start and stop the program itself",
     ),

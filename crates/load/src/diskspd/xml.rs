@@ -278,14 +278,7 @@ fn target<'a>(
     draft.flushes = draft.mapped && element.value("FlushType").is_some();
     limits(source, element, draft)?;
     if let Some(contents) = element.child("WriteBufferContent") {
-        draft.contents = match contents.value("Pattern") {
-            Some("sequential") | None => Contents::Pattern,
-            Some("zero") => Contents::Zeroes,
-            Some("random") => Contents::Random {
-                refill: contents.child("RandomDataSource").is_none(),
-            },
-            Some(_) => return Err(source.bad("Pattern", "it is sequential, zero or random")),
-        };
+        draft.contents = written(source, contents)?;
     }
     if let Some(distribution) = element.child("Distribution") {
         draft.distribution = ranges(source, distribution)?;
@@ -298,6 +291,25 @@ fn target<'a>(
     element
         .value("Path")
         .ok_or_else(|| source.bad("Target", "it has no Path"))
+}
+
+fn written(source: &Source, contents: &Element) -> Result<Contents, LabError> {
+    let data = contents.child("RandomDataSource");
+    match contents.value("Pattern") {
+        Some("sequential") | None => Ok(Contents::Pattern),
+        Some("zero") => Ok(Contents::Zeroes),
+        Some("random") => match data.and_then(|data| Some((data, data.value("FilePath")?))) {
+            Some((data, path)) => {
+                let bytes = source.number(data, "SizeInBytes")?.unwrap_or(u64::MAX);
+                let read = super::switches::contents_of(path, bytes);
+                read.map_err(|why| source.bad("RandomDataSource", &why))
+            }
+            None => Ok(Contents::Random {
+                refill: data.is_none(),
+            }),
+        },
+        Some(_) => Err(source.bad("Pattern", "it is sequential, zero or random")),
+    }
 }
 
 fn percent(source: &Source, element: &Element, name: &str) -> Result<Option<u8>, LabError> {

@@ -9,11 +9,10 @@
 //! one of the higher turn counts. It is written after the log and before the acknowledgement: so
 //! the log is never shorter than it says, unless something was lost.
 
-use super::file::le_u64;
+use super::file::{le_u64, write_all_at};
 use ssdlab_base::LabError;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_64;
 
@@ -176,7 +175,7 @@ impl EndFile {
     fn put(&mut self, end: End) -> Result<(), LabError> {
         let turn = self.turn + 1;
         let at = STEP as u64 * (turn % 2);
-        let written = self.file.write_all_at(&end.slot(turn), at);
+        let written = write_all_at(&self.file, &end.slot(turn), at);
         written.map_err(|error| LabError::file("writing", &self.path, error))?;
         (self.turn, self.end) = (turn, end);
         Ok(())

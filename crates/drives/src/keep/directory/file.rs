@@ -12,6 +12,8 @@
 //! the log before: a frame fits in one place only. `synced` is how many bytes of the file were on
 //! disk for certain when the frame was written.
 
+use std::fs::File;
+use std::io;
 use twox_hash::XxHash3_64;
 
 /// Version of the form.
@@ -157,6 +159,20 @@ impl FrameHead {
 /// A number of 8 bytes.
 pub fn le_u64(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b))
+}
+
+/// Writes all of `bytes` at `at`.
+#[cfg(unix)]
+pub(super) fn write_all_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+/// Writes all of `bytes` at `at`; the file's own position moves.
+#[cfg(not(unix))]
+pub(super) fn write_all_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    use std::io::{Seek, Write};
+    file.seek(io::SeekFrom::Start(at))?;
+    file.write_all(bytes)
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! Files of frames, in the form of [`super::file`]: written, and read to their end or to the first
 //! byte that is damaged.
 
-use super::file::{FrameHead, HEAD, Kind, MARK, PAYLOAD_MAX, Place, VERSION};
+use super::file::{FrameHead, HEAD, Kind, MARK, PAYLOAD_MAX, Place, VERSION, write_all_at};
 use super::records::{Record, Said};
 use ssdlab_base::LabError;
 use ssdlab_ssd::image::{Reader, Writer};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_64;
 
@@ -39,7 +38,7 @@ impl Frames {
     /// leaves nothing.
     pub fn create(path: &Path, place: Place, chain: u64) -> Result<Frames, LabError> {
         let file = File::create(path).map_err(|e| LabError::file("creating", path, e))?;
-        if let Err(error) = file.write_all_at(&place.head(chain), 0) {
+        if let Err(error) = write_all_at(&file, &place.head(chain), 0) {
             let _ = std::fs::remove_file(path);
             return Err(LabError::file("writing", path, error));
         }
@@ -148,7 +147,7 @@ impl Frames {
         if self.pending.is_empty() {
             return Ok(false);
         }
-        let written = self.file.write_all_at(&self.pending, self.bytes);
+        let written = write_all_at(&self.file, &self.pending, self.bytes);
         let written = written.map_err(|error| LabError::file("writing", &self.path, error));
         self.breaks(written)?;
         self.bytes += self.pending.len() as u64;

@@ -118,11 +118,22 @@ pub(super) fn lock_to_read(path: &Path) -> Result<Option<File>, LabError> {
     }
 }
 
+/// Locks a file unless another process has it.
+#[cfg(unix)]
+fn locks(file: &File) -> bool {
+    rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+/// Without a lock, two processes could write to a directory: nothing is opened.
+#[cfg(not(unix))]
+fn locks(_: &File) -> bool {
+    false
+}
+
 fn take(path: &Path, lock: File) -> Result<File, LabError> {
-    let how = rustix::fs::FlockOperation::NonBlockingLockExclusive;
     // A child that another thread of ours starts has it for a moment, until its program begins.
     for _ in 0..LOCK_TRIES {
-        if rustix::fs::flock(&lock, how).is_ok() {
+        if locks(&lock) {
             return Ok(lock);
         }
         std::thread::sleep(Duration::from_millis(10));

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# Holds what every command prints with --json against its schema in docs/schemas: `bash
+# tests/schemas.sh target/release/ssdlab`. Each line below is a schema, the exit codes that are no
+# error, and a command. A command with --json that is neither here nor in `elsewhere` is an error.
+# Needs Python's jsonschema, or says so in a line that begins with SKIPPED.
+set -euo pipefail
+ssdlab=$(realpath "$1")
+top=$(realpath "$(dirname "$0")/..")
+. "$top/tests/skips.sh"
+work=${SCHEMAS_WORK:-$(mktemp -d "${TMPDIR:-$PWD/target}/schemas.XXXXXX")}
+[ -n "${SCHEMAS_WORK:-}" ] || trap 'rm -rf "$work"' EXIT
+python=python3
+venv=${SSDLAB_VENV:-${CARGO_TARGET_DIR:-$top/target}/venv}
+[ ! -x "$venv/bin/python" ] || python=$(realpath -s "$venv/bin/python")
+if ! "$python" -c 'import jsonschema' 2>/dev/null; then
+  skip schemas "jsonschema is not installed"
+  exit 0
+fi
+cd "$work"
+cp -r "$top/examples" .
+samples=$top/crates/judge/tests/samples/smart
+small="--drive examples/drives/small.toml"
+
+# What the commands below read.
+"$ssdlab" create kept --drive consumer-sata-1tb --size 64MiB >/dev/null
+"$ssdlab" simulate $small --until 1x --save saved.ssd --quiet --out saving >/dev/null
+"$ssdlab" run examples/slog.fio --target drive:consumer-sata-1tb --fill 2 --quiet --out a >/dev/null
+"$ssdlab" run examples/slog.fio --target drive:consumer-sata-1tb-plp --fill 2 --quiet --out b \
+  >/dev/null
+"$ssdlab" age patriot-wildfire-120gb --until 200GB --quiet --out lived >/dev/null
+
+# tests/results.sh checks qualify, snia and run; smart prints smartctl's JSON; theory takes minutes;
+# conform, pull and crashtest need a guest, a drive and FUSE: their output has no schema.
+elsewhere="conform pull smart qualify snia run crashtest theory"
+commands() {
+  cat <<LIST
+drives-list 0 drives list --json
+drives-show 0 drives show consumer-sata-1tb --json
+drives-show 0 drives show tlc-client-nvme-1tb --json
+drives-known 0 drives known --json
+drives-known 0 drives known INTEL --json
+drives-validate 0,1 drives validate intel-dc-s3700-200gb --capacity 1GiB --json
+drives-validate 0,1 drives validate tlc-client-nvme-1tb --capacity 1GiB --json
+policies 0 policies --json
+profiles 0 profiles --json
+crashtest-presets 0 crashtest presets --json
+trace 0 trace show examples/traces/zfs-2010-emulation-5-datasets.csv.gz --json
+reproduce-list 0 reproduce --list --json
+reproduce 0,1 reproduce zil.physics s2d.endurance.dwpd --quiet --out figures --json
+simulation 0 simulate $small --until 1x --quiet --out s1 --json
+simulation 0 simulate $small --until 2s --read-pct 30 --quiet --out s2 --json
+grid 0 simulate $small --until 1x --sweep ftl.victim=greedy,fifo --quiet --out s3 --json
+check-drive 0 check kept --json
+check-file 0 check saved.ssd --json
+inspect 0,1,3 inspect $(ls "$samples"/*.json | head -12 | tr '\n' ' ') --json
+result 0 report a --json
+compare 0 compare a b --json
+fleet 0 compare --fleet a b --json
+diagnosis 0,1,3 diagnose drive:consumer-sata-1tb --json
+black-box 0,1,3 diagnose drive:consumer-sata-1tb --black-box --json
+fingerprint 0,1,3 fingerprint drive:consumer-sata-1tb --quiet --out print --json
+twin 0 twin fit examples/twin.csv --capacity 960GB --quiet --out twin --json
+life 0 age patriot-wildfire-120gb --until 100GB --quiet --out life --json
+endurance 0 endurance intel-710-100gb --capacity 1GiB --money --price 649 --quiet --json
+mirror 0 mirror intel-710-100gb intel-710-100gb --seeds 1 --json
+zil-parameters 0 zil --parameters --json
+tier 0,1 tier consumer-sata-1tb --duration 2s --quiet --out tier --json
+months 0,1 months intel-dc-s3700-200gb --days 7 --quiet --out months --json
+oltp 0,1 oltp intel-dc-s3700-200gb --months 1 --quiet --out oltp --json
+prediction 0 twin predict twin --load uniform --json
+LIST
+}
+number=0
+mkdir -p said
+one() { # number, schema, exit codes, command
+  local to code=0 began=$EPOCHREALTIME
+  to=said/$1.$2
+  shift 2
+  "$ssdlab" "${@:2}" >"$to.json" 2>"$to.log" </dev/null || code=$?
+  echo "$code $1" >"$to.code"
+  awk -v from="$began" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", to - from }' >"$to.time"
+}
+while read -r line; do
+  number=$((number + 1))
+  one "$(printf %02d "$number")" $line &
+  # Two at a time.
+  [ $((number % 2)) != 0 ] || wait
+done < <(commands)
+wait
+# One after the other: a drive that is served, its power cut and armed to be cut.
+"$ssdlab" serve kept --nbd unix:nbd.sock --control switch.sock >serve.log 2>&1 &
+served=$!
+for _ in $(seq 100); do [ ! -S switch.sock ] || break; sleep 0.1; done
+while read -r line; do
+  number=$((number + 1))
+  one "$(printf %02d "$number")" $line --control switch.sock
+done <<LIST
+power 0 power status --json
+power 0 power cut-when --json --flush 1000
+power 0 power disarm --json
+power 0 power off --json
+power 0 power on --json
+LIST
+kill "$served"
+wait "$served" || true
+"$python" -B "$top/tests/schemas.py" "$ssdlab" "$top/docs/schemas" said "$elsewhere"
