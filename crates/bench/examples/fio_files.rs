@@ -99,6 +99,7 @@ fn parsed(text: &str, name: &str) -> Result<Plan, LabError> {
         variable: &variable,
         keyword: &keyword,
         file: &|_, _| Err("fio's examples include no files".to_owned()),
+        log: &|_| Err("fio's examples have no logs".to_owned()),
     };
     fio::parse_in(text, name, &surroundings)
 }

@@ -19,6 +19,7 @@ pub mod devices;
 mod flows;
 mod lane;
 mod ledger;
+mod logged;
 mod observer;
 mod pace;
 mod phase;
@@ -33,6 +34,6 @@ pub(crate) mod tests;
 mod ties_tests;
 
 pub use devices::{Devices, Source};
-pub use observer::{Observer, Unobserved};
+pub use observer::{LoggedCommand, Observer, Unobserved};
 pub use pace::exponential;
 pub use run::{check, depth_needed, run};

@@ -104,8 +104,15 @@ pub(super) struct Draft {
     pub refill: bool,
     /// `bsrange`, smallest and largest of each kind.
     pub range: Option<[(u32, u32); 3]>,
-    /// Writes hold a pattern, which a compressor removes.
-    pub pattern: bool,
+    /// What writes hold, repeated; empty: what `compress_pct` says.
+    pub pattern: Vec<u8>,
+    /// One of fio's logs is asked for.
+    pub logs: bool,
+    /// `log_avg_msec`; 0: a line for each command.
+    pub log_avg_ms: u64,
+    /// `io_uring_cmd`.
+    pub passthrough: bool,
+    pub replayed: super::replayed::Asked,
     pub write_as: WriteAs,
     pub verifies: bool,
     pub verify_after: bool,
@@ -171,7 +178,11 @@ impl Default for Draft {
             zero: false,
             refill: false,
             range: None,
-            pattern: false,
+            pattern: Vec::new(),
+            logs: false,
+            log_avg_ms: 0,
+            passthrough: false,
+            replayed: super::replayed::Asked::default(),
             write_as: WriteAs::Write,
             verifies: false,
             verify_after: true,
@@ -255,13 +266,21 @@ impl Draft {
             },
             pace: self.pace,
             data: Data {
-                compress_pct: match self.zero || self.pattern {
-                    true => 100,
-                    false => self.compress_pct,
+                compress_pct: match (self.zero, self.pattern.len()) {
+                    (true, _) => 100,
+                    (false, 0) => self.compress_pct,
+                    (false, len) => super::pattern::compress_pct(len),
                 },
                 refill: self.refill,
             },
+            // fio fills buffers itself where it verifies or writes zeroes.
+            pattern: match self.zero || self.verifies {
+                true => Vec::new(),
+                false => self.pattern,
+            },
             direct: self.direct,
+            passthrough: self.passthrough,
+            log_each: self.logs && self.log_avg_ms == 0,
             seed: Rng::named(self.seed, &format!("fio job {index}")).next_u64(),
             replay: None,
         }
@@ -274,6 +293,8 @@ impl Draft {
             ("both fsync and fdatasync", "use one of them")
         } else if let Some(contradiction) = self.contradiction_of_bindings() {
             contradiction
+        } else if let Some(what) = super::replayed::contradiction(self) {
+            (what, "leave the others out: the log says what is sent when")
         } else if files > FILES_MAX {
             ("more than 65,536 files", "use fewer copies or files")
         } else if self.after_colon < 0 && !self.random && self.offset != Size::Bytes(0) {
@@ -532,7 +553,7 @@ impl Draft {
     }
 }
 
-fn refuse(section: &Section, what: &str, hint: &str) -> LabError {
+pub(super) fn refuse(section: &Section, what: &str, hint: &str) -> LabError {
     LabError::refused(
         format!("{}: job `{}`: {what}", section.place, section.name),
         hint,

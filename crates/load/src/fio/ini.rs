@@ -161,7 +161,10 @@ fn setting(line: &str, place: Place, surroundings: &Surroundings) -> Result<Sett
         value: value.map(str::to_owned),
         place,
     };
-    if let Some(quote @ ('"' | '\'')) = value.and_then(|v| v.chars().next()) {
+    // In a pattern, quotes mark texts.
+    let quotes = !["buffer_pattern", "verify_pattern"].contains(&name);
+    let first = value.filter(|_| quotes).and_then(|v| v.chars().next());
+    if let Some(quote @ ('"' | '\'')) = first {
         let inner = value.unwrap_or_default()[1..].strip_suffix(quote);
         match inner.map(str::to_owned) {
             Some(inner) => setting.value = Some(inner),

@@ -54,7 +54,9 @@ mod files;
 mod ini;
 mod notes;
 mod options;
+mod pattern;
 mod refusals;
+mod replayed;
 mod setters;
 mod surroundings;
 mod units;
@@ -117,10 +119,17 @@ pub fn parse_in(text: &str, source: &str, surroundings: &Surroundings) -> Result
         group += u32::from((draft.stonewall || draft.new_group) && !jobs.is_empty());
         let (stonewall, wait_for) = (draft.stonewall, draft.wait_for.clone());
         let (asked, index) = (draft.files.clone(), jobs.len() as u32);
-        let crooked = draft.crooked;
+        let (crooked, replayed) = (draft.crooked, draft.replayed.clone());
         let mut contradictions = Vec::new();
         let mut job = draft.finish(&section, index, &mut contradictions);
         job.ties.group = group;
+        if !crooked && contradictions.is_empty() {
+            job =
+                replayed::replayed(job, &replayed, surroundings).unwrap_or_else(|(job, error)| {
+                    contradictions.push(error);
+                    *job
+                });
+        }
         // Of values that are wrong in themselves, no combination can be judged.
         if !crooked {
             errors.append(&mut contradictions);
@@ -168,6 +177,9 @@ struct Found {
     wait_for: Option<Setting>,
 }
 
+/// What a log's addresses are of.
+const ONE_FILE: &str = "a log is replayed on all of one target: give the jobs the same filename=";
+
 fn place(jobs: &mut [Found], errors: &mut Vec<LabError>) {
     let placed = jobs.iter_mut().map(|found| Placed {
         job: &mut found.job,
@@ -176,6 +188,11 @@ fn place(jobs: &mut [Found], errors: &mut Vec<LabError>) {
     });
     let mut placed: Vec<Placed> = placed.collect();
     files::place(&mut placed, errors);
+    errors.extend(jobs.iter().filter_map(|found| {
+        let moved = found.job.offset > 0 || found.job.steps.several_files;
+        (found.job.replay.is_some() && moved)
+            .then(|| draft::refuse(&found.section, "read_iolog beside other files", ONE_FILE))
+    }));
 }
 
 /// Jobs that run at the same time, by `stonewall` and `wait_for`.

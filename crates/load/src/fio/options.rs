@@ -60,7 +60,8 @@ pub(super) fn canonical(name: &str) -> String {
     find(name).map_or(name, |option| option.name).to_owned()
 }
 
-/// Makes the table: `value` and `flag` (which may stand alone) name a setter of [`setters`], their
+/// Makes the table: `value` and `flag` and `named` (which may
+/// stand alone) name a setter of [`setters`], their
 /// own or the one after `by`; `output` has no effect on the measured numbers; `moot` has none on
 /// the commands that a drive gets; `only` is accepted at these values.
 macro_rules! options {
@@ -73,6 +74,9 @@ macro_rules! options {
     };
     (@value $set:tt $unit:literal, $default:literal, $what:literal) => {
         row($what, $unit, $default, false, Effect::Set(options!(@setter $set)))
+    };
+    (@named $set:tt $what:literal) => {
+        row($what, "name", "the job's name", true, Effect::Set(options!(@setter $set)))
     };
     (@flag $set:tt $default:literal, $what:literal) => {
         row($what, "0 or 1", $default, true, Effect::Set(options!(@setter $set)))
@@ -192,8 +196,9 @@ static OPTIONS: &[OptionHelp] = options! {
     value buffer_compress_percentage by compress: "%", "0",
         "how much of the written data a compressor can remove";
     flag zero_buffers: "0", "write zeroes";
-    value buffer_pattern: "bytes", "",
-        "contents that a compressor removes; a real target gets zeroes and stamps instead";
+    value buffer_pattern: "\"text\" number 0x...", "",
+        "writes hold these bytes, repeated: on a real target as they are, on a model as what \
+         compresses that far; one pattern per real target";
     flag refill_buffers: "0", "fresh contents for each write";
     // Verifying.
     value verify: "md5 crc32c sha256 xxhash meta pattern ...", "0",
@@ -204,6 +209,13 @@ static OPTIONS: &[OptionHelp] = options! {
     value verify_backlog_batch: "count", "as verify_backlog", "how many to read back then";
     value continue_on_error: "none read write io verify all", "none",
         "verify and all: go on after blocks that hold something else";
+    // Commands of a log.
+    value read_iolog: "path", "",
+        "the commands of this log of fio's (versions 2 and 3), of one file, at its times; rw, bs, \
+         size and offset say nothing then";
+    flag replay_no_stall: "0", "as fast as iodepth allows, without the log's pauses";
+    value replay_time_scale: "%", "100", "speed of a log's times: 200 is twice as fast";
+    value replay_redirect by filename: "path", "", "filename, of a log";
     // Zones.
     value zonemode: "none strided", "none", "strided: go through the region zone by zone";
     value zonesize: "size", "0", "bytes to transfer in a zone";
@@ -248,12 +260,13 @@ static OPTIONS: &[OptionHelp] = options! {
     output disable_bw_measurement: "fio leaves out the bandwidth; here it is measured";
     output gtod_cpu: "fio reads the clock on a processor of its own";
     output clocksource: "fio reads this clock";
-    output write_bw_log: "a log of a line a second in the run directory, by fio's name, for a job \
-                          alone in its phase";
-    output write_iops_log: "as write_bw_log";
-    output write_lat_log: "as write_bw_log, of lat and clat";
-    output log_avg_msec: "a line of a log stands for a second";
-    moot log_offset: "fio's log files are not written";
+    named write_bw_log by log: "a log in the run directory, by fio's name";
+    named write_iops_log by log: "as write_bw_log";
+    named write_lat_log by log: "as write_bw_log, of lat and clat";
+    value log_avg_msec: "time, ms", "0",
+        "0: a line of a log for each command; otherwise a line a second, for a job that is alone \
+         in its phase";
+    output log_offset: "lines of a log for each command have the command's offset, too";
     moot log_prio: "fio's log files are not written";
     moot log_max_value: "fio's log files are not written";
     moot per_job_logs: "fio's log files are not written";
@@ -342,6 +355,8 @@ static OPTIONS: &[OptionHelp] = options! {
     only verify_only: "0";
     only verify_state_save: "0", "1";
     only verify_state_load: "0";
+    only replay_scale: "1", "0";
+    only replay_align: "0", "512";
     only bs_unaligned: "0";
     only trim_percentage: "0";
     only end_fsync: "0";

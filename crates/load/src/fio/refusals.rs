@@ -24,7 +24,15 @@ static KNOWN: &[(&[&str], &str)] = &[
         &["write_hist_log", "log_hist_msec"],
         "leave it out: every run records a histogram for each second",
     ),
-    (&["read_iolog"], "replay it with: ssdlab run --trace FILE"),
+    (
+        &[
+            "replay_skip",
+            "replay_scale",
+            "replay_align",
+            "merge_blktrace_file",
+        ],
+        "a log is replayed as it is; change it first: ssdlab trace convert",
+    ),
     (&["write_iolog"], "writing a log is not supported"),
     (
         &["verify_only", "verify_state_load", "verify_state_save"],

@@ -228,6 +228,7 @@ pub(super) fn name(draft: &mut Draft, s: &Setting) -> Outcome {
 
 pub(super) fn ioengine(draft: &mut Draft, s: &Setting) -> Outcome {
     draft.engine_refused = false;
+    draft.passthrough = s.text() == "io_uring_cmd";
     let (what, hint) = match engines::meaning(s.text()) {
         Some(Meaning::Queued) => {
             draft.synchronous = false;
@@ -498,8 +499,33 @@ pub(super) fn refill_buffers(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-pub(super) fn buffer_pattern(draft: &mut Draft, _: &Setting) -> Outcome {
-    draft.pattern = true;
+pub(super) fn buffer_pattern(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.pattern = super::pattern::bytes(s)?;
+    Ok(())
+}
+
+pub(super) fn log(draft: &mut Draft, _: &Setting) -> Outcome {
+    draft.logs = true;
+    Ok(())
+}
+
+pub(super) fn log_avg_msec(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.log_avg_ms = s.count(draft.kb_base, 0..=u64::from(u32::MAX))?;
+    Ok(())
+}
+
+pub(super) fn read_iolog(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.replayed.log = Some(s.clone());
+    Ok(())
+}
+
+pub(super) fn replay_no_stall(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.replayed.no_stall = s.flag()?;
+    Ok(())
+}
+
+pub(super) fn replay_time_scale(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.replayed.speed_pct = s.count(draft.kb_base, 1..=u64::from(u32::MAX))?;
     Ok(())
 }
 
