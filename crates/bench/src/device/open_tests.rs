@@ -210,6 +210,8 @@ fn needs_are_the_largest_of_all_jobs() {
         verify: false,
         verify_all: false,
         direct: true,
+        passthrough: false,
+        patterns: Vec::new(),
         granule: 512,
         extent: Some(MIB + 512),
     };

@@ -1,12 +1,12 @@
 //! A job while its options are being read, with fio's defaults.
 
-use super::ini::{Section, Setting};
-use super::units::Size;
 use crate::plan::{
     BlockSize, Data, Distribution, Durability, Exit, Flow, JobSpec, LatencyTarget, Mix, Order,
     Pace, Shares, Steady, Steps, Ties, Time, Verify, WriteAs, Zones,
 };
-use ssdlab_base::LabError;
+use ssdlab_fio::Error;
+use ssdlab_fio::Size;
+use ssdlab_fio::{Section, Setting};
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::rng::Rng;
 
@@ -207,7 +207,7 @@ impl Default for Draft {
 
 impl Draft {
     /// The job of `section`, the `index`th of the file, as far as it can be made.
-    pub fn finish(mut self, section: &Section, index: u32, errors: &mut Vec<LabError>) -> JobSpec {
+    pub fn finish(mut self, section: &Section, index: u32, errors: &mut Vec<Error>) -> JobSpec {
         self.time.time_based &= self.time.run.is_some();
         let mix = match self.direction {
             Direction::Read => Mix::Read,
@@ -217,7 +217,7 @@ impl Draft {
                 read_pct: self.read_pct,
             },
         };
-        let mut kept = |what: Option<LabError>| errors.extend(what);
+        let mut kept = |what: Option<Error>| errors.extend(what);
         let (region, region_share) = self.region(section).unwrap_or_else(|error| {
             kept(Some(error));
             (None, None)
@@ -287,7 +287,7 @@ impl Draft {
     }
 
     /// What cannot be meant together.
-    fn contradiction(&self, section: &Section) -> Option<LabError> {
+    fn contradiction(&self, section: &Section) -> Option<Error> {
         let files = u64::from(self.files.in_turn()) * u64::from(self.copies);
         let (what, hint) = if self.fsync > 0 && self.fdatasync > 0 {
             ("both fsync and fdatasync", "use one of them")
@@ -377,7 +377,7 @@ impl Draft {
     }
 
     /// Bytes to transfer, or per cent of the region: `io_size`, `loops` and `number_ios`.
-    fn limit(&self, section: &Section, region: Option<u64>) -> Result<Limit, LabError> {
+    fn limit(&self, section: &Section, region: Option<u64>) -> Result<Limit, Error> {
         let (bytes, share) = match self.io_size {
             Some(Size::Percent(percent)) => (None, Some(u64::from(percent))),
             Some(Size::Bytes(bytes)) => (Some(bytes), None),
@@ -472,7 +472,7 @@ impl Draft {
     }
 
     /// The region in bytes, or in per cent of the target.
-    fn region(&self, section: &Section) -> Result<(Option<u64>, Option<u8>), LabError> {
+    fn region(&self, section: &Section) -> Result<(Option<u64>, Option<u8>), Error> {
         let files = u64::from(self.files.in_turn());
         let file_size = self.file_size.map(|bytes| bytes.saturating_mul(files));
         match (self.size, file_size) {
@@ -526,7 +526,7 @@ impl Draft {
         }
     }
 
-    fn order(&self, section: &Section) -> Result<Order, LabError> {
+    fn order(&self, section: &Section) -> Result<Order, Error> {
         if !self.random {
             return Ok(SEQUENTIAL);
         }
@@ -553,8 +553,8 @@ impl Draft {
     }
 }
 
-pub(super) fn refuse(section: &Section, what: &str, hint: &str) -> LabError {
-    LabError::refused(
+pub(super) fn refuse(section: &Section, what: &str, hint: &str) -> Error {
+    Error::refused(
         format!("{}: job `{}`: {what}", section.place, section.name),
         hint,
     )

@@ -1,11 +1,11 @@
 //! The table of fio options: parser, help and reference are made from it.
 
 use super::draft::Draft;
-use super::ini::Setting;
 use super::setters;
-use ssdlab_base::LabError;
+use ssdlab_fio::Error;
+use ssdlab_fio::Setting;
 
-type Set = fn(&mut Draft, &Setting) -> Result<(), LabError>;
+type Set = fn(&mut Draft, &Setting) -> Result<(), Error>;
 
 /// What an option does to a job.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! Why an option is refused and what to do instead.
 
-use super::ini::Setting;
 use super::options;
-use ssdlab_base::LabError;
+use ssdlab_fio::Error;
+use ssdlab_fio::Setting;
 
 /// Options people do use, with what to do about each.
 static KNOWN: &[(&[&str], &str)] = &[
@@ -68,7 +68,7 @@ static KNOWN: &[(&[&str], &str)] = &[
 ];
 
 /// The error for an option that is not in the table.
-pub(super) fn unknown(setting: &Setting) -> LabError {
+pub(super) fn unknown(setting: &Setting) -> Error {
     let name = setting.name.as_str();
     let word = name.split(char::is_whitespace).next().unwrap_or(name);
     let hint = match (advice(word), nearest(name)) {
@@ -88,31 +88,10 @@ pub(super) fn advice(name: &str) -> Option<&'static str> {
     known.map(|(_, hint)| *hint)
 }
 
-/// The supported name nearest to `name`, if it is near: a third of the letters may differ.
+/// The supported name nearest to `name`, if it is near.
 fn nearest(name: &str) -> Option<&'static str> {
     let names = options::supported_options()
         .iter()
         .flat_map(|o| std::iter::once(o.name).chain(o.aliases.iter().copied()));
-    let lower = name.to_ascii_lowercase();
-    // No option is so long that a longer name would be near it.
-    if lower.len() > 64 {
-        return None;
-    }
-    let (distance, best) = names.map(|n| (distance(&lower, n), n)).min()?;
-    (distance <= (lower.len() / 3).clamp(1, 3)).then_some(best)
-}
-
-/// Levenshtein distance, in bytes.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+    ssdlab_fio::names::nearest(name, names)
 }

@@ -1,12 +1,12 @@
 //! `read_iolog`: a job whose commands are those of a log.
 
 use super::draft::Draft;
-use super::ini::Setting;
-use super::surroundings::Surroundings;
 use crate::plan::JobSpec;
 use crate::trace::replay::{Fit, Replay};
 use crate::trace::{Format, ReadOptions};
-use ssdlab_base::LabError;
+use ssdlab_fio::Error;
+use ssdlab_fio::Setting;
+use ssdlab_fio::Surroundings;
 
 /// What a job says of the log it reads.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ pub(super) fn replayed(
     job: JobSpec,
     asked: &Asked,
     surroundings: &Surroundings,
-) -> Result<JobSpec, (Box<JobSpec>, LabError)> {
+) -> Result<JobSpec, (Box<JobSpec>, Error)> {
     let Some(setting) = &asked.log else {
         return Ok(job);
     };
@@ -54,11 +54,7 @@ pub(super) fn replayed(
     }
 }
 
-fn replay(
-    setting: &Setting,
-    asked: &Asked,
-    surroundings: &Surroundings,
-) -> Result<Replay, LabError> {
+fn replay(setting: &Setting, asked: &Asked, surroundings: &Surroundings) -> Result<Replay, Error> {
     let bad = |why: &str| setting.bad(why, "it is a log of fio's, of version 2 or 3");
     let path = (surroundings.log)(setting.text()).map_err(|why| bad(&why))?;
     let read = ReadOptions {

@@ -43,7 +43,7 @@ impl Surroundings<'_> {
 
     /// `text` with its variables and keywords replaced; as in fio, a text with a keyword may be a
     /// calculation such as `$mb_memory*2`. An error has its hint.
-    pub(super) fn expand(&self, text: &str) -> Result<String, (String, String)> {
+    pub(crate) fn expand(&self, text: &str) -> Result<String, (String, String)> {
         let mut left = text;
         let mut whole = String::new();
         while let Some((before, rest)) = left.split_once("${") {
