@@ -38,6 +38,8 @@ need dpkg-shlibdeps dpkg-dev
 need qemu-system-x86_64 qemu-system-x86
 [ "${SSDLAB_KNOWN:-}" != all ] || need redis-server redis-server
 [ -d /usr/lib/postgresql ] || command -v initdb >/dev/null 2>&1 || missing+=(postgresql)
+# For fio2gnuplot.
+/usr/bin/python3 -c 'import six' 2>/dev/null || missing+=(python3-six)
 python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 install() { # Debian packages
   local as_root=()
@@ -101,6 +103,7 @@ finish "release build"
 start "the commands of README and guides" bash tests/docs.sh "$target/release/ssdlab"
 step "instruction counts of hot paths" bash benches/instructions.sh
 step "other people's tools read what we write" bash tests/outside.sh "$target/release/ssdlab"
+step "fio's own examples, by fio and by ssdlab" bash tests/fio_examples.sh "$target/release/ssdlab"
 step "other people's tools read results" bash tests/results.sh "$target/release/ssdlab"
 step "packages install in clean roots" bash tests/packages.sh "$target/release/ssdlab"
 step "other people's clients use what we serve" \

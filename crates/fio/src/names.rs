@@ -207,6 +207,7 @@ pub static NAMES: &[(&str, &str)] = &[
     ("gid", ""),
     ("kb_base", ""),
     ("unit_base", ""),
+    ("hugepage-size", ""),
     ("flow_id", ""),
     ("flow", ""),
     ("flow_sleep", ""),

@@ -15,7 +15,9 @@ fn fio_has_these_options() {
     let text = String::from_utf8_lossy(&output.stdout);
     let names = text.lines().filter_map(|line| {
         let (name, _) = line.split_once(" : ")?;
-        Some(name.trim())
+        let of_letters = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
+        let name = name.trim();
+        (!name.is_empty() && name.chars().all(of_letters)).then_some(name)
     });
     let names: Vec<&str> = names.collect();
     assert!(names.len() > 200, "{}", names.len());

@@ -267,12 +267,17 @@ static OPTIONS: &[OptionHelp] = options! {
         "0: a line of a log for each command; otherwise a line a second, for a job that is alone \
          in its phase";
     output log_offset: "lines of a log for each command have the command's offset, too";
-    moot log_prio: "fio's log files are not written";
-    moot log_max_value: "fio's log files are not written";
-    moot per_job_logs: "fio's log files are not written";
-    moot log_unix_epoch: "fio's log files are not written";
-    moot log_compression: "fio's log files are not written";
-    moot log_store_compressed: "fio's log files are not written";
+    moot log_entries: "logs are written as the run goes on";
+    moot log_hist_coarseness: "every run records a histogram for each second";
+    moot log_compression_cpus: "logs are not compressed";
+    moot log_alternate_epoch: "times are from the start of the job's counted part";
+    output disk_util: "fio prints the kernel's own counters; here the drive's are recorded";
+    moot log_prio: "logs are plain text, with fio's default columns";
+    moot log_max_value: "logs are plain text, with fio's default columns";
+    moot per_job_logs: "logs are plain text, with fio's default columns";
+    moot log_unix_epoch: "logs are plain text, with fio's default columns";
+    moot log_compression: "logs are plain text, with fio's default columns";
+    moot log_store_compressed: "logs are plain text, with fio's default columns";
     output bwavgtime: "fio averages bandwidth over this time, ms";
     output iopsavgtime: "fio averages IOPS over this time, ms";
     output unified_rw_reporting: "fio sums up reads, writes and trims";
@@ -305,6 +310,15 @@ static OPTIONS: &[OptionHelp] = options! {
     moot nonvectored: "form of the kernel's call";
     moot force_async: "who submits to the ring";
     moot io_submit_mode: "here commands never wait for another to be reaped";
+    moot thinktime_spin: "a pause is spent asleep";
+    moot write_hint: "lifetime hints are not passed to the drive";
+    moot cgroup: "one process sends all commands";
+    moot cgroup_nodelete: "one process sends all commands";
+    moot cgroup_weight: "one process sends all commands";
+    moot uid: "one process sends all commands";
+    moot gid: "one process sends all commands";
+    moot exitall_on_error: "an error ends the run, or none does";
+    moot read_iolog_chunked: "a log is never held in memory";
     moot gpu_dev_ids: "where libcufile's buffers are; the drive gets the same commands";
     moot cuda_io: "where libcufile's buffers are; the drive gets the same commands";
     // Contents that only a drive which finds equal blocks would store differently.
@@ -330,12 +344,18 @@ static OPTIONS: &[OptionHelp] = options! {
     moot flow_watermark: "fio has no such choice any more";
     moot flow_sleep: "a job that is ahead waits until it is not";
     // Judgement: the rates are recorded.
+    moot rate_iops_min: "a rate that is too low ends no job; look at the recorded rate";
+    moot rate_cycle: "a rate that is too low ends no job; look at the recorded rate";
     moot rate_min or ratemin: "a rate that is too low ends no job; look at the recorded rate";
     // Files: a target here has all its blocks, and holds no file system.
     moot create_serialize: "files are not created";
     moot create_fsync: "files are not created";
     moot create_on_open: "files are not created";
     moot fallocate: "files are not created";
+    moot unique_filename: "there are no clients";
+    moot lockfile: "one process uses the target";
+    moot unlink_each_loop: "files are not removed";
+    moot pre_read: "there is no page cache with direct=1 or on a modelled drive";
     moot unlink: "files are not removed";
     moot openfiles: "files are not opened";
     moot allow_file_create: "files are not created";
@@ -343,6 +363,8 @@ static OPTIONS: &[OptionHelp] = options! {
     moot invalidate: "there is no page cache with direct=1 or on a modelled drive";
     moot fadvise_hint: "there is no page cache with direct=1 or on a modelled drive";
     only cmd_type: "nvme";
+    only stats: "1";
+    only buffer_compress_chunk: "512";
     only rw_sequencer: "sequential";
     only file_service_type: "roundrobin", "roundrobin:1";
     only overwrite: "0";

@@ -7,6 +7,10 @@ use ssdlab_fio::Setting;
 /// Options people do use, with what to do about each.
 static KNOWN: &[(&[&str], &str)] = &[
     (
+        &["hugepage-size"],
+        "it says where fio keeps its buffers: leave it out",
+    ),
+    (
         &["end_fsync", "fsync_on_close"],
         "use fsync= or fdatasync= to count flushes while the job runs",
     ),
@@ -62,6 +66,47 @@ static KNOWN: &[(&[&str], &str)] = &[
         "use rw=trimwrite, or a job of its own with rw=trim",
     ),
     (&["skip_bad"], "it is for raw flash"),
+    (
+        &["iodepth_low"],
+        "the queue is kept full: leave it out, or lower iodepth",
+    ),
+    (
+        &["serialize_overlap"],
+        "commands that overlap are not held back: use iodepth=1, or leave it out",
+    ),
+    (
+        &["file_append", "create_only"],
+        "the target has all its blocks: leave it out",
+    ),
+    (&["offset_align"], "write an aligned offset"),
+    (
+        &["write_barrier", "sync_file_range"],
+        "use fsync= or fdatasync=",
+    ),
+    (
+        &["atomic"],
+        "drives here promise no atomic writes: leave it out",
+    ),
+    (
+        &["exec_prerun", "exec_postrun"],
+        "no programs are run: call it before or after ssdlab",
+    ),
+    (
+        &["ioscheduler"],
+        "write it to /sys/block/DEVICE/queue/scheduler before the run",
+    ),
+    (
+        &["max_latency"],
+        "no latency ends a job: look at the largest in the result",
+    ),
+    (
+        &["profile"],
+        "ssdlab has its own: ssdlab run --profile NAME",
+    ),
+    (
+        &["merge_blktrace_scalars", "merge_blktrace_iters"],
+        "give one log",
+    ),
     (&["writefua"], "use sync=dsync"),
     (&["dsync"], "write sync=dsync"),
     (&["wait_for"], "use stonewall to wait for all jobs above"),
