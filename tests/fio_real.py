@@ -5,8 +5,8 @@ Usage: fio_real.py EXAMPLES SSDLAB [DIRECTORY], a directory with fio's examples,
 and where the file of 64 MiB is made (the current directory). Each job file is shortened by the
 edits listed here, alike for both, and all its jobs use that one file with direct I/O. Compared are
 commands and bytes of each job; the order of sequential jobs, command by command: fio's write_iolog
-against ssdlab's own log of each command (write_lat_log with log_offset=1); the blocks, where a random
-job visits each once; and the IOPS, ssdlab's over fio's within 0.9 to 1.1, where a rate or pauses bound
+against ssdlab's own log of each command (write_lat_log with log_offset=1); the blocks, where a
+random job visits each once; and the IOPS, ssdlab's over fio's within 0.9 to 1.1, where a rate bounds
 them rather than the disk.
 """
 
@@ -35,7 +35,8 @@ CASES = [
     ("fio-seq-write", [NO_TIME, SMALL], "order"),
     ("backwards-read", [(r"size=128m", "size=8m")], "order"),
     ("ssd-test", [NO_TIME, (r"size=10g", "size=2m")], "order"),
-    ("surface-scan", [(r"fill_device=1", "size=8m"), (r"create_serialize=0", "size=8m")], "order"),
+    ("surface-scan",
+     [(r"fill_device=1", "size=8m"), (r"create_serialize=0", "size=8m")], "order"),
     ("cross-stripe-verify",
      [(r"io_size=120g", "io_size=1m\nfilesize=32m"), (r"offset_increment=124g", ""),
       (r"numjobs=30", "numjobs=1")], "order"),
@@ -43,8 +44,7 @@ CASES = [
      [(r"zonesize=256m", "zonesize=256k"), (r"zoneskip=2g", "zoneskip=1m\nsize=64m\nio_size=8m")],
      "order"),
     ("aio-read", [(r"size=512m", "size=8m")], "blocks"),
-    # io_submit_mode=offload is left out: where fio has one processor to itself it measures its own
-    # threads.
+    # Without io_submit_mode=offload, which only says from which thread fio submits.
     ("fixed-rate-submission", [(r"size=128m", "size=8m"), (r"io_submit_mode=offload", "")], "iops"),
     ("fio-rand-RW", rated("rate_iops=60,40"), "iops"),
 ]
@@ -96,7 +96,8 @@ def by_fio(text, target, directory, how):
 def by_ssdlab(program, text, target, directory, how):
     log = "" if how == "iops" else "\niodepth=1\nwrite_lat_log={0}\nlog_offset=1"
     lines = lambda name: f"name={name}\nfilename={target}\ndirect=1" + log.format(name)
-    command = [program, "run", "job.fio", "--quiet", "--overwrite", "--out", "out", "--format", "fio-json"]
+    command = [program, "run", "job.fio", "--quiet", "--overwrite", "--out", "out"]
+    command += ["--format", "fio-json"]
     result = run(command, directory, with_lines(text, lines))
     commands = defaultdict(list)
     # Copies have numbers of their own, in order; those of a job follow each other.

@@ -20,6 +20,8 @@ mod flows;
 mod lane;
 mod ledger;
 mod logged;
+#[cfg(test)]
+mod logged_tests;
 mod observer;
 mod pace;
 mod phase;
