@@ -6,8 +6,8 @@ and where the file of 64 MiB is made (the current directory). Each job file is s
 edits listed here, alike for both, and all its jobs use that one file with direct I/O. Compared are
 commands and bytes of each job; the order of sequential jobs, command by command: fio's write_iolog
 against ssdlab's own log of each command (write_lat_log with log_offset=1); the blocks, where a
-random job visits each once; and the IOPS, ssdlab's over fio's within 0.9 to 1.1, where a rate bounds
-them rather than the disk.
+random job visits each once; and the IOPS, ssdlab's over fio's within 0.9 to 1.1, where a rate
+bounds them rather than the disk.
 """
 
 import json
@@ -56,7 +56,8 @@ def edited(text, edits, target):
         text, count = re.subn(pattern, to, text)
         if not count and pattern != NO_TIME[0]:
             sys.exit(f"nothing to edit: {pattern}")
-    return re.sub(r"(?m)^(directory|filename|direct|buffered|write_bw_log|log_offset)\b.*$", "", text)
+    ours = "directory|filename|direct|buffered|write_bw_log|log_offset"
+    return re.sub(rf"(?m)^({ours})\b.*$", "", text)
 
 
 def with_lines(text, lines):

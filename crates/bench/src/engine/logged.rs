@@ -55,8 +55,8 @@ pub(super) fn run<T: Target>(
     };
     let engine = Engine::new(number, phase, lanes, &mut target, &mut watch, stop);
     let goes_on = engine.run(record);
-    // What completed at the instant at which the last second ended. After a stop, what is left
-    // was only waited for.
+    // Commands that completed at the instant at which the last second ended. After a stop, the
+    // others were only waited for.
     if record.ending == Ending::Complete
         && let Err(error) = watch.pass_on()
     {

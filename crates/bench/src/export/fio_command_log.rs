@@ -1,5 +1,5 @@
-//! fio's `write_bw_log`, `write_iops_log` and `write_lat_log` files with `log_avg_msec=0`: a line for
-//! each command, written as the run goes on.
+//! fio's `write_bw_log`, `write_iops_log` and `write_lat_log` files with `log_avg_msec=0`: a line
+//! for each command, written as the run goes on.
 //!
 //! A line is `time_ms, value, direction, length, priority`, with the offset before the priority
 //! where the job has `log_offset=1`. The time is from the start of the job's counted part to the

@@ -209,14 +209,11 @@ impl Draft {
     /// The job of `section`, the `index`th of the file, as far as it can be made.
     pub fn finish(mut self, section: &Section, index: u32, errors: &mut Vec<Error>) -> JobSpec {
         self.time.time_based &= self.time.run.is_some();
-        let mix = match self.direction {
-            Direction::Read => Mix::Read,
-            Direction::Write => Mix::Write,
-            Direction::Trim => Mix::Trim,
-            Direction::Both => Mix::ReadWrite {
-                read_pct: self.read_pct,
-            },
-        };
+        if self.zero || self.verifies {
+            // fio fills buffers by other means then.
+            self.pattern.clear();
+        }
+        let (mix, data) = (self.mix(), self.data());
         let mut kept = |what: Option<Error>| errors.extend(what);
         let (region, region_share) = self.region(section).unwrap_or_else(|error| {
             kept(Some(error));
@@ -265,24 +262,35 @@ impl Draft {
                 data_only: self.fdatasync > 0,
             },
             pace: self.pace,
-            data: Data {
-                compress_pct: match (self.zero, self.pattern.len()) {
-                    (true, _) => 100,
-                    (false, 0) => self.compress_pct,
-                    (false, len) => super::pattern::compress_pct(len),
-                },
-                refill: self.refill,
-            },
-            // fio fills buffers itself where it verifies or writes zeroes.
-            pattern: match self.zero || self.verifies {
-                true => Vec::new(),
-                false => self.pattern,
-            },
+            data,
+            pattern: self.pattern,
             direct: self.direct,
             passthrough: self.passthrough,
             log_each: self.logs && self.log_avg_ms == 0,
             seed: Rng::named(self.seed, &format!("fio job {index}")).next_u64(),
             replay: None,
+        }
+    }
+
+    fn mix(&self) -> Mix {
+        match self.direction {
+            Direction::Read => Mix::Read,
+            Direction::Write => Mix::Write,
+            Direction::Trim => Mix::Trim,
+            Direction::Both => Mix::ReadWrite {
+                read_pct: self.read_pct,
+            },
+        }
+    }
+
+    fn data(&self) -> Data {
+        Data {
+            compress_pct: match (self.zero, self.pattern.len()) {
+                (true, _) => 100,
+                (false, 0) => self.compress_pct,
+                (false, len) => super::pattern::compress_pct(len),
+            },
+            refill: self.refill,
         }
     }
 
@@ -293,7 +301,8 @@ impl Draft {
             ("both fsync and fdatasync", "use one of them")
         } else if let Some(contradiction) = self.contradiction_of_bindings() {
             contradiction
-        } else if let Some(what) = super::replayed::contradiction(self) {
+        } else if self.replayed.log.is_some() && self.shapes_commands() {
+            let what = "read_iolog with a rate, thinktime, flow, latency_target, verify or zones";
             (what, "leave the others out: the log says what is sent when")
         } else if files > FILES_MAX {
             ("more than 65,536 files", "use fewer copies or files")
@@ -306,6 +315,14 @@ impl Draft {
             return None;
         };
         Some(refuse(section, what, hint))
+    }
+
+    /// Whether anything but a log says what is sent when.
+    fn shapes_commands(&self) -> bool {
+        let pace = &self.pace;
+        let limited = pace.rate_bytes != [0; 3] || pace.rate_iops != [0; 3];
+        let held = limited || pace.think.0 > 0 || self.flow > 0 || self.latency.limit.0 > 0;
+        held || self.verifies || self.strided
     }
 
     fn contradiction_of_bindings(&self) -> Option<(&'static str, &'static str)> {

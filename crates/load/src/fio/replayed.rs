@@ -1,6 +1,5 @@
 //! `read_iolog`: a job whose commands are those of a log.
 
-use super::draft::Draft;
 use crate::plan::JobSpec;
 use crate::trace::replay::{Fit, Replay};
 use crate::trace::{Format, ReadOptions};
@@ -28,15 +27,6 @@ impl Asked {
             (false, percent) => Some(percent as f64 / 100.0),
         }
     }
-}
-
-/// What of `draft` would shape commands that come from a log.
-pub(super) fn contradiction(draft: &Draft) -> Option<&'static str> {
-    let pace = &draft.pace;
-    let limited = pace.rate_bytes != [0; 3] || pace.rate_iops != [0; 3] || pace.think.0 > 0;
-    let held = limited || draft.flow > 0 || draft.latency.limit.0 > 0;
-    (draft.replayed.log.is_some() && (held || draft.verifies || draft.strided))
-        .then_some("read_iolog with a rate, thinktime, flow, latency_target, verify or zones")
 }
 
 /// The job, with the commands of the log that it names.
