@@ -149,7 +149,7 @@ static OPTIONS: &[OptionHelp] = options! {
     value directory: "path", "", "each copy of each job has its own file in it, as in fio";
     value filename_format: "text", "$jobname.$jobnum.$filenum",
         "names of the files; what has the same name is the same file";
-    value nrfiles: "count", "1", "files of each copy, size divided by this; served in turn";
+    value nrfiles or nr_files: "count", "1", "files of each copy, size divided by this; served in turn";
     // How much at a time, how long.
     value ioengine: "io_uring libaio posixaio io_uring_cmd null psync sync vsync pvsync2 mmap ...",
         "io_uring",
@@ -345,7 +345,7 @@ static OPTIONS: &[OptionHelp] = options! {
     moot flow_sleep: "a job that is ahead waits until it is not";
     // Judgement: the rates are recorded.
     moot rate_iops_min: "a rate that is too low ends no job; look at the recorded rate";
-    moot rate_cycle: "a rate that is too low ends no job; look at the recorded rate";
+    moot rate_cycle or ratecycle: "a rate that is too low ends no job; look at the recorded rate";
     moot rate_min or ratemin: "a rate that is too low ends no job; look at the recorded rate";
     // Files: a target here has all its blocks, and holds no file system.
     moot create_serialize: "files are not created";
@@ -383,7 +383,6 @@ static OPTIONS: &[OptionHelp] = options! {
     only trim_percentage: "0";
     only end_fsync: "0";
     only fsync_on_close: "0";
-    only iodepth_batch: "1";
-    only iodepth_batch_submit: "1";
+    only iodepth_batch or iodepth_batch_submit: "1";
     only scramble_buffers: "0", "1";
 };
