@@ -149,7 +149,8 @@ static OPTIONS: &[OptionHelp] = options! {
     value directory: "path", "", "each copy of each job has its own file in it, as in fio";
     value filename_format: "text", "$jobname.$jobnum.$filenum",
         "names of the files; what has the same name is the same file";
-    value nrfiles or nr_files: "count", "1", "files of each copy, size divided by this; served in turn";
+    value nrfiles or nr_files: "count", "1",
+        "files of each copy, size divided by this; served in turn";
     // How much at a time, how long.
     value ioengine: "io_uring libaio posixaio io_uring_cmd null psync sync vsync pvsync2 mmap ...",
         "io_uring",
