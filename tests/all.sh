@@ -42,6 +42,8 @@ need mcopy mtools
 need mkfs.vfat dosfstools
 [ "${SSDLAB_KNOWN:-}" != all ] || need redis-server redis-server
 [ -d /usr/lib/postgresql ] || command -v initdb >/dev/null 2>&1 || missing+=(postgresql)
+# For fio2gnuplot.
+/usr/bin/python3 -c 'import six' 2>/dev/null || missing+=(python3-six)
 python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 install() { # Debian packages
   local as_root=()
@@ -110,6 +112,7 @@ finish "release build"
 start "the commands of README and guides" bash tests/docs.sh "$target/release/ssdlab"
 step "instruction counts of hot paths" bash benches/instructions.sh
 step "other people's tools read what we write" bash tests/outside.sh "$target/release/ssdlab"
+step "fio's own examples, by fio and by ssdlab" bash tests/fio_examples.sh "$target/release/ssdlab"
 step "other people's tools read results" bash tests/results.sh "$target/release/ssdlab"
 step "what is printed as JSON has a schema" bash tests/schemas.sh "$target/release/ssdlab"
 step "packages install in clean roots" bash tests/packages.sh "$target/release/ssdlab"

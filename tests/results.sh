@@ -148,5 +148,34 @@ elif mkdir plot && cp logs/*.2.log plot/ && for f in plot/*.2.log; do mv "$f" "$
   "$fio_plot" -i plot -T ssdlab -r randrw -f read -g -t iops -d 8 -n 1 -o logs.png >plot.log 2>&1 &&
   [ -s logs.png ]
 then ok "fio-plot plots the logs"; else bad "fio-plot on logs: $(tail -3 plot.log)"; fi
+# Logs of single commands, by fio's own script, which needs python3-six.
+cat >each.fio <<'JOB'
+[each]
+rw=randread
+size=1g
+iodepth=8
+number_ios=5000
+write_bw_log
+write_lat_log
+JOB
+"$ssdlab" run each.fio --quiet --out runs/each --target drive:consumer-sata-1tb >/dev/null
+fio2gnuplot=$(command -v fio2gnuplot || true)
+if [ -z "$fio2gnuplot" ]; then
+  skip "results: fio2gnuplot" "not installed"
+elif ! "$fio2gnuplot" -h >six.log 2>&1; then
+  skip "results: fio2gnuplot" "does not start: $(tail -1 six.log)"
+elif (cd runs/each && [ "$(wc -l <each_lat.1.log)" = 5000 ] && "$fio2gnuplot" -b >g.log 2>&1 &&
+  [ -s each_bw.1.average ])
+then ok "fio2gnuplot reads the logs of single commands"
+else bad "fio2gnuplot: $(tail -3 runs/each/g.log)"; fi
+if [ -n "$fio_plot" ]; then
+  mkdir plot-each
+  for kind in bw lat clat; do
+    cp runs/each/each_$kind.1.log "plot-each/randread-iodepth-8-numjobs-1_$kind.1.log"
+  done
+  "$fio_plot" -i plot-each -T ssdlab -r randread -f read -g -t bw lat -d 8 -n 1 -o each.png \
+    >each.log 2>&1 && [ -s each.png ] && ok "fio-plot plots the logs of single commands" ||
+    bad "fio-plot on logs of single commands: $(tail -3 each.log)"
+fi
 echo "results: $passed passed, $failed failed"
 [ "$failed" = 0 ]

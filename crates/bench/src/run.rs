@@ -2,7 +2,8 @@
 
 use crate::device::named::{Name, Opened, TARGET_HINT};
 use crate::device::open::Needs;
-use crate::engine::Observer;
+use crate::engine::{LoggedCommand, Observer};
+use crate::export::CommandLogs;
 use crate::finished::Finished;
 use crate::record::{Ending, Second};
 use crate::request::jobs;
@@ -32,12 +33,17 @@ pub trait Progress: Observer {
 struct Watch<'a> {
     shown: &'a mut dyn Progress,
     writer: &'a mut RunWriter,
+    logs: CommandLogs,
 }
 
 impl Observer for Watch<'_> {
     fn second(&mut self, second: &Second, latencies: &[Latencies]) -> Result<(), LabError> {
         self.shown.second(second, latencies)?;
         self.writer.second(second, latencies)
+    }
+
+    fn commands(&mut self, commands: &[LoggedCommand]) -> Result<(), LabError> {
+        self.logs.append(commands)
     }
 }
 
@@ -64,11 +70,13 @@ pub fn run(
     let (started_at, arguments) = (&request.started_at, &request.arguments);
     let header = RunHeader::new(plan, target.facts(), seed, started_at, arguments)?;
     let mut writer = RunWriter::create(&request.directory, &header, request.existing)?;
+    let logs = CommandLogs::create(plan, &request.directory)?;
     prepare(request, &mut target, progress, stop)?;
     progress.begins(&request.label, expected_s(plan));
     let mut watch = Watch {
         shown: progress,
         writer: &mut writer,
+        logs,
     };
     let record = target.run(plan, &mut watch, stop)?;
     let result = RunResult::new(plan, &record, ROUND_S);

@@ -131,9 +131,19 @@ pub struct JobSpec {
     pub pace: Pace,
     /// Contents of writes.
     pub data: Data,
+    /// What writes hold, repeated from the start of each; empty: what `data` says (fio
+    /// `buffer_pattern`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pattern: Vec<u8>,
     /// Bypass the page cache (`direct=1`, `-Su`/`-Sh`). False is an error on real targets
     /// unless the language says buffered I/O is wanted and the target allows it.
     pub direct: bool,
+    /// The engine sends NVMe commands to a character device (fio `io_uring_cmd`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub passthrough: bool,
+    /// The observer wants each command of its counted part (fio `write_lat_log` and its like).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub log_each: bool,
     /// Seed of the job's random streams; copies fork it by number.
     pub seed: u64,
     /// The commands come from a trace: of the fields above, the name, the depth and what the
@@ -344,7 +354,10 @@ impl Default for JobSpec {
                 compress_pct: 0,
                 refill: false,
             },
+            pattern: Vec::new(),
             direct: true,
+            passthrough: false,
+            log_each: false,
             seed: 0,
             replay: None,
         }

@@ -57,6 +57,10 @@ pub const PLACES: &[Place] = &[
     },
     on(1, "ssd"),
     Place {
+        only_uses: Some(&[]),
+        ..on(1, "fio")
+    },
+    Place {
         only_for: &["none: it is for development"],
         only_uses: Some(&[]),
         ..on(1, "tidy")

@@ -45,7 +45,7 @@ pub struct OpenOptions {
 }
 
 /// What a plan asks of a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// Commands outstanding.
     pub depth: u32,
@@ -65,6 +65,10 @@ pub struct Needs {
     pub verify_all: bool,
     /// Every job bypasses the page cache.
     pub direct: bool,
+    /// Some job sends NVMe commands to a character device.
+    pub passthrough: bool,
+    /// What the writes of each job hold, repeated, without doubles; an empty one is random data.
+    pub patterns: Vec<Vec<u8>>,
     /// Every address and length is a multiple of this many bytes.
     pub granule: u64,
     /// Where the last job's region ends; `None` when some job uses all of the target.
@@ -94,6 +98,8 @@ impl Needs {
             verify: false,
             verify_all: false,
             direct: true,
+            passthrough: false,
+            patterns: Vec::new(),
             granule: 0,
             extent: Some(0),
         };
@@ -150,6 +156,10 @@ impl Needs {
             self.granule = kinds.iter().map(of).fold(self.granule, gcd);
         }
         self.direct &= job.direct;
+        self.passthrough |= job.passthrough;
+        if kinds.contains(&1) && !self.patterns.contains(&job.pattern) {
+            self.patterns.push(job.pattern.clone());
+        }
         let share = job.shares.offset.is_some() || job.shares.region.is_some();
         let further = job
             .steps
@@ -194,6 +204,7 @@ pub fn open(
             "set direct=1 (-Su for DISKSPD), or allow buffered I/O on this target (--buffered)",
         ));
     }
+    refuse_contents(path, needs)?;
     let missing = !path.try_exists().unwrap_or(true);
     let permission = if needs.changes || missing {
         Some(check_write_allowed(path, &options.write)?)
@@ -247,7 +258,44 @@ pub fn open(
         refill: needs.refill,
         checked: checked(needs),
     };
-    UringTarget::new(file, facts, counters, uring)
+    let pattern = needs.patterns.first().map_or(&[][..], Vec::as_slice);
+    UringTarget::new(file, facts, counters, uring, pattern)
+}
+
+/// What a modelled drive takes and a real one cannot be given.
+fn refuse_contents(path: &Path, needs: &Needs) -> Result<(), LabError> {
+    if needs.passthrough {
+        return Err(refuse_passthrough(path));
+    }
+    if needs.patterns.len() > 1 {
+        return Err(LabError::refused(
+            "jobs write different contents (buffer_pattern), which share their buffers here",
+            "give all jobs that write the same buffer_pattern, or run them one by one",
+        ));
+    }
+    Ok(())
+}
+
+/// NVMe passthrough goes to a generic character device, and this program sends none.
+fn refuse_passthrough(path: &Path) -> LabError {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = path.metadata().ok().map(|data| data.file_type());
+    let what = match kind {
+        Some(kind) if kind.is_char_device() => "ssdlab does not send NVMe passthrough commands",
+        Some(kind) if kind.is_block_device() => {
+            "io_uring_cmd takes an NVMe generic character device such as /dev/ng0n1, and this is \
+             a block device"
+        }
+        _ => {
+            "io_uring_cmd takes an NVMe generic character device such as /dev/ng0n1, and this is \
+             none"
+        }
+    };
+    LabError::refused(
+        format!("{}: {what}", path.display()),
+        "write ioengine=io_uring and name the block device, such as /dev/nvme0n1; a modelled \
+         drive takes io_uring_cmd as it is",
+    )
 }
 
 /// Direct I/O takes whole blocks only.

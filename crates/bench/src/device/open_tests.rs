@@ -210,8 +210,59 @@ fn needs_are_the_largest_of_all_jobs() {
         verify: false,
         verify_all: false,
         direct: true,
+        passthrough: false,
+        patterns: vec![Vec::new()],
         granule: 512,
         extent: Some(MIB + 512),
     };
     assert_eq!(needs, expected);
+}
+
+#[test]
+fn a_real_target_holds_the_bytes_of_the_pattern() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("patterned");
+    let mut writer = job();
+    writer.mix = Mix::Write;
+    writer.pattern = b"pattern".to_vec();
+    let plan = plan(vec![writer]);
+    let needs = Needs::of(&plan).unwrap();
+    let mut options = sized(2 * MIB);
+    options.keep = true;
+    let opened = open(&path, &needs, &options, &mut |_, _| {}, &running());
+    let mut target = match opened {
+        Ok(target) => target,
+        Err(error) => return ssdlab_skips::skip(error),
+    };
+    let unobserved = &mut crate::engine::Unobserved;
+    let record = crate::engine::run(&plan, &mut target, unobserved, &running()).unwrap();
+    assert!(record.jobs[0].ops[1].count > 0);
+    let bytes = std::fs::read(&path).unwrap();
+    let repeated: Vec<u8> = b"pattern".iter().copied().cycle().take(4096).collect();
+    let written = bytes.chunks(4096).filter(|block| *block == repeated);
+    assert!(written.count() > 0);
+}
+
+#[test]
+fn contents_and_commands_that_only_a_model_takes_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("none");
+    let mut through = job();
+    through.passthrough = true;
+    let needs = Needs::of(&plan(vec![through])).unwrap();
+    let why = refusal(&path, &needs, &sized(MIB));
+    assert!(
+        why.contains("such as /dev/ng0n1, and this is none"),
+        "{why}"
+    );
+    let why = refusal(Path::new("/dev/null"), &needs, &sized(MIB));
+    assert!(why.contains("does not send NVMe passthrough"), "{why}");
+    let mut writers = vec![job(), job()];
+    writers[0].mix = Mix::Write;
+    writers[1].mix = Mix::Write;
+    writers[1].pattern = vec![7];
+    let needs = Needs::of(&plan(writers)).unwrap();
+    let why = refusal(&path, &needs, &sized(MIB));
+    assert!(why.contains("different contents"), "{why}");
+    assert!(!path.exists());
 }

@@ -38,6 +38,8 @@ pub(super) struct Payload {
     refill: bool,
     rng: Rng,
     stamps: Option<Box<Stamps>>,
+    /// Buffers hold a pattern, and nothing else.
+    patterned: bool,
 }
 
 /// What a run does to contents.
@@ -88,11 +90,26 @@ impl Payload {
                 Checked::Own => Some(Box::new(Stamps::new(false))),
                 Checked::All => Some(Box::new(Stamps::new(true))),
             },
+            patterned: false,
         };
         fill(&mut payload.rng, payload.writes.bytes());
         // Pages are made now rather than while measuring.
         payload.reads.bytes().fill(0);
         Ok(payload)
+    }
+
+    /// Makes every write `pattern`, repeated from its start; an empty one changes nothing. Not for
+    /// runs that verify.
+    pub fn hold(&mut self, pattern: &[u8]) {
+        if pattern.is_empty() || self.write_len == 0 || self.stamps.is_some() {
+            return;
+        }
+        self.patterned = true;
+        for buffer in self.writes.bytes().chunks_mut(self.write_len) {
+            for part in buffer.chunks_mut(pattern.len()) {
+                part.copy_from_slice(&pattern[..part.len()]);
+            }
+        }
     }
 
     /// Both regions, write buffers first, for registration with the kernel.
@@ -107,6 +124,9 @@ impl Payload {
         let len = write.len as usize;
         let buffer = self.free.pop_front().expect("a buffer per tag");
         let at = buffer as usize * self.write_len;
+        if self.patterned {
+            return (buffer, self.writes.address(at, len));
+        }
         let held = self.compress_pct[buffer as usize];
         if self.refill || held != write.compress_pct {
             self.prepare(buffer, write.compress_pct);
@@ -233,6 +253,21 @@ mod tests {
                 .all(|chunk| chunk[..128].iter().any(|&b| b != 0))
         );
         assert_eq!(bytes[8..16], 4096u64.to_le_bytes());
+    }
+
+    #[test]
+    fn a_pattern_is_repeated_from_the_start_of_each_write() {
+        let mut payload = Payload::new(2, 0, 4096, false, Checked::Never).unwrap();
+        payload.hold(b"abcde");
+        for _ in 0..3 {
+            let bytes = contents(&mut payload, &Command::write(8192, 1024));
+            assert!(
+                bytes
+                    .iter()
+                    .zip(b"abcde".iter().cycle())
+                    .all(|(a, b)| a == b)
+            );
+        }
     }
 
     #[test]

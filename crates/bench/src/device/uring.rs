@@ -90,7 +90,8 @@ pub struct UringTarget {
 }
 
 impl UringTarget {
-    /// A ring on `file`, which is open for what `options` say.
+    /// A ring on `file`, which is open for what `options` say. Writes hold `pattern`, repeated,
+    /// unless it is empty.
     ///
     /// # Errors
     /// When the kernel has no io_uring (5.11 or later is needed), or forbids it.
@@ -99,6 +100,7 @@ impl UringTarget {
         mut facts: TargetFacts,
         counters: Option<DeviceCounters>,
         options: UringOptions,
+        pattern: &[u8],
     ) -> Result<UringTarget, LabError> {
         let refused = |error: io::Error| {
             LabError::refused(
@@ -115,7 +117,7 @@ impl UringTarget {
         submitter
             .register_files(&[file.as_raw_fd()])
             .map_err(refused)?;
-        let payload = Payload::new(
+        let mut payload = Payload::new(
             options.depth,
             options.read_bytes,
             options.write_bytes,
@@ -123,6 +125,7 @@ impl UringTarget {
             options.checked,
         )
         .map_err(refused)?;
+        payload.hold(pattern);
         let registered = register(&ring, &payload);
         if !registered {
             facts.notes.push(String::from(

@@ -42,6 +42,8 @@ fn needs(depth: u32) -> Needs {
         verify: false,
         verify_all: false,
         direct: true,
+        passthrough: false,
+        patterns: Vec::new(),
         granule: 4096,
         extent: None,
     }

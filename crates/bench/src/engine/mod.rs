@@ -19,6 +19,9 @@ pub mod devices;
 mod flows;
 mod lane;
 mod ledger;
+mod logged;
+#[cfg(test)]
+mod logged_tests;
 mod observer;
 mod pace;
 mod phase;
@@ -33,6 +36,6 @@ pub(crate) mod tests;
 mod ties_tests;
 
 pub use devices::{Devices, Source};
-pub use observer::{Observer, Unobserved};
+pub use observer::{LoggedCommand, Observer, Unobserved};
 pub use pace::exponential;
 pub use run::{check, depth_needed, run};

@@ -2,6 +2,7 @@
 
 use super::cpu;
 use super::lane::{Lane, lanes};
+use super::logged;
 use super::observer::Observer;
 use super::phase::Engine;
 use crate::device::{Target, TargetFacts};
@@ -76,8 +77,12 @@ pub fn run<T: Target>(
     let wall = Instant::now();
     let cpu = cpu::process_time_ns();
     for ((number, phase), lanes) in plan.phases.iter().enumerate().zip(phases) {
-        let engine = Engine::new(number, phase, lanes, target, observer, stop);
-        if !engine.run(&mut record) {
+        let goes_on = if phase.jobs.iter().any(|job| job.log_each) {
+            logged::run(number, phase, lanes, target, observer, stop, &mut record)
+        } else {
+            Engine::new(number, phase, lanes, target, observer, stop).run(&mut record)
+        };
+        if !goes_on {
             break;
         }
     }

@@ -1,4 +1,5 @@
-//! fio's `write_bw_log`, `write_iops_log` and `write_lat_log` files with `log_avg_msec=1000`.
+//! fio's `write_bw_log`, `write_iops_log` and `write_lat_log` files with `log_avg_msec=1000`. Logs
+//! of single commands are those of [`super::CommandLogs`].
 //!
 //! A line is `time_ms, value, direction, block size, priority`; direction 0 reads, 1 writes,
 //! 2 trims. Rates are per second, bandwidth in KiB/s, latency in ns. Recorded seconds do not
@@ -7,7 +8,7 @@
 
 use super::fio_json::rw;
 use crate::record::{OpSecond, RunRecord, Second};
-use ssdlab_load::plan::Plan;
+use ssdlab_load::plan::{JobSpec, Plan};
 use ssdlab_ssd::Op;
 use std::fmt::Write;
 
@@ -68,25 +69,17 @@ pub fn logs_of_seconds(prefix: &str, seconds: &[Second]) -> Vec<LogFile> {
 
 /// The logs that jobs ask for with `write_bw_log`, `write_iops_log` and `write_lat_log`, by fio's
 /// names: the option's value or the job's name, `_bw`, and the number of the copy from 1. A
-/// line stands for a second whatever `log_avg_msec` says. Recorded seconds do not tell jobs or
-/// copies apart: only a job that has its phase to itself, in one copy, has logs.
+/// line stands for a second whatever `log_avg_msec` says, unless that is 0. Recorded seconds do
+/// not tell jobs or copies apart: only a job that has its phase to itself, in one copy, has logs.
 pub fn asked_logs(plan: &Plan, record: &RunRecord) -> Vec<LogFile> {
     let mut logs = Vec::new();
     let mut number = 1;
     for (phase, jobs) in plan.phases.iter().enumerate() {
         if let [job] = &jobs.jobs[..]
             && job.copies == 1
+            && !job.log_each
         {
-            for (option, columns) in ASKED {
-                let asked = job.options.iter().rfind(|(name, _)| name == option);
-                let Some((_, value)) = asked else { continue };
-                // A prefix may name a directory; the logs stay in that of the run.
-                let prefix = value.rsplit('/').next().unwrap_or_default();
-                let prefix = if matches!(prefix, "" | "1") {
-                    &job.name
-                } else {
-                    prefix
-                };
+            for (prefix, columns) in asked(job) {
                 logs.extend(fio_logs(plan, record, phase).into_iter().filter_map(|log| {
                     let column = columns
                         .iter()
@@ -99,6 +92,21 @@ pub fn asked_logs(plan: &Plan, record: &RunRecord) -> Vec<LogFile> {
         number += jobs.jobs.iter().map(|job| job.copies).sum::<u32>();
     }
     logs
+}
+
+/// The logs that a job asks for: what their names begin with, and their kinds.
+pub(super) fn asked(job: &JobSpec) -> impl Iterator<Item = (&str, &'static [&'static str])> {
+    ASKED.into_iter().filter_map(|(option, kinds)| {
+        let written = job.options.iter().rfind(|(name, _)| name == option);
+        let (_, value) = written?;
+        // A prefix may name a directory; the logs stay in that of the run.
+        let prefix = value.rsplit('/').next().unwrap_or_default();
+        let prefix = match prefix {
+            "" | "1" => job.name.as_str(),
+            _ => prefix,
+        };
+        Some((prefix, kinds))
+    })
 }
 
 /// The counted seconds of `phase`, and the kinds of commands that happen in them.

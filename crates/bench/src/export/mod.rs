@@ -3,13 +3,15 @@
 mod diskspd_spans;
 pub mod diskspd_text;
 pub mod diskspd_xml;
-pub mod fio_json;
+pub mod fio_command_log;
+mod fio_json;
 pub mod fio_log;
 pub mod openmetrics;
 
 pub use diskspd_spans::Machine;
 pub use diskspd_text::diskspd_text;
 pub use diskspd_xml::diskspd_xml;
+pub use fio_command_log::CommandLogs;
 pub use fio_json::fio_json;
 pub use fio_log::{LogFile, asked_logs, fio_logs, logs_of_seconds};
 

@@ -101,6 +101,8 @@ fn open(args: &Zil, size: Option<u64>, stop: &AtomicBool) -> Result<LogDevice, L
         verify: false,
         verify_all: false,
         direct: true,
+        passthrough: false,
+        patterns: Vec::new(),
         granule: 4096,
         extent: size,
     };

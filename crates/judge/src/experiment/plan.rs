@@ -123,6 +123,8 @@ fn open(
         verify: false,
         verify_all: false,
         direct: true,
+        passthrough: false,
+        patterns: Vec::new(),
         granule: 4096,
         extent: options.size,
     };

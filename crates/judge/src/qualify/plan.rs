@@ -149,6 +149,8 @@ fn needs(extent: Option<u64>) -> Needs {
         verify: false,
         verify_all: false,
         direct: true,
+        passthrough: false,
+        patterns: Vec::new(),
         granule: 4096,
         extent,
     }

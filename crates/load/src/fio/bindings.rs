@@ -2,12 +2,13 @@
 //! `verify`, zones, `flow`, `exitall`, `steadystate`, `latency_target`.
 
 use super::draft::Draft;
-use super::ini::Setting;
-use super::units::TimeUnit;
 use crate::plan::{Exit, WriteAs};
-use ssdlab_base::LabError;
+use ssdlab_fio::Error;
+use ssdlab_fio::Setting;
+use ssdlab_fio::TimeUnit;
+use ssdlab_ssd::Nanos;
 
-type Outcome = Result<(), LabError>;
+type Outcome = Result<(), Error>;
 
 /// fio's methods. All are carried out alike: by the address, number and checksum in each block.
 const METHODS: &[&str] = &[
@@ -88,7 +89,7 @@ pub(super) fn zonemode(draft: &mut Draft, s: &Setting) -> Outcome {
 }
 
 /// A size of whole blocks.
-fn blocks(draft: &Draft, s: &Setting) -> Result<u64, LabError> {
+fn blocks(draft: &Draft, s: &Setting) -> Result<u64, Error> {
     let bytes = s.size(draft.kb_base)?;
     match bytes.is_multiple_of(512) {
         true => Ok(bytes),
@@ -183,7 +184,7 @@ pub(super) fn steadystate(draft: &mut Draft, s: &Setting) -> Outcome {
     draft.steady.limit = match limit.strip_suffix('%') {
         Some(number) => number.parse().map_err(|_| bad())?,
         None if draft.steady.bandwidth => {
-            super::units::number(limit, draft.kb_base).ok_or_else(bad)? as f64
+            ssdlab_fio::number(limit, draft.kb_base).ok_or_else(bad)? as f64
         }
         None => limit.parse().map_err(|_| bad())?,
     };
@@ -195,7 +196,7 @@ pub(super) fn steadystate(draft: &mut Draft, s: &Setting) -> Outcome {
 }
 
 pub(super) fn steadystate_duration(draft: &mut Draft, s: &Setting) -> Outcome {
-    let time = s.time(TimeUnit::Seconds)?;
+    let time = Nanos(s.time_ns(TimeUnit::Seconds)?);
     let seconds = time.0.div_ceil(1_000_000_000);
     draft.steady.window_s = match u32::try_from(seconds) {
         Ok(seconds @ 0..=86_400) => seconds,
@@ -205,17 +206,17 @@ pub(super) fn steadystate_duration(draft: &mut Draft, s: &Setting) -> Outcome {
 }
 
 pub(super) fn steadystate_ramp_time(draft: &mut Draft, s: &Setting) -> Outcome {
-    draft.steady.ramp = s.time(TimeUnit::Seconds)?;
+    draft.steady.ramp = Nanos(s.time_ns(TimeUnit::Seconds)?);
     Ok(())
 }
 
 pub(super) fn latency_target(draft: &mut Draft, s: &Setting) -> Outcome {
-    draft.latency.limit = s.time(TimeUnit::Micros)?;
+    draft.latency.limit = Nanos(s.time_ns(TimeUnit::Micros)?);
     Ok(())
 }
 
 pub(super) fn latency_window(draft: &mut Draft, s: &Setting) -> Outcome {
-    draft.latency.window = s.time(TimeUnit::Micros)?;
+    draft.latency.window = Nanos(s.time_ns(TimeUnit::Micros)?);
     Ok(())
 }
 

@@ -1,12 +1,12 @@
 //! A job while its options are being read, with fio's defaults.
 
-use super::ini::{Section, Setting};
-use super::units::Size;
 use crate::plan::{
     BlockSize, Data, Distribution, Durability, Exit, Flow, JobSpec, LatencyTarget, Mix, Order,
     Pace, Shares, Steady, Steps, Ties, Time, Verify, WriteAs, Zones,
 };
-use ssdlab_base::LabError;
+use ssdlab_fio::Error;
+use ssdlab_fio::Size;
+use ssdlab_fio::{Section, Setting};
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::rng::Rng;
 
@@ -104,8 +104,15 @@ pub(super) struct Draft {
     pub refill: bool,
     /// `bsrange`, smallest and largest of each kind.
     pub range: Option<[(u32, u32); 3]>,
-    /// Writes hold a pattern, which a compressor removes.
-    pub pattern: bool,
+    /// What writes hold, repeated; empty: what `compress_pct` says.
+    pub pattern: Vec<u8>,
+    /// One of fio's logs is asked for.
+    pub logs: bool,
+    /// `log_avg_msec`; 0: a line for each command.
+    pub log_avg_ms: u64,
+    /// `io_uring_cmd`.
+    pub passthrough: bool,
+    pub replayed: super::replayed::Asked,
     pub write_as: WriteAs,
     pub verifies: bool,
     pub verify_after: bool,
@@ -171,7 +178,11 @@ impl Default for Draft {
             zero: false,
             refill: false,
             range: None,
-            pattern: false,
+            pattern: Vec::new(),
+            logs: false,
+            log_avg_ms: 0,
+            passthrough: false,
+            replayed: super::replayed::Asked::default(),
             write_as: WriteAs::Write,
             verifies: false,
             verify_after: true,
@@ -196,17 +207,14 @@ impl Default for Draft {
 
 impl Draft {
     /// The job of `section`, the `index`th of the file, as far as it can be made.
-    pub fn finish(mut self, section: &Section, index: u32, errors: &mut Vec<LabError>) -> JobSpec {
+    pub fn finish(mut self, section: &Section, index: u32, errors: &mut Vec<Error>) -> JobSpec {
         self.time.time_based &= self.time.run.is_some();
-        let mix = match self.direction {
-            Direction::Read => Mix::Read,
-            Direction::Write => Mix::Write,
-            Direction::Trim => Mix::Trim,
-            Direction::Both => Mix::ReadWrite {
-                read_pct: self.read_pct,
-            },
-        };
-        let mut kept = |what: Option<LabError>| errors.extend(what);
+        if self.zero || self.verifies {
+            // fio fills buffers by other means then.
+            self.pattern.clear();
+        }
+        let (mix, data) = (self.mix(), self.data());
+        let mut kept = |what: Option<Error>| errors.extend(what);
         let (region, region_share) = self.region(section).unwrap_or_else(|error| {
             kept(Some(error));
             (None, None)
@@ -254,26 +262,48 @@ impl Draft {
                 data_only: self.fdatasync > 0,
             },
             pace: self.pace,
-            data: Data {
-                compress_pct: match self.zero || self.pattern {
-                    true => 100,
-                    false => self.compress_pct,
-                },
-                refill: self.refill,
-            },
+            data,
+            pattern: self.pattern,
             direct: self.direct,
+            passthrough: self.passthrough,
+            log_each: self.logs && self.log_avg_ms == 0,
             seed: Rng::named(self.seed, &format!("fio job {index}")).next_u64(),
             replay: None,
         }
     }
 
+    fn mix(&self) -> Mix {
+        match self.direction {
+            Direction::Read => Mix::Read,
+            Direction::Write => Mix::Write,
+            Direction::Trim => Mix::Trim,
+            Direction::Both => Mix::ReadWrite {
+                read_pct: self.read_pct,
+            },
+        }
+    }
+
+    fn data(&self) -> Data {
+        Data {
+            compress_pct: match (self.zero, self.pattern.len()) {
+                (true, _) => 100,
+                (false, 0) => self.compress_pct,
+                (false, len) => super::pattern::compress_pct(len),
+            },
+            refill: self.refill,
+        }
+    }
+
     /// What cannot be meant together.
-    fn contradiction(&self, section: &Section) -> Option<LabError> {
+    fn contradiction(&self, section: &Section) -> Option<Error> {
         let files = u64::from(self.files.in_turn()) * u64::from(self.copies);
         let (what, hint) = if self.fsync > 0 && self.fdatasync > 0 {
             ("both fsync and fdatasync", "use one of them")
         } else if let Some(contradiction) = self.contradiction_of_bindings() {
             contradiction
+        } else if self.replayed.log.is_some() && self.shapes_commands() {
+            let what = "read_iolog with a rate, thinktime, flow, latency_target, verify or zones";
+            (what, "leave the others out: the log says what is sent when")
         } else if files > FILES_MAX {
             ("more than 65,536 files", "use fewer copies or files")
         } else if self.after_colon < 0 && !self.random && self.offset != Size::Bytes(0) {
@@ -285,6 +315,14 @@ impl Draft {
             return None;
         };
         Some(refuse(section, what, hint))
+    }
+
+    /// Whether anything but a log says what is sent when.
+    fn shapes_commands(&self) -> bool {
+        let pace = &self.pace;
+        let limited = pace.rate_bytes != [0; 3] || pace.rate_iops != [0; 3];
+        let held = limited || pace.think.0 > 0 || self.flow > 0 || self.latency.limit.0 > 0;
+        held || self.verifies || self.strided
     }
 
     fn contradiction_of_bindings(&self) -> Option<(&'static str, &'static str)> {
@@ -356,7 +394,7 @@ impl Draft {
     }
 
     /// Bytes to transfer, or per cent of the region: `io_size`, `loops` and `number_ios`.
-    fn limit(&self, section: &Section, region: Option<u64>) -> Result<Limit, LabError> {
+    fn limit(&self, section: &Section, region: Option<u64>) -> Result<Limit, Error> {
         let (bytes, share) = match self.io_size {
             Some(Size::Percent(percent)) => (None, Some(u64::from(percent))),
             Some(Size::Bytes(bytes)) => (Some(bytes), None),
@@ -451,7 +489,7 @@ impl Draft {
     }
 
     /// The region in bytes, or in per cent of the target.
-    fn region(&self, section: &Section) -> Result<(Option<u64>, Option<u8>), LabError> {
+    fn region(&self, section: &Section) -> Result<(Option<u64>, Option<u8>), Error> {
         let files = u64::from(self.files.in_turn());
         let file_size = self.file_size.map(|bytes| bytes.saturating_mul(files));
         match (self.size, file_size) {
@@ -505,7 +543,7 @@ impl Draft {
         }
     }
 
-    fn order(&self, section: &Section) -> Result<Order, LabError> {
+    fn order(&self, section: &Section) -> Result<Order, Error> {
         if !self.random {
             return Ok(SEQUENTIAL);
         }
@@ -532,8 +570,8 @@ impl Draft {
     }
 }
 
-fn refuse(section: &Section, what: &str, hint: &str) -> LabError {
-    LabError::refused(
+pub(super) fn refuse(section: &Section, what: &str, hint: &str) -> Error {
+    Error::refused(
         format!("{}: job `{}`: {what}", section.place, section.name),
         hint,
     )

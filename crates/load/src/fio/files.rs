@@ -4,9 +4,9 @@
 //! the order in which the job file names them, as on a drive that holds them all; the same name
 //! is the same place. Their sizes must be given for that.
 
-use super::ini::Section;
 use crate::plan::JobSpec;
-use ssdlab_base::LabError;
+use ssdlab_fio::Error;
+use ssdlab_fio::Section;
 use std::collections::BTreeMap;
 
 /// What a job says of its files.
@@ -102,9 +102,9 @@ impl Placed<'_> {
         Some(self.job.offset.saturating_add(further).saturating_add(file))
     }
 
-    fn refuse(&self, what: &str, hint: &str) -> LabError {
+    fn refuse(&self, what: &str, hint: &str) -> Error {
         let section = self.section;
-        LabError::refused(
+        Error::refused(
             format!("{}: job `{}`: {what}", section.place, section.name),
             hint,
         )
@@ -112,7 +112,7 @@ impl Placed<'_> {
 }
 
 /// Gives every job its target and its place on it.
-pub(super) fn place(jobs: &mut [Placed], errors: &mut Vec<LabError>) {
+pub(super) fn place(jobs: &mut [Placed], errors: &mut Vec<Error>) {
     let mut lengths: BTreeMap<String, Option<u64>> = BTreeMap::new();
     let mut order: Vec<String> = Vec::new();
     for placed in jobs.iter_mut().filter(|placed| placed.asked.any()) {
@@ -161,7 +161,7 @@ pub(super) fn place(jobs: &mut [Placed], errors: &mut Vec<LabError>) {
 }
 
 /// Moves a job to its files.
-fn lay(placed: &mut Placed, starts: &BTreeMap<&str, u64>) -> Result<(), LabError> {
+fn lay(placed: &mut Placed, starts: &BTreeMap<&str, u64>) -> Result<(), Error> {
     let at = |copy, number| starts[placed.name(copy, number).as_str()];
     let (copies, files) = (placed.job.copies, placed.asked.in_turn());
     let first = at(0, 0);

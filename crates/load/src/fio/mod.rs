@@ -51,24 +51,23 @@ mod bindings;
 mod draft;
 mod engines;
 mod files;
-mod ini;
 mod notes;
 mod options;
+mod pattern;
 mod refusals;
+mod replayed;
 mod setters;
-mod surroundings;
-mod units;
 
 pub use notes::notes;
 pub use options::{OptionHelp, supported_options};
-pub use surroundings::Surroundings;
+pub use ssdlab_fio::Surroundings;
 
 use crate::plan::{JobSpec, Language, Phase, Plan};
 use draft::Draft;
 use files::{Asked, Placed};
-use ini::{Reader, Section, Setting};
 use options::Effect;
 use ssdlab_base::LabError;
+use ssdlab_fio::{Error, JobFile, Section, Setting};
 use std::path::Path;
 
 /// The plan in the job file at `path`, in the surroundings of this process.
@@ -93,34 +92,26 @@ pub fn parse(text: &str, source: &str) -> Result<Plan, LabError> {
 /// # Errors
 /// As [`parse`]: all errors of the file at once.
 pub fn parse_in(text: &str, source: &str, surroundings: &Surroundings) -> Result<Plan, LabError> {
-    let mut reader = Reader {
-        surroundings,
-        sections: Vec::new(),
-        errors: Vec::new(),
-    };
-    reader.lines(text, source, 0);
-    let Reader {
-        sections,
-        mut errors,
-        ..
-    } = reader;
-    let mut globals: Vec<Setting> = Vec::new();
+    let (file, mut errors) = JobFile::parse(text, source, surroundings);
     let mut jobs: Vec<Found> = Vec::new();
     let mut all_straight = true;
     let mut group = 0;
-    for section in sections {
-        if section.name == "global" {
-            globals.extend(section.settings);
-            continue;
-        }
-        let draft = drafted(&globals, &section, &mut errors);
+    for ssdlab_fio::Job { section, settings } in file.jobs() {
+        let draft = drafted(&settings, &mut errors);
         group += u32::from((draft.stonewall || draft.new_group) && !jobs.is_empty());
         let (stonewall, wait_for) = (draft.stonewall, draft.wait_for.clone());
         let (asked, index) = (draft.files.clone(), jobs.len() as u32);
-        let crooked = draft.crooked;
+        let (crooked, replayed) = (draft.crooked, draft.replayed.clone());
         let mut contradictions = Vec::new();
-        let mut job = draft.finish(&section, index, &mut contradictions);
+        let mut job = draft.finish(section, index, &mut contradictions);
         job.ties.group = group;
+        if !crooked && contradictions.is_empty() {
+            job =
+                replayed::replayed(job, &replayed, surroundings).unwrap_or_else(|(job, error)| {
+                    contradictions.push(error);
+                    *job
+                });
+        }
         // Of values that are wrong in themselves, no combination can be judged.
         if !crooked {
             errors.append(&mut contradictions);
@@ -136,9 +127,9 @@ pub fn parse_in(text: &str, source: &str, surroundings: &Surroundings) -> Result
     }
     if jobs.is_empty() {
         // A later [global] without a job is still checked, so that its errors are not lost.
-        drafted(&globals, &Section::nameless(source), &mut errors);
+        drafted(&file.globals().collect::<Vec<_>>(), &mut errors);
         if errors.is_empty() {
-            errors.push(LabError::refused(
+            errors.push(Error::refused(
                 format!("{source}: no job in it"),
                 "add a section such as [job1] below [global]",
             ));
@@ -148,38 +139,80 @@ pub fn parse_in(text: &str, source: &str, surroundings: &Surroundings) -> Result
         place(&mut jobs, &mut errors);
     }
     let phases = phases(jobs, &mut errors);
-    match LabError::all(errors) {
+    match LabError::all(errors.into_iter().map(of_lab).collect()) {
         Some(error) => Err(error),
         None => Ok(Plan {
             language: Language::Fio {
-                globals: globals.iter().map(Setting::as_written).collect(),
+                globals: file.globals().map(Setting::as_written).collect(),
             },
             phases,
         }),
     }
 }
 
+/// The parser's error as one of this program.
+fn of_lab(error: Error) -> LabError {
+    let placed = |place: ssdlab_fio::Place| ssdlab_base::error::Place {
+        source: place.source,
+        line: place.line,
+    };
+    match error {
+        Error::UnknownOption {
+            option,
+            place,
+            hint,
+        } => LabError::UnknownOption {
+            language: "fio",
+            option,
+            place: placed(place),
+            hint,
+        },
+        Error::BadValue {
+            option,
+            given,
+            allowed,
+            place,
+            hint,
+        } => LabError::BadValue {
+            option,
+            given,
+            allowed,
+            place: placed(place),
+            hint,
+        },
+        Error::Refused { what, hint } => LabError::Refused { what, hint },
+    }
+}
+
 /// A job with what places it in space and time.
-struct Found {
+struct Found<'a> {
     job: JobSpec,
     asked: Asked,
-    section: Section,
+    section: &'a Section,
     stonewall: bool,
     wait_for: Option<Setting>,
 }
 
-fn place(jobs: &mut [Found], errors: &mut Vec<LabError>) {
+/// What a log's addresses are of.
+const ONE_FILE: &str = "a log is replayed on all of one target: give the jobs the same filename=";
+
+fn place(jobs: &mut [Found], errors: &mut Vec<Error>) {
     let placed = jobs.iter_mut().map(|found| Placed {
         job: &mut found.job,
         asked: &found.asked,
-        section: &found.section,
+        section: found.section,
     });
     let mut placed: Vec<Placed> = placed.collect();
     files::place(&mut placed, errors);
+    errors.extend(jobs.iter().filter_map(|found| {
+        let moved = found.job.offset > 0 || found.job.steps.several_files;
+        (found.job.replay.is_some() && moved)
+            .then(|| draft::refuse(found.section, "read_iolog beside other files", ONE_FILE))
+    }));
 }
 
 /// Jobs that run at the same time, by `stonewall` and `wait_for`.
-fn phases(jobs: Vec<Found>, errors: &mut Vec<LabError>) -> Vec<Phase> {
+fn phases(jobs: Vec<Found>, errors: &mut Vec<Error>) -> Vec<Phase> {
     let mut phases: Vec<Phase> = Vec::new();
     for found in jobs {
         let waits = match (&found.wait_for, phases.last()) {
@@ -210,12 +243,11 @@ fn phases(jobs: Vec<Found>, errors: &mut Vec<LabError>) -> Vec<Phase> {
     phases
 }
 
-/// Applies the settings of `[global]` and then those of the section, last word first heard:
-/// of an option given twice, only the last stands.
-fn drafted(globals: &[Setting], section: &Section, errors: &mut Vec<LabError>) -> Draft {
-    let all = || globals.iter().chain(&section.settings);
+/// Applies settings in order: of an option given twice, only the last stands.
+fn drafted(settings: &[&Setting], errors: &mut Vec<Error>) -> Draft {
+    let all = || settings.iter().copied();
     let mut draft = Draft::default();
-    let mut found: Vec<(bool, LabError)> = Vec::new();
+    let mut found: Vec<(bool, Error)> = Vec::new();
     // fio reads kb_base before the rest, wherever it stands.
     for pass in [true, false] {
         for setting in all().filter(|s| (s.name == "kb_base") == pass) {
@@ -241,7 +273,7 @@ fn drafted(globals: &[Setting], section: &Section, errors: &mut Vec<LabError>) -
     draft
 }
 
-fn apply(draft: &mut Draft, setting: &Setting) -> Result<(), LabError> {
+fn apply(draft: &mut Draft, setting: &Setting) -> Result<(), Error> {
     let Some(option) = options::find(&setting.name) else {
         return Err(refusals::unknown(setting));
     };
@@ -266,5 +298,7 @@ fn apply(draft: &mut Draft, setting: &Setting) -> Result<(), LabError> {
 mod tests;
 #[cfg(test)]
 mod tests_bad;
+#[cfg(test)]
+mod tests_logs;
 #[cfg(test)]
 mod tests_wide;

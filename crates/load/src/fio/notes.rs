@@ -7,7 +7,8 @@ use crate::plan::{JobSpec, Plan, WriteAs};
 /// done something else with the same file.
 pub fn notes(plan: &Plan) -> Vec<String> {
     let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
-    let made = jobs.filter(|job| job.replay.is_none());
+    // A trace of the command line is no job of a file.
+    let made = jobs.filter(|job| job.replay.is_none() || option(job, "read_iolog").is_some());
     made.flat_map(|job| {
         let notes = of(job).into_iter();
         notes.map(|note| format!("job `{}`: {note}", job.name))
@@ -70,11 +71,14 @@ fn of_writes(job: &JobSpec) -> Vec<String> {
         }
     }
     if option(job, "buffer_pattern").is_some() {
-        notes.push(
-            "buffer_pattern: a model stores what compresses to nothing; a real target gets \
-                    zeroes and stamps"
-                .to_owned(),
-        );
+        notes.push(match job.pattern.len() {
+            0 => "buffer_pattern has no effect beside verify and zero_buffers".to_owned(),
+            len => format!(
+                "buffer_pattern: a real target gets these {len} bytes, repeated; a model stores \
+                 what compresses by {} %",
+                job.data.compress_pct
+            ),
+        });
     }
     match job.steps.write_as {
         WriteAs::Read => notes.push(

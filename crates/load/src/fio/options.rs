@@ -1,11 +1,11 @@
 //! The table of fio options: parser, help and reference are made from it.
 
 use super::draft::Draft;
-use super::ini::Setting;
 use super::setters;
-use ssdlab_base::LabError;
+use ssdlab_fio::Error;
+use ssdlab_fio::Setting;
 
-type Set = fn(&mut Draft, &Setting) -> Result<(), LabError>;
+type Set = fn(&mut Draft, &Setting) -> Result<(), Error>;
 
 /// What an option does to a job.
 #[derive(Clone, Copy)]
@@ -60,7 +60,8 @@ pub(super) fn canonical(name: &str) -> String {
     find(name).map_or(name, |option| option.name).to_owned()
 }
 
-/// Makes the table: `value` and `flag` (which may stand alone) name a setter of [`setters`], their
+/// Makes the table: `value` and `flag` and `named` (which may
+/// stand alone) name a setter of [`setters`], their
 /// own or the one after `by`; `output` has no effect on the measured numbers; `moot` has none on
 /// the commands that a drive gets; `only` is accepted at these values.
 macro_rules! options {
@@ -73,6 +74,9 @@ macro_rules! options {
     };
     (@value $set:tt $unit:literal, $default:literal, $what:literal) => {
         row($what, $unit, $default, false, Effect::Set(options!(@setter $set)))
+    };
+    (@named $set:tt $what:literal) => {
+        row($what, "name", "the job's name", true, Effect::Set(options!(@setter $set)))
     };
     (@flag $set:tt $default:literal, $what:literal) => {
         row($what, "0 or 1", $default, true, Effect::Set(options!(@setter $set)))
@@ -145,7 +149,8 @@ static OPTIONS: &[OptionHelp] = options! {
     value directory: "path", "", "each copy of each job has its own file in it, as in fio";
     value filename_format: "text", "$jobname.$jobnum.$filenum",
         "names of the files; what has the same name is the same file";
-    value nrfiles: "count", "1", "files of each copy, size divided by this; served in turn";
+    value nrfiles or nr_files: "count", "1",
+        "files of each copy, size divided by this; served in turn";
     // How much at a time, how long.
     value ioengine: "io_uring libaio posixaio io_uring_cmd null psync sync vsync pvsync2 mmap ...",
         "io_uring",
@@ -192,8 +197,9 @@ static OPTIONS: &[OptionHelp] = options! {
     value buffer_compress_percentage by compress: "%", "0",
         "how much of the written data a compressor can remove";
     flag zero_buffers: "0", "write zeroes";
-    value buffer_pattern: "bytes", "",
-        "contents that a compressor removes; a real target gets zeroes and stamps instead";
+    value buffer_pattern: "\"text\" number 0x...", "",
+        "writes hold these bytes, repeated: on a real target as they are, on a model as what \
+         compresses that far; one pattern per real target";
     flag refill_buffers: "0", "fresh contents for each write";
     // Verifying.
     value verify: "md5 crc32c sha256 xxhash meta pattern ...", "0",
@@ -204,6 +210,13 @@ static OPTIONS: &[OptionHelp] = options! {
     value verify_backlog_batch: "count", "as verify_backlog", "how many to read back then";
     value continue_on_error: "none read write io verify all", "none",
         "verify and all: go on after blocks that hold something else";
+    // Commands of a log.
+    value read_iolog: "path", "",
+        "the commands of this log of fio's (versions 2 and 3), of one file, at its times; rw, bs, \
+         size and offset say nothing then";
+    flag replay_no_stall: "0", "as fast as iodepth allows, without the log's pauses";
+    value replay_time_scale: "%", "100", "speed of a log's times: 200 is twice as fast";
+    value replay_redirect by filename: "path", "", "filename, of a log";
     // Zones.
     value zonemode: "none strided", "none", "strided: go through the region zone by zone";
     value zonesize: "size", "0", "bytes to transfer in a zone";
@@ -248,18 +261,24 @@ static OPTIONS: &[OptionHelp] = options! {
     output disable_bw_measurement: "fio leaves out the bandwidth; here it is measured";
     output gtod_cpu: "fio reads the clock on a processor of its own";
     output clocksource: "fio reads this clock";
-    output write_bw_log: "a log of a line a second in the run directory, by fio's name, for a job \
-                          alone in its phase";
-    output write_iops_log: "as write_bw_log";
-    output write_lat_log: "as write_bw_log, of lat and clat";
-    output log_avg_msec: "a line of a log stands for a second";
-    moot log_offset: "fio's log files are not written";
-    moot log_prio: "fio's log files are not written";
-    moot log_max_value: "fio's log files are not written";
-    moot per_job_logs: "fio's log files are not written";
-    moot log_unix_epoch: "fio's log files are not written";
-    moot log_compression: "fio's log files are not written";
-    moot log_store_compressed: "fio's log files are not written";
+    named write_bw_log by log: "a log in the run directory, by fio's name";
+    named write_iops_log by log: "as write_bw_log";
+    named write_lat_log by log: "as write_bw_log, of lat and clat";
+    value log_avg_msec: "time, ms", "0",
+        "0: a line of a log for each command; otherwise a line a second, for a job that is alone \
+         in its phase";
+    output log_offset: "lines of a log for each command have the command's offset, too";
+    moot log_entries: "logs are written as the run goes on";
+    moot log_hist_coarseness: "every run records a histogram for each second";
+    moot log_compression_cpus: "logs are not compressed";
+    moot log_alternate_epoch: "times are from the start of the job's counted part";
+    output disk_util: "fio prints the kernel's own counters; here the drive's are recorded";
+    moot log_prio: "logs are plain text, with fio's default columns";
+    moot log_max_value: "logs are plain text, with fio's default columns";
+    moot per_job_logs: "logs are plain text, with fio's default columns";
+    moot log_unix_epoch: "logs are plain text, with fio's default columns";
+    moot log_compression: "logs are plain text, with fio's default columns";
+    moot log_store_compressed: "logs are plain text, with fio's default columns";
     output bwavgtime: "fio averages bandwidth over this time, ms";
     output iopsavgtime: "fio averages IOPS over this time, ms";
     output unified_rw_reporting: "fio sums up reads, writes and trims";
@@ -292,6 +311,15 @@ static OPTIONS: &[OptionHelp] = options! {
     moot nonvectored: "form of the kernel's call";
     moot force_async: "who submits to the ring";
     moot io_submit_mode: "here commands never wait for another to be reaped";
+    moot thinktime_spin: "a pause is spent asleep";
+    moot write_hint: "lifetime hints are not passed to the drive";
+    moot cgroup: "one process sends all commands";
+    moot cgroup_nodelete: "one process sends all commands";
+    moot cgroup_weight: "one process sends all commands";
+    moot uid: "one process sends all commands";
+    moot gid: "one process sends all commands";
+    moot exitall_on_error: "an error ends the run, or none does";
+    moot read_iolog_chunked: "a log is never held in memory";
     moot gpu_dev_ids: "where libcufile's buffers are; the drive gets the same commands";
     moot cuda_io: "where libcufile's buffers are; the drive gets the same commands";
     // Contents that only a drive which finds equal blocks would store differently.
@@ -317,12 +345,18 @@ static OPTIONS: &[OptionHelp] = options! {
     moot flow_watermark: "fio has no such choice any more";
     moot flow_sleep: "a job that is ahead waits until it is not";
     // Judgement: the rates are recorded.
+    moot rate_iops_min: "a rate that is too low ends no job; look at the recorded rate";
+    moot rate_cycle or ratecycle: "a rate that is too low ends no job; look at the recorded rate";
     moot rate_min or ratemin: "a rate that is too low ends no job; look at the recorded rate";
     // Files: a target here has all its blocks, and holds no file system.
     moot create_serialize: "files are not created";
     moot create_fsync: "files are not created";
     moot create_on_open: "files are not created";
     moot fallocate: "files are not created";
+    moot unique_filename: "there are no clients";
+    moot lockfile: "one process uses the target";
+    moot unlink_each_loop: "files are not removed";
+    moot pre_read: "there is no page cache with direct=1 or on a modelled drive";
     moot unlink: "files are not removed";
     moot openfiles: "files are not opened";
     moot allow_file_create: "files are not created";
@@ -330,6 +364,8 @@ static OPTIONS: &[OptionHelp] = options! {
     moot invalidate: "there is no page cache with direct=1 or on a modelled drive";
     moot fadvise_hint: "there is no page cache with direct=1 or on a modelled drive";
     only cmd_type: "nvme";
+    only stats: "1";
+    only buffer_compress_chunk: "512";
     only rw_sequencer: "sequential";
     only file_service_type: "roundrobin", "roundrobin:1";
     only overwrite: "0";
@@ -342,11 +378,12 @@ static OPTIONS: &[OptionHelp] = options! {
     only verify_only: "0";
     only verify_state_save: "0", "1";
     only verify_state_load: "0";
+    only replay_scale: "1", "0";
+    only replay_align: "0", "512";
     only bs_unaligned: "0";
     only trim_percentage: "0";
     only end_fsync: "0";
     only fsync_on_close: "0";
-    only iodepth_batch: "1";
-    only iodepth_batch_submit: "1";
+    only iodepth_batch or iodepth_batch_submit: "1";
     only scramble_buffers: "0", "1";
 };

@@ -1,11 +1,15 @@
 //! Why an option is refused and what to do instead.
 
-use super::ini::Setting;
 use super::options;
-use ssdlab_base::LabError;
+use ssdlab_fio::Error;
+use ssdlab_fio::Setting;
 
 /// Options people do use, with what to do about each.
 static KNOWN: &[(&[&str], &str)] = &[
+    (
+        &["hugepage-size"],
+        "it says where fio keeps its buffers: leave it out",
+    ),
     (
         &["end_fsync", "fsync_on_close"],
         "use fsync= or fdatasync= to count flushes while the job runs",
@@ -24,7 +28,15 @@ static KNOWN: &[(&[&str], &str)] = &[
         &["write_hist_log", "log_hist_msec"],
         "leave it out: every run records a histogram for each second",
     ),
-    (&["read_iolog"], "replay it with: ssdlab run --trace FILE"),
+    (
+        &[
+            "replay_skip",
+            "replay_scale",
+            "replay_align",
+            "merge_blktrace_file",
+        ],
+        "a log is replayed as it is; change it first: ssdlab trace convert",
+    ),
     (&["write_iolog"], "writing a log is not supported"),
     (
         &["verify_only", "verify_state_load", "verify_state_save"],
@@ -54,13 +66,54 @@ static KNOWN: &[(&[&str], &str)] = &[
         "use rw=trimwrite, or a job of its own with rw=trim",
     ),
     (&["skip_bad"], "it is for raw flash"),
+    (
+        &["iodepth_low"],
+        "the queue is kept full: leave it out, or lower iodepth",
+    ),
+    (
+        &["serialize_overlap"],
+        "commands that overlap are not held back: use iodepth=1, or leave it out",
+    ),
+    (
+        &["file_append", "create_only"],
+        "the target has all its blocks: leave it out",
+    ),
+    (&["offset_align"], "write an aligned offset"),
+    (
+        &["write_barrier", "sync_file_range"],
+        "use fsync= or fdatasync=",
+    ),
+    (
+        &["atomic"],
+        "drives here promise no atomic writes: leave it out",
+    ),
+    (
+        &["exec_prerun", "exec_postrun"],
+        "no programs are run: call it before or after ssdlab",
+    ),
+    (
+        &["ioscheduler"],
+        "write it to /sys/block/DEVICE/queue/scheduler before the run",
+    ),
+    (
+        &["max_latency"],
+        "no latency ends a job: look at the largest in the result",
+    ),
+    (
+        &["profile"],
+        "ssdlab has its own: ssdlab run --profile NAME",
+    ),
+    (
+        &["merge_blktrace_scalars", "merge_blktrace_iters"],
+        "give one log",
+    ),
     (&["writefua"], "use sync=dsync"),
     (&["dsync"], "write sync=dsync"),
     (&["wait_for"], "use stonewall to wait for all jobs above"),
 ];
 
 /// The error for an option that is not in the table.
-pub(super) fn unknown(setting: &Setting) -> LabError {
+pub(super) fn unknown(setting: &Setting) -> Error {
     let name = setting.name.as_str();
     let word = name.split(char::is_whitespace).next().unwrap_or(name);
     let hint = match (advice(word), nearest(name)) {
@@ -80,31 +133,10 @@ pub(super) fn advice(name: &str) -> Option<&'static str> {
     known.map(|(_, hint)| *hint)
 }
 
-/// The supported name nearest to `name`, if it is near: a third of the letters may differ.
+/// The supported name nearest to `name`, if it is near.
 fn nearest(name: &str) -> Option<&'static str> {
     let names = options::supported_options()
         .iter()
         .flat_map(|o| std::iter::once(o.name).chain(o.aliases.iter().copied()));
-    let lower = name.to_ascii_lowercase();
-    // No option is so long that a longer name would be near it.
-    if lower.len() > 64 {
-        return None;
-    }
-    let (distance, best) = names.map(|n| (distance(&lower, n), n)).min()?;
-    (distance <= (lower.len() / 3).clamp(1, 3)).then_some(best)
-}
-
-/// Levenshtein distance, in bytes.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+    ssdlab_fio::names::nearest(name, names)
 }

@@ -3,13 +3,13 @@
 pub(super) use super::bindings::*;
 use super::draft::{Direction, Draft};
 use super::engines::{self, Meaning};
-use super::ini::Setting;
-use super::units::{Size, TimeUnit};
-use crate::plan::{Distribution, WriteAs};
-use ssdlab_base::LabError;
+use crate::plan::{BlockSize, Distribution, WriteAs};
+use ssdlab_fio::Error;
+use ssdlab_fio::Setting;
+use ssdlab_fio::{Size, TimeUnit};
 use ssdlab_ssd::Nanos;
 
-type Outcome = Result<(), LabError>;
+type Outcome = Result<(), Error>;
 
 pub(super) fn rw(draft: &mut Draft, s: &Setting) -> Outcome {
     let (order, number) = match s.text().split_once(':') {
@@ -56,12 +56,12 @@ pub(super) fn rw(draft: &mut Draft, s: &Setting) -> Outcome {
 }
 
 /// The bytes between sequential commands, which may be negative.
-fn hole(s: &Setting, text: &str, kb_base: u64) -> Result<i64, LabError> {
+fn hole(s: &Setting, text: &str, kb_base: u64) -> Result<i64, Error> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),
         None => (1, text),
     };
-    let bytes = super::units::number(digits, kb_base).filter(|b| b.is_multiple_of(512));
+    let bytes = ssdlab_fio::number(digits, kb_base).filter(|b| b.is_multiple_of(512));
     match bytes.and_then(|bytes| i64::try_from(bytes).ok()) {
         Some(bytes) => Ok(sign * bytes),
         None => Err(s.bad(
@@ -88,7 +88,15 @@ pub(super) fn bs(draft: &mut Draft, s: &Setting) -> Outcome {
 }
 
 pub(super) fn bssplit(draft: &mut Draft, s: &Setting) -> Outcome {
-    draft.split = Some(s.splits(draft.kb_base)?);
+    let lists = s.splits(draft.kb_base)?;
+    draft.split = Some(lists.map(|list| {
+        let sizes = list.into_iter();
+        let size = |s: ssdlab_fio::Share| BlockSize {
+            bytes: s.bytes,
+            percent: s.percent,
+        };
+        sizes.map(size).collect()
+    }));
     Ok(())
 }
 
@@ -228,6 +236,7 @@ pub(super) fn name(draft: &mut Draft, s: &Setting) -> Outcome {
 
 pub(super) fn ioengine(draft: &mut Draft, s: &Setting) -> Outcome {
     draft.engine_refused = false;
+    draft.passthrough = s.text() == "io_uring_cmd";
     let (what, hint) = match engines::meaning(s.text()) {
         Some(Meaning::Queued) => {
             draft.synchronous = false;
@@ -262,7 +271,7 @@ pub(super) fn numjobs(draft: &mut Draft, s: &Setting) -> Outcome {
 
 pub(super) fn runtime(draft: &mut Draft, s: &Setting) -> Outcome {
     // fio: 0 is no limit.
-    draft.time.run = Some(s.time(TimeUnit::Seconds)?).filter(|time| *time > Nanos::ZERO);
+    draft.time.run = Some(Nanos(s.time_ns(TimeUnit::Seconds)?)).filter(|time| *time > Nanos::ZERO);
     Ok(())
 }
 
@@ -272,12 +281,12 @@ pub(super) fn time_based(draft: &mut Draft, s: &Setting) -> Outcome {
 }
 
 pub(super) fn startdelay(draft: &mut Draft, s: &Setting) -> Outcome {
-    draft.time.delay = s.time(TimeUnit::Seconds)?;
+    draft.time.delay = Nanos(s.time_ns(TimeUnit::Seconds)?);
     Ok(())
 }
 
 pub(super) fn ramp_time(draft: &mut Draft, s: &Setting) -> Outcome {
-    draft.time.ramp = s.time(TimeUnit::Seconds)?;
+    draft.time.ramp = Nanos(s.time_ns(TimeUnit::Seconds)?);
     Ok(())
 }
 
@@ -370,7 +379,7 @@ pub(super) fn percentage_random(draft: &mut Draft, s: &Setting) -> Outcome {
 }
 
 /// `50/5:30/15:20/80`: shares of accesses and of the region.
-fn zones(s: &Setting, text: &str) -> Result<Vec<(u8, u8)>, LabError> {
+fn zones(s: &Setting, text: &str) -> Result<Vec<(u8, u8)>, Error> {
     let part = |text: &str| match text {
         "" => Some(None),
         _ => text.parse().ok().map(Some),
@@ -402,12 +411,12 @@ fn zones(s: &Setting, text: &str) -> Result<Vec<(u8, u8)>, LabError> {
 }
 
 /// `60/10g:30/100g:10/500g`: shares of accesses, and lengths.
-fn absolute_zones(s: &Setting, text: &str, kb_base: u64) -> Result<Vec<(u8, u64)>, LabError> {
+fn absolute_zones(s: &Setting, text: &str, kb_base: u64) -> Result<Vec<(u8, u64)>, Error> {
     let zones: Option<Vec<(u8, u64)>> = text
         .split(':')
         .map(|zone| {
             let (accesses, size) = zone.split_once('/')?;
-            Some((accesses.parse().ok()?, super::units::number(size, kb_base)?))
+            Some((accesses.parse().ok()?, ssdlab_fio::number(size, kb_base)?))
         })
         .collect();
     let sum = |zones: &Vec<(u8, u64)>| zones.iter().map(|zone| u32::from(zone.0)).sum::<u32>();
@@ -457,9 +466,9 @@ pub(super) fn rate_process(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-fn rates(kb_base: u64, s: &Setting) -> Result<[u64; 3], LabError> {
+fn rates(kb_base: u64, s: &Setting) -> Result<[u64; 3], Error> {
     s.per_kind(0, |text| {
-        super::units::number(text, kb_base).ok_or_else(|| {
+        ssdlab_fio::number(text, kb_base).ok_or_else(|| {
             s.bad(
                 "a rate is a whole number per second, such as 500 or 10m",
                 "",
@@ -469,12 +478,12 @@ fn rates(kb_base: u64, s: &Setting) -> Result<[u64; 3], LabError> {
 }
 
 pub(super) fn thinktime(draft: &mut Draft, s: &Setting) -> Outcome {
-    draft.pace.think = s.time(TimeUnit::Micros)?;
+    draft.pace.think = Nanos(s.time_ns(TimeUnit::Micros)?);
     Ok(())
 }
 
 pub(super) fn thinktime_iotime(draft: &mut Draft, s: &Setting) -> Outcome {
-    draft.pace.think_after = s.time(TimeUnit::Seconds)?;
+    draft.pace.think_after = Nanos(s.time_ns(TimeUnit::Seconds)?);
     Ok(())
 }
 
@@ -498,8 +507,33 @@ pub(super) fn refill_buffers(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-pub(super) fn buffer_pattern(draft: &mut Draft, _: &Setting) -> Outcome {
-    draft.pattern = true;
+pub(super) fn buffer_pattern(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.pattern = super::pattern::bytes(s)?;
+    Ok(())
+}
+
+pub(super) fn log(draft: &mut Draft, _: &Setting) -> Outcome {
+    draft.logs = true;
+    Ok(())
+}
+
+pub(super) fn log_avg_msec(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.log_avg_ms = s.count(draft.kb_base, 0..=u64::from(u32::MAX))?;
+    Ok(())
+}
+
+pub(super) fn read_iolog(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.replayed.log = Some(s.clone());
+    Ok(())
+}
+
+pub(super) fn replay_no_stall(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.replayed.no_stall = s.flag()?;
+    Ok(())
+}
+
+pub(super) fn replay_time_scale(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.replayed.speed_pct = s.count(draft.kb_base, 1..=u64::from(u32::MAX))?;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! What is refused, by its exact message.
 
-use super::parse;
+use super::{options, parse, refusals};
 
 /// Lines of a section, the message without its place, the hint.
 const BAD: &[(&str, &str, &str)] = &[
@@ -205,6 +205,18 @@ const BAD: &[(&str, &str, &str)] = &[
         "",
     ),
 ];
+
+/// An option of fio's that nobody has decided on looks like a misspelling.
+#[test]
+fn every_option_of_fio_is_carried_out_or_named_as_without_effect_or_refused_with_a_reason() {
+    let open = ssdlab_fio::names::NAMES.iter().filter(|(name, other)| {
+        let known = options::find(name).is_some_and(|option| {
+            other.is_empty() || options::find(other).is_some_and(|o| o.name == option.name)
+        });
+        !known && refusals::advice(name).is_none()
+    });
+    assert_eq!(open.collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
+}
 
 #[test]
 fn bad_lines_say_what_where_and_what_to_do() {

@@ -36,6 +36,7 @@ fn here() -> Surroundings<'static> {
             "circle.fio" => Ok(("circle.fio".to_owned(), "include circle.fio".to_owned())),
             _ => Err("no such file".to_owned()),
         },
+        log: &|_| Err("no such log".to_owned()),
     }
 }
 

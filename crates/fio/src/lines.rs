@@ -1,34 +1,34 @@
 //! The lines of a job file: sections, settings, comments, quotes, included files.
 
-use super::surroundings::Surroundings;
-use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use crate::error::{Error, Place};
+use crate::surroundings::Surroundings;
 
 /// A section with its settings in order.
-#[derive(Clone, Debug)]
-pub(super) struct Section {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// Its name, such as `global`.
     pub name: String,
+    /// Where it begins.
     pub place: Place,
+    /// Its options, those of included files among them.
     pub settings: Vec<Setting>,
 }
 
 /// One option as written.
-#[derive(Clone, Debug)]
-pub(super) struct Setting {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The option as the user spelled it: see [`crate::names::canonical`].
     pub name: String,
-    /// `None` for an option without `=`.
+    /// With variables, keywords and quotes resolved; `None` for an option without `=`.
     pub value: Option<String>,
+    /// Where it stands.
     pub place: Place,
 }
 
 impl Section {
-    /// A section that stands nowhere in the file.
-    pub fn nameless(source: &str) -> Section {
-        Section {
-            name: String::new(),
-            place: place(source, None),
-            settings: Vec::new(),
-        }
+    /// Whether its options are for all jobs below it.
+    pub fn is_global(&self) -> bool {
+        self.name == "global"
     }
 }
 
@@ -38,14 +38,14 @@ impl Setting {
         self.value.as_deref().unwrap_or("1")
     }
 
-    /// Name and value for the exporters.
+    /// Name and [`Setting::text`].
     pub fn as_written(&self) -> (String, String) {
         (self.name.clone(), self.text().to_owned())
     }
 
     /// The error that this value is not `allowed`.
-    pub fn bad(&self, allowed: &str, hint: impl Into<String>) -> LabError {
-        LabError::BadValue {
+    pub fn bad(&self, allowed: &str, hint: impl Into<String>) -> Error {
+        Error::BadValue {
             option: self.name.clone(),
             given: self.value.clone().unwrap_or_default(),
             allowed: allowed.to_owned(),
@@ -55,9 +55,8 @@ impl Setting {
     }
 
     /// The error that this option is not supported.
-    pub fn unsupported(&self, hint: impl Into<String>) -> LabError {
-        LabError::UnknownOption {
-            language: "fio",
+    pub fn unsupported(&self, hint: impl Into<String>) -> Error {
+        Error::UnknownOption {
             option: self.name.clone(),
             place: self.place.clone(),
             hint: hint.into(),
@@ -73,10 +72,10 @@ fn place(source: &str, line: Option<usize>) -> Place {
 }
 
 /// A job file being read, with what is wrong in it.
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     pub surroundings: &'a Surroundings<'a>,
     pub sections: Vec<Section>,
-    pub errors: Vec<LabError>,
+    pub errors: Vec<Error>,
 }
 
 /// Files included by files included ...: more than this is a circle.
@@ -95,7 +94,7 @@ impl Reader<'_> {
         }
     }
 
-    fn line(&mut self, line: &str, place: Place, nested: u32) -> Result<(), LabError> {
+    fn line(&mut self, line: &str, place: Place, nested: u32) -> Result<(), Error> {
         if let Some(rest) = line.strip_prefix('[') {
             let name = rest.strip_suffix(']').map(str::trim).unwrap_or_default();
             let rule = match (name, nested) {
@@ -127,8 +126,8 @@ impl Reader<'_> {
     }
 
     /// The lines of another file, as if they stood here.
-    fn include(&mut self, name: &str, place: Place, nested: u32) -> Result<(), LabError> {
-        let bad = |what: &str, hint: &str| LabError::BadValue {
+    fn include(&mut self, name: &str, place: Place, nested: u32) -> Result<(), Error> {
+        let bad = |what: &str, hint: &str| Error::BadValue {
             option: "include".to_owned(),
             given: name.to_owned(),
             allowed: what.to_owned(),
@@ -148,7 +147,7 @@ impl Reader<'_> {
     }
 }
 
-fn setting(line: &str, place: Place, surroundings: &Surroundings) -> Result<Setting, LabError> {
+fn setting(line: &str, place: Place, surroundings: &Surroundings) -> Result<Setting, Error> {
     let (name, value) = match line.split_once('=') {
         Some((name, value)) => (name.trim(), Some(value.trim())),
         None => (line, None),
@@ -161,7 +160,10 @@ fn setting(line: &str, place: Place, surroundings: &Surroundings) -> Result<Sett
         value: value.map(str::to_owned),
         place,
     };
-    if let Some(quote @ ('"' | '\'')) = value.and_then(|v| v.chars().next()) {
+    // In a pattern, quotes mark texts.
+    let quotes = !["buffer_pattern", "verify_pattern"].contains(&name);
+    let first = value.filter(|_| quotes).and_then(|v| v.chars().next());
+    if let Some(quote @ ('"' | '\'')) = first {
         let inner = value.unwrap_or_default()[1..].strip_suffix(quote);
         match inner.map(str::to_owned) {
             Some(inner) => setting.value = Some(inner),
@@ -177,8 +179,8 @@ fn setting(line: &str, place: Place, surroundings: &Surroundings) -> Result<Sett
     Ok(setting)
 }
 
-fn broken(place: Place, given: &str, allowed: &str) -> LabError {
-    LabError::BadValue {
+fn broken(place: Place, given: &str, allowed: &str) -> Error {
+    Error::BadValue {
         option: "line".to_owned(),
         given: given.to_owned(),
         allowed: allowed.to_owned(),

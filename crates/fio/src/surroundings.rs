@@ -14,6 +14,8 @@ pub struct Surroundings<'a> {
     pub keyword: &'a dyn Fn(&str) -> Option<u64>,
     /// The file of this name, included by that source.
     pub file: &'a dyn Fn(&str, &str) -> Included,
+    /// Where the log of commands of this name is, or why it may not be read.
+    pub log: &'a dyn Fn(&str) -> Result<PathBuf, String>,
 }
 
 const KEYWORDS: [&str; 3] = ["pagesize", "mb_memory", "ncpus"];
@@ -25,6 +27,7 @@ impl Surroundings<'_> {
             variable: &|_| None,
             keyword: &|_| None,
             file: &|_, _| Err("a text without a file includes none".to_owned()),
+            log: &|_| Err("a text without a file reads none".to_owned()),
         }
     }
 
@@ -34,12 +37,13 @@ impl Surroundings<'_> {
             variable: &|name| std::env::var(name).ok(),
             keyword: &machine,
             file: &included,
+            log: &|name| Ok(PathBuf::from(name)),
         }
     }
 
     /// `text` with its variables and keywords replaced; as in fio, a text with a keyword may be a
     /// calculation such as `$mb_memory*2`. An error has its hint.
-    pub(super) fn expand(&self, text: &str) -> Result<String, (String, String)> {
+    pub(crate) fn expand(&self, text: &str) -> Result<String, (String, String)> {
         let mut left = text;
         let mut whole = String::new();
         while let Some((before, rest)) = left.split_once("${") {

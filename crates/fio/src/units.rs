@@ -1,29 +1,40 @@
 //! Numbers as fio spells them (parse.c: `__get_mult_bytes`, `get_mult_time`).
 
-use super::ini::Setting;
-use crate::plan::BlockSize;
-use ssdlab_base::LabError;
-use ssdlab_ssd::Nanos;
+use crate::error::Error;
+use crate::lines::Setting;
 
 /// A size, or a share of something that is known later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Size {
+pub enum Size {
+    /// In bytes.
     Bytes(u64),
+    /// In per cent of that, 0 to 100.
     Percent(u8),
 }
 
 /// The unit of a plain number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TimeUnit {
+pub enum TimeUnit {
+    /// `runtime`, `startdelay` and most others.
     Seconds,
+    /// `thinktime`, `latency_target` and other short ones.
     Micros,
+}
+
+/// One size of `bssplit` with its share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// A multiple of 512.
+    pub bytes: u32,
+    /// In per cent; those of a list sum to 100.
+    pub percent: u8,
 }
 
 const SIZE: &str = "a size is a number with k, m, g, t or p, such as 4k or 10g";
 
 /// A whole number with a size's suffix. `kib` and its like have the base that `k` has not:
 /// fio's default `kb_base=1024` makes `k` 1024 and `kib` 1000.
-pub(super) fn number(text: &str, kb_base: u64) -> Option<u64> {
+pub fn number(text: &str, kb_base: u64) -> Option<u64> {
     let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(hex) => (hex, 16),
         None => (text, 10),
@@ -57,12 +68,18 @@ pub(super) fn number(text: &str, kb_base: u64) -> Option<u64> {
 
 impl Setting {
     /// A size in bytes.
-    pub fn size(&self, kb_base: u64) -> Result<u64, LabError> {
+    ///
+    /// # Errors
+    /// When it is none: [`Error::BadValue`].
+    pub fn size(&self, kb_base: u64) -> Result<u64, Error> {
         number(self.text(), kb_base).ok_or_else(|| self.bad(SIZE, ""))
     }
 
     /// A size in bytes or in per cent.
-    pub fn size_or_percent(&self, kb_base: u64) -> Result<Size, LabError> {
+    ///
+    /// # Errors
+    /// When it is none: [`Error::BadValue`].
+    pub fn size_or_percent(&self, kb_base: u64) -> Result<Size, Error> {
         match self.text().strip_suffix('%') {
             Some(percent) => match percent.parse() {
                 Ok(percent @ 0..=100) => Ok(Size::Percent(percent)),
@@ -73,7 +90,10 @@ impl Setting {
     }
 
     /// A block size: a size that drives can address.
-    pub fn block(&self, text: &str, kb_base: u64) -> Result<u32, LabError> {
+    ///
+    /// # Errors
+    /// When it is none: [`Error::BadValue`].
+    pub fn block(&self, text: &str, kb_base: u64) -> Result<u32, Error> {
         let bytes = number(text, kb_base).ok_or_else(|| self.bad(SIZE, ""))?;
         if bytes == 0 || !bytes.is_multiple_of(512) || bytes > u64::from(u32::MAX) {
             let lower = text.to_ascii_lowercase();
@@ -92,11 +112,10 @@ impl Setting {
     }
 
     /// A whole number in a range.
-    pub fn count(
-        &self,
-        kb_base: u64,
-        range: std::ops::RangeInclusive<u64>,
-    ) -> Result<u64, LabError> {
+    ///
+    /// # Errors
+    /// When it is none: [`Error::BadValue`].
+    pub fn count(&self, kb_base: u64, range: std::ops::RangeInclusive<u64>) -> Result<u64, Error> {
         match number(self.text(), kb_base) {
             Some(n) if range.contains(&n) => Ok(n),
             _ => {
@@ -107,7 +126,10 @@ impl Setting {
     }
 
     /// 0 or 1; an option without a value is 1.
-    pub fn flag(&self) -> Result<bool, LabError> {
+    ///
+    /// # Errors
+    /// When it is none: [`Error::BadValue`].
+    pub fn flag(&self) -> Result<bool, Error> {
         match self.text() {
             "0" => Ok(false),
             "1" => Ok(true),
@@ -116,15 +138,21 @@ impl Setting {
     }
 
     /// 0 to 100, without a per cent sign.
-    pub fn percent(&self) -> Result<u8, LabError> {
+    ///
+    /// # Errors
+    /// When it is none: [`Error::BadValue`].
+    pub fn percent(&self) -> Result<u8, Error> {
         match self.text().parse() {
             Ok(percent @ 0..=100) => Ok(percent),
             _ => Err(self.bad("it is a whole number from 0 to 100", "")),
         }
     }
 
-    /// A time; plain numbers are in `unit`.
-    pub fn time(&self, unit: TimeUnit) -> Result<Nanos, LabError> {
+    /// A time in ns; plain numbers are in `unit`.
+    ///
+    /// # Errors
+    /// When it is none: [`Error::BadValue`].
+    pub fn time_ns(&self, unit: TimeUnit) -> Result<u64, Error> {
         let text = self.text();
         let end = text
             .find(|c: char| !c.is_ascii_digit())
@@ -143,12 +171,10 @@ impl Setting {
         let nanos = number
             .checked_mul(micros)
             .and_then(|us| us.checked_mul(1_000));
-        nanos
-            .map(Nanos)
-            .ok_or_else(|| self.bad("it is at most 584 years", ""))
+        nanos.ok_or_else(|| self.bad("it is at most 584 years", ""))
     }
 
-    fn bad_time(&self, unit: TimeUnit) -> LabError {
+    fn bad_time(&self, unit: TimeUnit) -> Error {
         let plain = match unit {
             TimeUnit::Seconds => "seconds",
             TimeUnit::Micros => "microseconds",
@@ -161,11 +187,14 @@ impl Setting {
 
     /// The comma form: `all`, `read,write` (trims follow writes) or `read,write,trim`; a part
     /// that is empty, or missing after a final comma, takes its default.
+    ///
+    /// # Errors
+    /// When there are more than three parts, or `parse` refuses one.
     pub fn per_kind<T: Copy>(
         &self,
         default: T,
-        parse: impl Fn(&str) -> Result<T, LabError>,
-    ) -> Result<[T; 3], LabError> {
+        parse: impl Fn(&str) -> Result<T, Error>,
+    ) -> Result<[T; 3], Error> {
         let part = |text: &str| {
             if text.is_empty() {
                 Ok(default)
@@ -186,7 +215,10 @@ impl Setting {
     }
 
     /// The lists of `bssplit`.
-    pub fn splits(&self, kb_base: u64) -> Result<[Vec<BlockSize>; 3], LabError> {
+    ///
+    /// # Errors
+    /// When it is none: [`Error::BadValue`].
+    pub fn splits(&self, kb_base: u64) -> Result<[Vec<Share>; 3], Error> {
         let lists: Result<Vec<_>, _> = self
             .text()
             .split(',')
@@ -200,7 +232,7 @@ impl Setting {
         }
     }
 
-    fn split_list(&self, list: &str, kb_base: u64) -> Result<Vec<BlockSize>, LabError> {
+    fn split_list(&self, list: &str, kb_base: u64) -> Result<Vec<Share>, Error> {
         let mut entries: Vec<(u32, Option<u8>)> = Vec::new();
         for entry in list.split(':') {
             let (size, percent) = entry.split_once('/').unwrap_or((entry, ""));
@@ -234,7 +266,7 @@ impl Setting {
                 };
                 (each + last) as u8
             });
-            BlockSize { bytes, percent }
+            Share { bytes, percent }
         });
         Ok(shares.filter(|b| b.percent > 0).collect())
     }

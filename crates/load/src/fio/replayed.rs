@@ -1,0 +1,86 @@
+//! `read_iolog`: a job whose commands are those of a log.
+
+use crate::plan::JobSpec;
+use crate::trace::replay::{Fit, Replay};
+use crate::trace::{Format, ReadOptions};
+use ssdlab_fio::Error;
+use ssdlab_fio::Setting;
+use ssdlab_fio::Surroundings;
+
+/// What a job says of the log it reads.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    /// `read_iolog`.
+    pub log: Option<Setting>,
+    /// `replay_no_stall`.
+    pub no_stall: bool,
+    /// `replay_time_scale`, in per cent of the recorded speed; 0: not given.
+    pub speed_pct: u64,
+}
+
+impl Asked {
+    /// `None`: as fast as possible.
+    fn speed(&self) -> Option<f64> {
+        match (self.no_stall, self.speed_pct) {
+            (true, _) => None,
+            (false, 0) => Some(1.0),
+            (false, percent) => Some(percent as f64 / 100.0),
+        }
+    }
+}
+
+/// The job, with the commands of the log that it names.
+pub(super) fn replayed(
+    job: JobSpec,
+    asked: &Asked,
+    surroundings: &Surroundings,
+) -> Result<JobSpec, (Box<JobSpec>, Error)> {
+    let Some(setting) = &asked.log else {
+        return Ok(job);
+    };
+    match replay(setting, asked, surroundings) {
+        Ok(replay) => Ok(of(job, replay)),
+        Err(error) => Err((Box::new(job), error)),
+    }
+}
+
+fn replay(setting: &Setting, asked: &Asked, surroundings: &Surroundings) -> Result<Replay, Error> {
+    let bad = |why: &str| setting.bad(why, "it is a log of fio's, of version 2 or 3");
+    let path = (surroundings.log)(setting.text()).map_err(|why| bad(&why))?;
+    let read = ReadOptions {
+        bad_share: 0.0,
+        ..ReadOptions::default()
+    };
+    let surveyed = Replay::survey(&path, &read, asked.speed(), Fit::Refuse);
+    let (replay, reading) = surveyed.map_err(|error| bad(&error.to_string()))?;
+    if !matches!(reading.format, Format::IologV2 | Format::IologV3) {
+        let hint = "replay it with: ssdlab run --trace FILE";
+        return Err(setting.bad("it is no log of fio's", hint));
+    }
+    Ok(replay)
+}
+
+/// `job` with the commands of `replay`.
+fn of(job: JobSpec, replay: Replay) -> JobSpec {
+    let mut made = replay.phase(job.depth).jobs;
+    let Some(made) = made.pop() else {
+        return job;
+    };
+    JobSpec {
+        mix: made.mix,
+        order: made.order,
+        block_sizes: made.block_sizes,
+        offset: 0,
+        region: made.region,
+        io_limit: None,
+        replay: made.replay,
+        // Those of the order that the log takes the place of.
+        random_pct: 100,
+        steps: crate::plan::Steps {
+            several_files: job.steps.several_files,
+            ..crate::plan::Steps::default()
+        },
+        shares: crate::plan::Shares::default(),
+        ..job
+    }
+}
