@@ -29,6 +29,8 @@ const LAYOUT_LIKELY: f64 = 0.5;
 const MISS_MAX: f64 = 2.0;
 /// Sigma of ln of counted WAF: with the drive's own WAF under the sequential load, and without.
 const COUNTED_SIGMA: (f64, f64) = (0.03, 0.08);
+/// Sigma of ln of the spare area that a write cliff gives.
+const CLIFF_SIGMA: f64 = 0.05;
 
 /// How well a value is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +88,9 @@ pub struct Figure {
     pub rate: f64,
     /// Geometric mean of counted WAF, less that under the sequential load.
     pub waf: Option<f64>,
+    /// Geometric mean of the spare area, unused space included, that its write cliffs give.
+    #[serde(default)]
+    pub room: Option<f64>,
     /// 5, 50 and 95 % of the ensemble, B/s, the model's own error included.
     pub model: [f64; 3],
 }
@@ -214,12 +219,18 @@ fn figures(table: &Table) -> Vec<Figure> {
     for row in table.used() {
         let base = table.sequential_waf.unwrap_or(1.0);
         let waf = row.waf.map(|waf| (waf / base).max(1.0));
+        // Of other loads, the cliff depends on the layout.
+        let room = row.cliff.filter(|_| row.load.pattern == "uniform");
         match found.iter_mut().find(|(f, _)| f.load == row.load) {
             Some((figure, sum)) => {
                 figure.lines.push(row.line);
                 *sum += row.rate.ln();
                 figure.rate = (*sum / figure.lines.len() as f64).exp();
                 figure.waf = figure.waf.or(waf);
+                figure.room = match (figure.room, room) {
+                    (Some(a), Some(b)) => Some((a * b).sqrt()),
+                    (a, b) => a.or(b),
+                };
             }
             None => found.push((
                 Figure {
@@ -227,6 +238,7 @@ fn figures(table: &Table) -> Vec<Figure> {
                     lines: vec![row.line],
                     rate: row.rate,
                     waf,
+                    room,
                     model: [0.0; 3],
                 },
                 row.rate.ln(),
@@ -303,7 +315,12 @@ fn agrees(twin: &Twin, i: usize, member: &Member, curves: &BTreeMap<(usize, usiz
         };
         (counted / waf).ln() / sigma
     });
-    -0.5 * (z * z + counted * counted)
+    // After a sequential fill no superblock holds stale data, so nothing can be reclaimed, and
+    // nothing is moved, until free space is used up.
+    let cliff = figure.room.map_or(0.0, |room| {
+        (room / (member.spare + 1.0 - figure.load.used)).ln() / CLIFF_SIGMA
+    });
+    -0.5 * (z * z + counted * counted + cliff * cliff)
 }
 
 /// Sigma of ln T of a figure: the model's error, and that of as many measurements as there are.
