@@ -50,37 +50,31 @@ struct Course {
 
 /// Where the rate first left that of the beginning.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Cliff {
+pub struct Cliff {
     /// Bytes written before it.
-    at: f64,
+    pub at: f64,
     /// Rate before it, B/s.
-    before: f64,
+    pub before: f64,
 }
 
-impl Sample {
-    fn rate(&self) -> f64 {
-        self.written / self.seconds.max(1e-9)
+/// The write cliff in samples of (seconds, bytes written), where they show it: several at one rate,
+/// then clearly lower ones.
+pub fn cliff(samples: &[(f64, f64)]) -> Option<Cliff> {
+    let rate = |(seconds, written): &(f64, f64)| written / seconds.max(1e-9);
+    let first = samples.get(..FLAT_MIN)?;
+    let before = first.iter().map(rate).sum::<f64>() / FLAT_MIN as f64;
+    let is_flat = |sample| (rate(sample) / before).ln().abs() < FLAT;
+    let i = samples.iter().position(|s| rate(s) < FALLEN * before)?;
+    let (flat, fallen) = samples.split_at(i);
+    let (edge, next) = (fallen.first()?, rate(fallen.get(1)?));
+    if flat.len() < FLAT_MIN || !flat.iter().all(is_flat) || next >= FALLEN * before {
+        return None;
     }
-}
-
-impl Course {
-    /// The write cliff, where the samples show it: several at one rate, then clearly lower ones.
-    fn cliff(&self) -> Option<Cliff> {
-        let first = self.samples.get(..FLAT_MIN)?;
-        let before = first.iter().map(Sample::rate).sum::<f64>() / FLAT_MIN as f64;
-        let is_flat = |s: &Sample| (s.rate() / before).ln().abs() < FLAT;
-        let i = self.samples.iter().position(|s| s.rate() < FALLEN * before)?;
-        let (flat, fallen) = self.samples.split_at(i);
-        let (edge, next) = (fallen.first()?, fallen.get(1)?);
-        if flat.len() < FLAT_MIN || !flat.iter().all(is_flat) || next.rate() >= FALLEN * before {
-            return None;
-        }
-        // The sample with the edge has some of both rates.
-        let part = (edge.rate() - next.rate()) / (before - next.rate());
-        let written = flat.iter().map(|s| s.written).sum::<f64>();
-        let at = written + part.clamp(0.0, 1.0) * before * edge.seconds;
-        Some(Cliff { at, before })
-    }
+    // The sample with the edge has some of both rates.
+    let part = (rate(edge) - next) / (before - next);
+    let written = flat.iter().map(|(_, written)| written).sum::<f64>();
+    let at = written + part.clamp(0.0, 1.0) * before * edge.0;
+    Some(Cliff { at, before })
 }
 
 /// Whether an argument of `twin fit` names a run, LOAD=PATH, and no table.
@@ -128,7 +122,9 @@ pub fn runs(arguments: &[String], capacity: u64) -> Result<Table, LabError> {
     let sequential = courses.iter().find(|(_, load, ..)| *load == "sequential");
     let most = sequential.map_or(0.0, |of| CACHE * raw(of, None).rate);
     let rows = courses.iter().map(|of| {
-        let cliff = of.3.cliff().filter(|cliff| cliff.before <= most);
+        let samples = of.3.samples.iter().map(|s| (s.seconds, s.written));
+        let cliff = cliff(&samples.collect::<Vec<_>>());
+        let cliff = cliff.filter(|cliff| cliff.before <= most);
         raw(of, cliff)
     });
     table::table(rows.collect(), "argument")
@@ -359,6 +355,24 @@ mod tests {
         assert!(
             (table.rows[0].load.overwrites - written as f64 / (10_u64 << 30) as f64).abs() < 1e-9
         );
+    }
+
+    #[test]
+    fn the_cliff_is_where_the_first_rate_ends() {
+        // 40 s at 10 B/s, of which the fifth sample has 6 s; then 4 B/s.
+        let mut samples = vec![(9.0, 90.0); 4];
+        samples.extend([(9.0, 4.0 * 10.0 + 5.0 * 4.0), (9.0, 36.0), (9.0, 36.0)]);
+        let found = cliff(&samples).expect("a cliff");
+        assert!(
+            (found.at - 400.0).abs() < 1.0 && found.before == 10.0,
+            "{found:?}"
+        );
+        // One rate, a slow fall, a single slow sample, and too short a beginning have none.
+        let fall: Vec<_> = (0..40).map(|n| (1.0, 100.0 - f64::from(n))).collect();
+        let dip = [vec![(1.0, 10.0); 9], vec![(1.0, 5.0)], vec![(1.0, 10.0); 9]].concat();
+        for none in [vec![(9.0, 90.0); 9], fall, dip, samples.split_off(3)] {
+            assert_eq!(cliff(&none), None);
+        }
     }
 
     #[test]

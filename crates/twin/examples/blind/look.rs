@@ -32,20 +32,6 @@ pub fn look(seed: u64) -> Result<Outcome, LabError> {
     for probe in Probe::ALL {
         carry_out(probe, &mut host, 1, &mut readings)?;
     }
-    if std::env::var("DBG").is_ok() {
-        let s = readings.fill.as_ref().unwrap();
-        eprintln!("seed {seed} bytes {} grid {} buf {} held {} slc {:?} bits {} slcprog {:?} link {} sb {}", truth.config.user_bytes, s.grid, truth.buffer, truth.held, truth.config.ftl.slc, truth.config.shape.bits_per_cell, truth.config.nand.timing.slc_program, truth.config.host.link_bytes_per_second, truth.superblock);
-        eprintln!("true slc {:.3e}", truth.slc);
-        let (x, y) = s.rates(truth.config.user_bytes as f64 / 400.0);
-        for (a, b) in x.iter().zip(&y).take(60) { eprint!("{:.2}:{:.0} ", a/1e6, b/1e6); }
-        eprintln!();
-        if let Some(s) = &readings.rewrite {
-        let (x, y) = s.rates(truth.config.user_bytes as f64 / 200.0);
-        eprint!("REWRITE ");
-        for (a, b) in x.iter().zip(&y).take(80) { eprint!("{:.2}:{:.0} ", a/1e6, b/1e6); }
-        eprintln!(); }
-        for v in values(&readings) { if ["pSLC","static pSLC","superblock","buffer.size"].contains(&v.key) { eprintln!("{} {:?} {:?} {}", v.key, v.value, v.interval, v.why); } }
-    }
     Ok(Outcome {
         values: values(&readings),
         cost: host.written as f64 / truth.config.user_bytes as f64,

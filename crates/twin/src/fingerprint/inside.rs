@@ -112,7 +112,10 @@ pub(super) fn slc(r: &Readings) -> Value {
     // TRIM need not empty the cache at once: what a rested drive took later is at least its size.
     let later = rewritten(r).map_or(0.0, |found| found.cached);
     if later > size + error {
-        let why = format!("{why}; on the full drive, {:.1} MB after a rest", later / 1e6);
+        let why = format!(
+            "{why}; on the full drive, {:.1} MB after a rest",
+            later / 1e6
+        );
         let error = error.max(0.02 * later + window(r) / 6.0);
         return Value::between(sought, later, [later - error, later + error], why);
     }
