@@ -153,7 +153,7 @@ fn as_fio(dir: &std::path::Path) {
     fs::write(dir.join("u_bw.1.log"), log).expect("written");
 }
 
-/// Runs on a modelled drive whose spare area is known, fitted as run directories and as fio's output.
+/// Runs on a drive whose spare area is known, fitted as run directories and as fio's output.
 #[test]
 fn runs_give_the_spare_area_of_the_drive_that_they_were_of() {
     let dir = tempfile::tempdir().expect("a directory");

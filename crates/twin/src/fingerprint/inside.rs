@@ -147,8 +147,8 @@ fn rewritten(r: &Readings) -> Option<Rewritten> {
             found.onset = Some(drop);
             break;
         }
-        // Writing through a cache takes as long as it did when the drive was filled. A fill that must
-        // also empty a dynamic cache is slower than later writes: those are no cache.
+        // Writing through a cache takes as long as it did when the drive was filled. A fill that
+        // must also empty a dynamic cache is slower than later writes: those are no cache.
         let as_cache = cache.is_some_and(|rate| drop.before > AS_CACHE * rate);
         if near(drop.after) && drop.before > native && as_cache {
             found.cached = drop.at - buffer_bytes(r).map_or(0.0, |(size, _)| size);
