@@ -92,7 +92,11 @@ fn stranger(name: &&str) -> Result<(String, Vec<f64>), LabError> {
     );
     let stop = AtomicBool::new(false);
     let simulator = Simulator::new(config.user_bytes, 1, 1, &stop);
-    let twin = fit(&table::parse(&text, name)?, name, &simulator)?;
+    let table = match table::parse(&text, name) {
+        Ok(table) => table,
+        Err(refused) => return Ok((format!("{name}: refused: {refused}"), Vec::new())),
+    };
+    let twin = fit(&table, name, &simulator)?;
     let mut said = format!(
         "{name}: sequential {:.0}, uniform {:.0} MB/s, cliff {at}; spare area {:?}, true {:.3}",
         sequential / 1e6,
