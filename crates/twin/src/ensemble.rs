@@ -21,7 +21,7 @@ const MOVED_SIGMA: f64 = 0.2;
 const SCATTERED_MAX: f64 = 0.08;
 const SCATTERED_SIGMA: f64 = 0.03;
 /// Sigma of the model's own error in ln T, a load. Chosen while looking at three drives.
-pub const MODEL_SIGMA: f64 = 0.05;
+pub const MODEL_SIGMA: f64 = 0.035;
 /// Sigma of a measurement in ln T.
 pub const NOISE_SIGMA: f64 = 0.02;
 

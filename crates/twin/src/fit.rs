@@ -25,10 +25,13 @@ const UNDECIDED: f64 = 0.6;
 /// A layout is stated, or called likely, from this probability, all layouts being as likely before.
 const LAYOUT_STATED: f64 = 0.95;
 const LAYOUT_LIKELY: f64 = 0.5;
-/// The best model may miss the rows by this many sigma, root mean square.
-const MISS_MAX: f64 = 2.0;
+/// The best model may miss the rows by this many sigma, root mean square. From 1 on, every sigma is
+/// taken as many times as large (the Birge ratio): rows that contradict each other decide less.
+const MISS_MAX: f64 = 4.0;
 /// Sigma of ln of counted WAF: with the drive's own WAF under the sequential load, and without.
 const COUNTED_SIGMA: (f64, f64) = (0.03, 0.08);
+/// Sigma of ln of the spare area that a write cliff gives.
+const CLIFF_SIGMA: f64 = 0.05;
 
 /// How well a value is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +89,9 @@ pub struct Figure {
     pub rate: f64,
     /// Geometric mean of counted WAF, less that under the sequential load.
     pub waf: Option<f64>,
+    /// Geometric mean of the spare area, unused space included, that its write cliffs give.
+    #[serde(default)]
+    pub room: Option<f64>,
     /// 5, 50 and 95 % of the ensemble, B/s, the model's own error included.
     pub model: [f64; 3],
 }
@@ -108,6 +114,10 @@ pub struct Twin {
     pub table: Table,
     /// Why nothing is known, where that is so.
     pub unknown: Option<String>,
+    /// By how many times the rows miss the best model more than the models' error explains; 1 where
+    /// they do not. Intervals are wider by it.
+    #[serde(default = "one")]
+    pub inflation: f64,
     /// The loads measured.
     pub figures: Vec<Figure>,
     /// Numbers.
@@ -120,6 +130,10 @@ pub struct Twin {
     pub members: Vec<Weighted>,
 }
 
+fn one() -> f64 {
+    1.0
+}
+
 /// Agreement of every member with every figure.
 struct Agreement {
     members: Vec<(Member, f64)>,
@@ -128,6 +142,13 @@ struct Agreement {
 }
 
 impl Agreement {
+    /// Makes every sigma `inflation` times as large.
+    fn soften(&mut self, inflation: f64) {
+        for log in self.logs.iter_mut().flatten() {
+            *log /= inflation * inflation;
+        }
+    }
+
     /// Weights of the members, without one of the figures.
     fn weights(&self, without: Option<usize>) -> Vec<f64> {
         let mut sums: Vec<f64> = self.members.iter().map(|(_, log)| *log).collect();
@@ -156,6 +177,7 @@ pub fn fit(table: &Table, from: &str, simulator: &Simulator<'_>) -> Result<Twin,
         seed: simulator.seed,
         table: table.clone(),
         unknown: None,
+        inflation: 1.0,
         figures: figures(table),
         knobs: Vec::new(),
         layout: None,
@@ -168,14 +190,18 @@ pub fn fit(table: &Table, from: &str, simulator: &Simulator<'_>) -> Result<Twin,
     }
     let members = design(simulator.seed as u32);
     let curves = simulated(&twin, &members, simulator)?;
-    let agreement = agreement(&twin, members, &curves);
-    let weights = agreement.weights(None);
-    if let Some(miss) = missed(&agreement, twin.figures.len()) {
+    let mut agreement = agreement(&twin, members, &curves);
+    let miss = missed(&agreement, twin.figures.len());
+    // Not a number counts as missed.
+    if !miss.le(&MISS_MAX) {
         twin.unknown = Some(format!(
             "no model explains these rows: the best one misses them by {miss:.1} sigma"
         ));
         return Ok(twin);
     }
+    twin.inflation = miss.max(1.0);
+    agreement.soften(twin.inflation);
+    let weights = agreement.weights(None);
     twin.knobs = knobs(&twin.figures, &agreement, &weights);
     twin.layout = Some(layout(&twin.figures, &agreement, &weights));
     let all: Vec<Weighted> = agreement
@@ -191,7 +217,7 @@ pub fn fit(table: &Table, from: &str, simulator: &Simulator<'_>) -> Result<Twin,
     twin.best = best.map(|best| best.member);
     twin.members = drawn(&all, KEPT);
     for (i, figure) in twin.figures.iter_mut().enumerate() {
-        figure.model = interval(&twin.members, table.sequential, |member| {
+        figure.model = interval(&twin.members, twin.inflation, table.sequential, |member| {
             waf_of(&curves, i, member)
         });
     }
@@ -214,12 +240,18 @@ fn figures(table: &Table) -> Vec<Figure> {
     for row in table.used() {
         let base = table.sequential_waf.unwrap_or(1.0);
         let waf = row.waf.map(|waf| (waf / base).max(1.0));
+        // Of other loads, the cliff depends on the layout.
+        let room = row.cliff.filter(|_| row.load.pattern == "uniform");
         match found.iter_mut().find(|(f, _)| f.load == row.load) {
             Some((figure, sum)) => {
                 figure.lines.push(row.line);
                 *sum += row.rate.ln();
                 figure.rate = (*sum / figure.lines.len() as f64).exp();
                 figure.waf = figure.waf.or(waf);
+                figure.room = match (figure.room, room) {
+                    (Some(a), Some(b)) => Some((a * b).sqrt()),
+                    (a, b) => a.or(b),
+                };
             }
             None => found.push((
                 Figure {
@@ -227,6 +259,7 @@ fn figures(table: &Table) -> Vec<Figure> {
                     lines: vec![row.line],
                     rate: row.rate,
                     waf,
+                    room,
                     model: [0.0; 3],
                 },
                 row.rate.ln(),
@@ -303,7 +336,12 @@ fn agrees(twin: &Twin, i: usize, member: &Member, curves: &BTreeMap<(usize, usiz
         };
         (counted / waf).ln() / sigma
     });
-    -0.5 * (z * z + counted * counted)
+    // After a sequential fill no superblock holds stale data, so nothing can be reclaimed, and
+    // nothing is moved, until free space is used up.
+    let cliff = figure.room.map_or(0.0, |room| {
+        (room / (member.spare + 1.0 - figure.load.used)).ln() / CLIFF_SIGMA
+    });
+    -0.5 * (z * z + counted * counted + cliff * cliff)
 }
 
 /// Sigma of ln T of a figure: the model's error, and that of as many measurements as there are.
@@ -326,15 +364,13 @@ fn agreement(
     Agreement { members, logs }
 }
 
-/// By how many sigma the best member misses the figures, when that is too much.
-fn missed(agreement: &Agreement, figures: usize) -> Option<f64> {
+/// By how many sigma the best member misses the figures, root mean square.
+fn missed(agreement: &Agreement, figures: usize) -> f64 {
     let sum = |m: usize| agreement.logs.iter().map(|logs| logs[m]).sum::<f64>();
     let best = (0..agreement.members.len())
         .map(sum)
         .fold(f64::NEG_INFINITY, f64::max);
-    let miss = (-2.0 * best / figures as f64).sqrt();
-    // Not a number counts as missed.
-    (!miss.le(&MISS_MAX)).then_some(miss)
+    (-2.0 * best / figures as f64).sqrt()
 }
 
 /// Name, value of a member.

@@ -21,6 +21,14 @@ const SAMPLES_MIN: usize = 8;
 const BINS: u64 = 400;
 /// Largest difference between the bytes of fio's JSON and those of its logs.
 const APART_MAX: f64 = 0.15;
+/// Fewest samples before a write cliff, how far they differ (in logarithms), and the part of their
+/// rate below which the rate has fallen.
+const FLAT_MIN: usize = 3;
+const FLAT: f64 = 0.1;
+const FALLEN: f64 = 0.8;
+/// A rate that is faster than this part of the sequential one is that of a cache: its cliff is no
+/// spare area.
+const CACHE: f64 = 1.15;
 
 /// Some time of a run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,6 +48,35 @@ struct Course {
     mean_only: bool,
 }
 
+/// Where the rate first left that of the beginning.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cliff {
+    /// Bytes written before it.
+    pub at: f64,
+    /// Rate before it, B/s.
+    pub before: f64,
+}
+
+/// The write cliff in samples of (seconds, bytes written), where they show it: several at one rate,
+/// then clearly lower ones.
+pub fn cliff(samples: &[(f64, f64)]) -> Option<Cliff> {
+    let rate = |(seconds, written): &(f64, f64)| written / seconds.max(1e-9);
+    let first = samples.get(..FLAT_MIN)?;
+    let before = first.iter().map(rate).sum::<f64>() / FLAT_MIN as f64;
+    let is_flat = |sample| (rate(sample) / before).ln().abs() < FLAT;
+    let i = samples.iter().position(|s| rate(s) < FALLEN * before)?;
+    let (flat, fallen) = samples.split_at(i);
+    let (edge, next) = (fallen.first()?, rate(fallen.get(1)?));
+    if flat.len() < FLAT_MIN || !flat.iter().all(is_flat) || next >= FALLEN * before {
+        return None;
+    }
+    // The sample with the edge has some of both rates.
+    let part = (rate(edge) - next) / (before - next);
+    let written = flat.iter().map(|(_, written)| written).sum::<f64>();
+    let at = written + part.clamp(0.0, 1.0) * before * edge.0;
+    Some(Cliff { at, before })
+}
+
 /// Whether an argument of `twin fit` names a run, LOAD=PATH, and no table.
 pub fn is_run(argument: &str) -> bool {
     !Path::new(argument).exists() && argument.contains('=')
@@ -50,7 +87,7 @@ pub fn is_run(argument: &str) -> bool {
 /// # Errors
 /// When a run cannot be read, its load is unknown, or runs contradict each other.
 pub fn runs(arguments: &[String], capacity: u64) -> Result<Table, LabError> {
-    let mut raws = Vec::new();
+    let mut courses = Vec::new();
     for (argument, line) in arguments.iter().zip(1..) {
         let hint = "such as sequential=RUN_DIR uniform=RUN_DIR uniform@50%=fio.json";
         let Some((load, path)) = argument.split_once('=') else {
@@ -77,13 +114,31 @@ pub fn runs(arguments: &[String], capacity: u64) -> Result<Table, LabError> {
             true => run_dir(path)?,
             false => fio(path)?,
         };
-        raws.push(row(line, load, used, &course, capacity));
+        courses.push((line, load, used, course));
     }
-    table::table(raws, "argument")
+    let raw = |(line, load, used, course): &(usize, &str, f64, Course), cliff| {
+        row(*line, load, *used, course, cliff, capacity)
+    };
+    let sequential = courses.iter().find(|(_, load, ..)| *load == "sequential");
+    let most = sequential.map_or(0.0, |of| CACHE * raw(of, None).rate);
+    let rows = courses.iter().map(|of| {
+        let samples = of.3.samples.iter().map(|s| (s.seconds, s.written));
+        let cliff = cliff(&samples.collect::<Vec<_>>());
+        let cliff = cliff.filter(|cliff| cliff.before <= most);
+        raw(of, cliff)
+    });
+    table::table(rows.collect(), "argument")
 }
 
 /// The row of a run: the rate of its last quarter.
-fn row(line: usize, load: &str, used: f64, course: &Course, capacity: u64) -> Raw {
+fn row(
+    line: usize,
+    load: &str,
+    used: f64,
+    course: &Course,
+    cliff: Option<Cliff>,
+    capacity: u64,
+) -> Raw {
     let samples = &course.samples;
     let quarter = (samples.len() / 4).max(1);
     let sum = |part: &[Sample], of: fn(&Sample) -> f64| part.iter().map(of).sum::<f64>();
@@ -116,6 +171,7 @@ fn row(line: usize, load: &str, used: f64, course: &Course, capacity: u64) -> Ra
         overwrites: Some(course.written / capacity as f64),
         rate: rate(last),
         waf: waf.filter(|waf| *waf >= 1.0),
+        cliff: cliff.map(|cliff| cliff.at / capacity as f64),
         left_out,
     }
 }
@@ -299,6 +355,24 @@ mod tests {
         assert!(
             (table.rows[0].load.overwrites - written as f64 / (10_u64 << 30) as f64).abs() < 1e-9
         );
+    }
+
+    #[test]
+    fn the_cliff_is_where_the_first_rate_ends() {
+        // 40 s at 10 B/s, of which the fifth sample has 6 s; then 4 B/s.
+        let mut samples = vec![(9.0, 90.0); 4];
+        samples.extend([(9.0, 4.0 * 10.0 + 5.0 * 4.0), (9.0, 36.0), (9.0, 36.0)]);
+        let found = cliff(&samples).expect("a cliff");
+        assert!(
+            (found.at - 400.0).abs() < 1.0 && found.before == 10.0,
+            "{found:?}"
+        );
+        // One rate, a slow fall, a single slow sample, and too short a beginning have none.
+        let fall: Vec<_> = (0..40).map(|n| (1.0, 100.0 - f64::from(n))).collect();
+        let dip = [vec![(1.0, 10.0); 9], vec![(1.0, 5.0)], vec![(1.0, 10.0); 9]].concat();
+        for none in [vec![(9.0, 90.0); 9], fall, dip, samples.split_off(3)] {
+            assert_eq!(cliff(&none), None);
+        }
     }
 
     #[test]

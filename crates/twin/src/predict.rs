@@ -81,7 +81,7 @@ pub fn predict(
             let spare = member.spare + question.more_spare;
             waf_of(&curves, i, &Member { spare, ..*member })
         };
-        let mut wafs = cases(&twin.members, &waf, |member, slowdown| {
+        let mut wafs = cases(&twin.members, twin.inflation, &waf, |member, slowdown| {
             member.waf_at(slowdown)
         });
         let same =
@@ -90,7 +90,7 @@ pub fn predict(
         Prediction {
             load: load.clone(),
             kind: if measured { "measured" } else { "prediction" },
-            rate: interval(&twin.members, twin.table.sequential, waf),
+            rate: interval(&twin.members, twin.inflation, twin.table.sequential, waf),
             waf: quantiles(&mut wafs, [0.05, 0.5, 0.95]),
             separation: separation(&twin.members, waf),
         }

@@ -5,21 +5,25 @@ use crate::ensemble::{MODEL_SIGMA, Member, NOISE_SIGMA, Weighted, errors, quanti
 /// 5, 50 and 95 % of the rate, B/s, the model's own error included.
 pub(crate) fn interval(
     members: &[Weighted],
+    inflation: f64,
     sequential: f64,
     waf: impl Fn(&Member) -> f64,
 ) -> [f64; 3] {
-    let mut values = cases(members, &waf, |_, slowdown| sequential / slowdown);
+    let mut values = cases(members, inflation, &waf, |_, slowdown| {
+        sequential / slowdown
+    });
     quantiles(&mut values, [0.05, 0.5, 0.95])
 }
 
-/// `of` a member and its slowdown, in twenty cases of the model's error. No slot is faster than a
-/// sequential one.
+/// `of` a member and its slowdown, in twenty cases of the model's error, `inflation` times the
+/// usual one. No slot is faster than a sequential one.
 pub(crate) fn cases(
     members: &[Weighted],
+    inflation: f64,
     waf: &impl Fn(&Member) -> f64,
     of: impl Fn(&Member, f64) -> f64,
 ) -> Vec<(f64, f64)> {
-    let sigma = MODEL_SIGMA.hypot(NOISE_SIGMA);
+    let sigma = inflation * MODEL_SIGMA.hypot(NOISE_SIGMA);
     let mut values = Vec::with_capacity(members.len() * 20);
     for one in members {
         let slowdown = one.member.slowdown(waf(&one.member));

@@ -290,7 +290,7 @@ mod tests {
         };
         let at = |spare| {
             waf(
-                &structure::ALL[2],
+                &structure::ALL[1],
                 spare,
                 &load,
                 1 << 40,

@@ -21,6 +21,8 @@ const DRIFT_MAX: f64 = 3.0;
 const OVERWRITES_MIN: f64 = 2.0;
 /// Most overwrites that are simulated.
 const OVERWRITES_MAX: f64 = 100.0;
+/// Overwrites are simulated in steps of this: rows that differ by less are one load.
+const OVERWRITES_STEP: f64 = 0.25;
 /// Measurements of one load that differ by more than this contradict each other.
 const APART_MAX: f64 = 0.15;
 /// How far a random rate may be above the sequential one: noise of the measurements.
@@ -31,7 +33,8 @@ const BELOW_SEQUENTIAL: f64 = 50.0;
 const ROWS_MAX: usize = 200;
 
 const COLUMNS: &str = "load, overwrites, one of write_mibs, write_mbs and iops (of 4 KiB); and \
-                       where known used_pct or used_share, waf, settled, drift_pct";
+                       where known used_pct or used_share, waf, cliff, settled, \
+                       drift_pct";
 
 /// A load and what was measured of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,6 +48,10 @@ pub struct Row {
     pub rate: f64,
     /// Write amplification that the drive counted.
     pub waf: Option<f64>,
+    /// Position of the write cliff, user capacities: the host had written this much after the fill
+    /// when the rate first left that of the beginning.
+    #[serde(default)]
+    pub cliff: Option<f64>,
     /// Why the row is no evidence of a settled rate.
     pub left_out: Option<String>,
 }
@@ -71,6 +78,7 @@ pub(crate) struct Raw {
     pub overwrites: Option<f64>,
     pub rate: f64,
     pub waf: Option<f64>,
+    pub cliff: Option<f64>,
     pub left_out: Option<String>,
 }
 
@@ -96,6 +104,7 @@ enum Column {
     /// Throughput, with its B/s.
     Rate(f64),
     Waf,
+    Cliff,
     Settled,
     Drift,
 }
@@ -110,6 +119,7 @@ fn column(name: &str) -> Option<Column> {
         "write_mbs" => Column::Rate(1e6),
         "iops" => Column::Rate(SLOT as f64),
         "waf" => Column::Waf,
+        "cliff" => Column::Cliff,
         "settled" => Column::Settled,
         "drift_pct" => Column::Drift,
         _ => return None,
@@ -175,6 +185,10 @@ fn put(raw: &mut Raw, column: Column, cell: &str) -> Result<(), &'static str> {
         }
         Column::Rate(unit) => raw.rate = within(1e-6, 1e12, "a rate above 0 is allowed")? * unit,
         Column::Waf => raw.waf = Some(within(1.0, 1000.0, "1 or more is allowed")?),
+        Column::Cliff => {
+            let allowed = "0.001 to 3 user capacities written after the fill are allowed";
+            raw.cliff = Some(within(0.001, 3.0, allowed)?);
+        }
         Column::Settled => match cell {
             "1" | "yes" | "true" => {}
             "0" | "no" | "false" => raw.left_out = Some("not settled, as the table says".into()),
@@ -242,6 +256,7 @@ pub fn parse(text: &str, source: &str) -> Result<Table, LabError> {
             overwrites: None,
             rate: 0.0,
             waf: None,
+            cliff: None,
             left_out: None,
         };
         // An empty cell is one that was not measured.
@@ -271,6 +286,7 @@ fn name_of(column: Column) -> &'static str {
         Column::Overwrites => "overwrites",
         Column::Rate(_) => "rate",
         Column::Waf => "waf",
+        Column::Cliff => "cliff",
         Column::Settled => "settled",
         Column::Drift => "drift_pct",
     }
@@ -357,10 +373,11 @@ fn row(raw: Raw, pattern: Pattern, source: &str) -> Result<Row, LabError> {
         load: Load {
             pattern: pattern.to_string(),
             used: raw.used,
-            overwrites,
+            overwrites: (overwrites / OVERWRITES_STEP).round() * OVERWRITES_STEP,
         },
         rate: raw.rate,
         waf: raw.waf,
+        cliff: raw.cliff,
         left_out: raw.left_out.or(few),
     })
 }

@@ -125,3 +125,91 @@ fn the_same_table_gives_the_same_bytes_and_its_drive_can_be_used() {
         assert_eq!(outcome.code, Some(2), "{bad}");
     }
 }
+
+/// A run directory as `fio --output-format=json` with `write_bw_log=u` would have left it.
+fn as_fio(dir: &std::path::Path) {
+    let series = fs::read_to_string(dir.join("u/series.csv")).expect("a run");
+    let mut lines = series.lines().map(|line| line.split(','));
+    let names: Vec<&str> = lines.next().expect("a header").collect();
+    let bytes = names.iter().position(|name| *name == "write_bytes");
+    let seconds = names.iter().position(|name| *name == "length_s");
+    let (mut log, mut ms, mut all) = (String::new(), 0, 0);
+    for line in lines {
+        let cells: Vec<&str> = line.collect();
+        let written: u64 = cells[bytes.expect("a column")].parse().expect("bytes");
+        let length: f64 = cells[seconds.expect("a column")].parse().expect("seconds");
+        ms += (length * 1000.0) as u64;
+        all += written;
+        log += &format!(
+            "{ms}, {}, 1, 4096\n",
+            (written as f64 / length / 1024.0) as u64
+        );
+    }
+    let json = format!(
+        "{{\"global options\": {{\"write_bw_log\": \"u\"}}, \"jobs\": [{{\"write\": \
+         {{\"io_bytes\": {all}, \"runtime\": {ms}}}, \"read\": {{\"io_bytes\": 0}}}}]}}"
+    );
+    fs::write(dir.join("fio.json"), json).expect("written");
+    fs::write(dir.join("u_bw.1.log"), log).expect("written");
+}
+
+/// Runs on a drive whose spare area is known, fitted as run directories and as fio's output.
+#[test]
+fn runs_give_the_spare_area_of_the_drive_that_they_were_of() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let at = dir.path();
+    let small = fs::read_to_string(crate::run::small()).expect("an example");
+    let small = small.replace("\"300 MiB\"", "\"1 GiB\"");
+    let small = small.replace(
+        "blocks_per_plane = { value = 128",
+        "blocks_per_plane = { value = 437",
+    );
+    fs::write(at.join("own.toml"), small).expect("written");
+    let jobs = [
+        ("s", "rw=write\nbs=128k\nloops=2\n"),
+        ("u", "rw=randwrite\nbs=4k\nloops=3\nnorandommap=1\n"),
+    ];
+    for (name, job) in jobs {
+        let job = format!("[{name}]\niodepth=32\nsize=100%\n{job}");
+        fs::write(at.join(format!("{name}.fio")), job).expect("written");
+        let file = format!("{name}.fio");
+        let args = [
+            "run",
+            &file,
+            "--target",
+            "drive:own.toml",
+            "--fill",
+            "100",
+            "--out",
+            name,
+        ];
+        let outcome = ssdlab(at, &args);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    }
+    as_fio(at);
+    // 8 planes of blocks of 24 pages of 16 KiB, less the five superblocks that reclaim keeps.
+    let truth = 8.0 * (437.0 - 5.0) * 24.0 * 16_384.0 / f64::from(1 << 30) - 1.0;
+    for (uniform, out) in [("uniform=u", "a"), ("uniform=fio.json", "b")] {
+        let args = [
+            "twin",
+            "fit",
+            "sequential=s",
+            uniform,
+            "--from",
+            "own.toml",
+            "--out",
+            out,
+        ];
+        let outcome = ssdlab(at, &args);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        let text = fs::read_to_string(at.join(out).join("twin.json")).expect("written");
+        let twin: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let spare = &twin["knobs"][0];
+        let value = spare["value"].as_f64().expect("decided");
+        assert!(
+            (value / truth).ln().abs() < 0.1,
+            "{uniform}: {value} for {truth}"
+        );
+        assert_eq!(spare["decided_by"], "uniform");
+    }
+}

@@ -8,6 +8,9 @@ use super::value::{NOT_DONE, Value, spread};
 /// A rate is another one below this part of it.
 const OTHER: f64 = 0.72;
 
+/// A rate is that of the cache from this part of the rate that the fill had in it.
+const AS_CACHE: f64 = 0.6;
+
 /// Rates that differ by less than this, in logarithms, are one.
 const FLAT: f64 = 0.15;
 
@@ -106,6 +109,16 @@ pub(super) fn slc(r: &Readings) -> Value {
     if first.at > CACHE_MOST * r.bytes as f64 {
         return Value::unknown(sought, why + ": too late for a cache");
     }
+    // TRIM need not empty the cache at once: what a rested drive took later is at least its size.
+    let later = rewritten(r).map_or(0.0, |found| found.cached);
+    if later > size + error {
+        let why = format!(
+            "{why}; on the full drive, {:.1} MB after a rest",
+            later / 1e6
+        );
+        let error = error.max(0.02 * later + window(r) / 6.0);
+        return Value::between(sought, later, [later - error, later + error], why);
+    }
     Value::between(sought, size, [size - error, size + error], why)
 }
 
@@ -121,6 +134,7 @@ struct Rewritten {
 
 fn rewritten(r: &Readings) -> Option<Rewritten> {
     let (rewrite, native) = (r.rewrite.as_ref()?, native(r)?);
+    let cache = fill_drops(r)?.first().map(|drop| drop.before);
     let mut found = Rewritten {
         cached: 0.0,
         onset: None,
@@ -133,7 +147,10 @@ fn rewritten(r: &Readings) -> Option<Rewritten> {
             found.onset = Some(drop);
             break;
         }
-        if near(drop.after) && drop.before > native {
+        // Writing through a cache takes as long as it did when the drive was filled. A fill that
+        // must also empty a dynamic cache is slower than later writes: those are no cache.
+        let as_cache = cache.is_some_and(|rate| drop.before > AS_CACHE * rate);
+        if near(drop.after) && drop.before > native && as_cache {
             found.cached = drop.at - buffer_bytes(r).map_or(0.0, |(size, _)| size);
         } else {
             found.unclear = true;

@@ -104,6 +104,7 @@ impl Drawn {
             load,
             rate: SEQUENTIAL / slowdown * (0.02 * normal(&mut rng)).exp(),
             waf: counted.then_some(waf),
+            cliff: None,
             left_out: None,
         })
     }

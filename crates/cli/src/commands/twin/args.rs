@@ -28,7 +28,7 @@ pub enum TwinAction {
 The table is CSV, a row a load. Columns: load (as --load of simulate),
 overwrites (user capacities written after the fill), one of write_mibs,
 write_mbs and iops (of 4 KiB), and where known used_pct or used_share, waf (as
-the drive counts it), settled and drift_pct. A row `sequential` is needed:
+counted), cliff (docs/twin.md), settled, drift_pct. `sequential` is needed:
 
   load,overwrites,write_mibs
   sequential,,1400
