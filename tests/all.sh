@@ -111,8 +111,9 @@ step "fuzz targets, bounded" bash tests/fuzz.sh
 finish "release build"
 start "the commands of README and guides" bash tests/docs.sh "$target/release/ssdlab"
 step "instruction counts of hot paths" bash benches/instructions.sh
+# It mostly waits: fio and we keep to rates.
+start "fio's own examples, by fio and by ssdlab" bash tests/fio_examples.sh "$target/release/ssdlab"
 step "other people's tools read what we write" bash tests/outside.sh "$target/release/ssdlab"
-step "fio's own examples, by fio and by ssdlab" bash tests/fio_examples.sh "$target/release/ssdlab"
 step "other people's tools read results" bash tests/results.sh "$target/release/ssdlab"
 step "what is printed as JSON has a schema" bash tests/schemas.sh "$target/release/ssdlab"
 step "packages install in clean roots" bash tests/packages.sh "$target/release/ssdlab"
@@ -124,6 +125,7 @@ step "virtual machines" bash tests/vm.sh "$target/release/ssdlab"
 step "known answers of databases" bash tests/known.sh "$target/release/ssdlab"
 step "the Python package, its notebook and a sweep on Dask" bash tests/python.sh "$target/debug/ssdlab"
 finish "the commands of README and guides"
+finish "fio's own examples, by fio and by ssdlab"
 table
 step "skipped checks" skips
 echo
