@@ -17,11 +17,12 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from fio_jobs import KINDS, NO_TIME, edited, logged, with_lines
 
-NO_TIME = (r"(?m)^(time_based.*|runtime=.*|timeout=.*)$", "")
 SMALL = (r"(?m)^size=.*$", "size=8m")
 FILE_BYTES = 64 << 20
-KINDS = ("read", "write", "trim")
+# Written for both below.
+OURS = "directory|filename|direct|buffered|write_bw_log|log_offset"
 
 
 def rated(words):
@@ -50,27 +51,6 @@ CASES = [
 ]
 
 
-def edited(text, edits, target):
-    text = re.sub(r"(?m)\s*[;#].*$", "", text)
-    for pattern, to in edits:
-        text, count = re.subn(pattern, to, text)
-        if not count and pattern != NO_TIME[0]:
-            sys.exit(f"nothing to edit: {pattern}")
-    ours = "directory|filename|direct|buffered|write_bw_log|log_offset"
-    return re.sub(rf"(?m)^({ours})\b.*$", "", text)
-
-
-def with_lines(text, lines):
-    """The text with lines at the end of each job's section, where the last word is."""
-    done = []
-    for part in re.split(r"(?m)^(?=\[)", text):
-        name = re.match(r"\[(.*)\]", part)
-        if name and name[1] != "global":
-            part = part.rstrip() + "\n" + lines(name[1]) + "\n"
-        done.append(part)
-    return "".join(done)
-
-
 def run(command, directory, text):
     with open(os.path.join(directory, "job.fio"), "w") as job:
         job.write(text)
@@ -87,10 +67,8 @@ def by_fio(text, target, directory, how):
     result = run(["fio", "--output-format=json", "job.fio"], directory, with_lines(text, lines))
     commands = defaultdict(list)
     for job in result["jobs"] if log else []:
-        for line in open(os.path.join(directory, job["jobname"] + ".iolog")):
-            words = line.split()
-            if len(words) == 5 and words[2] in KINDS:
-                commands[job["jobname"]].append((words[2], int(words[3]), int(words[4])))
+        path = os.path.join(directory, job["jobname"] + ".iolog")
+        commands[job["jobname"]] = logged(path)
     return commands, result
 
 
@@ -164,7 +142,7 @@ def main():
             os.fsync(file.fileno())
         for name, edits, how in CASES:
             with open(os.path.join(examples, name + ".fio")) as file:
-                text = edited(file.read(), edits, target)
+                text = edited(file.read(), edits, OURS)
             results = []
             for side in ("fio", "ssdlab"):
                 directory = os.path.join(base, f"{name}-{side}")

@@ -16,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from fio_jobs import NO_TIME, edited, logged, with_lines
 
-NO_TIME = (r"(?m)^(time_based.*|runtime=.*|timeout=.*)$", "")
 SMALL = (r"(?m)^size=.*$", "size=16m")
 
 # File, edits (pattern and what takes its place), what is compared: "order", "blocks" or "count" for
@@ -48,37 +48,15 @@ CASES = [
 ]
 
 
-def edited(text, edits):
-    text = re.sub(r"(?m)[;#].*$", "", text)
-    for pattern, to in edits:
-        text, count = re.subn(pattern, to, text)
-        if not count and pattern != NO_TIME[0]:
-            sys.exit(f"nothing to edit: {pattern}")
-    # A directory that does not exist ends fio, even if nothing is written.
-    return re.sub(r"(?m)^(ioengine|directory)=.*$", "", text)
-
-
 def sections(text):
     return [name for name in re.findall(r"(?m)^\[(.*)\]", text) if name != "global"]
 
 
-def with_lines(text, lines):
-    """The text with lines at the end of each job's section, where the last word is."""
-    parts = re.split(r"(?m)^(?=\[)", text)
-    done = []
-    for part in parts:
-        name = re.match(r"\[(.*)\]", part)
-        if name and name[1] != "global":
-            part = part.rstrip() + "\n" + lines(name[1]) + "\n"
-        done.append(part)
-    return "".join(done)
-
-
-def by_fio(text, directory, logged):
+def by_fio(text, directory, logs):
     """Commands by job, and the JSON of the run."""
     # Deeper, fio logs a command again whenever its queue was full.
     log = lambda name: f"ioengine=null\nname={name}" + (
-        f"\niodepth=1\nwrite_iolog={name}.iolog" if logged else "")
+        f"\niodepth=1\nwrite_iolog={name}.iolog" if logs else "")
     with open(os.path.join(directory, "fio.fio"), "w") as job:
         job.write(with_lines(text, log))
     run = subprocess.run(["timeout", "-s", "KILL", "60", "fio", "--output-format=json", "fio.fio"],
@@ -89,11 +67,8 @@ def by_fio(text, directory, logged):
     commands = defaultdict(list)
     for name in sections(text):
         # All copies of a job write into one log.
-        file = os.path.join(directory, f"{name}.iolog")
-        for line in open(file) if logged else []:
-            words = line.split()
-            if len(words) == 5 and words[2] in ("read", "write", "trim"):
-                commands[name].append((words[2], int(words[3]), int(words[4])))
+        if logs:
+            commands[name] = logged(os.path.join(directory, f"{name}.iolog"))
     return commands, result
 
 
@@ -147,7 +122,7 @@ def main():
     failed = 0
     for name, edits, how in CASES:
         with open(os.path.join(examples, name + ".fio")) as file:
-            text = edited(file.read(), edits)
+            text = edited(file.read(), edits, "ioengine|directory")
         with tempfile.TemporaryDirectory() as directory:
             theirs, result = by_fio(text, directory, how in ("order", "blocks"))
             words, failures = "", []
