@@ -28,6 +28,8 @@ struct Tally<F> {
     ftl: F,
     slot_shift: u32,
     protected: bool,
+    /// Every write, trim and write of zeroes is treated as one with FUA.
+    through: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -55,6 +57,7 @@ impl<F: Translation> Tally<F> {
             ftl,
             slot_shift: config.shape.slot_bytes.trailing_zeros(),
             protected: config.buffer.protected,
+            through: config.buffer.writes_through(),
         }
     }
 
@@ -75,7 +78,8 @@ impl<F: Translation> Tally<F> {
                     self.ftl.trim(0, lpn);
                 }
                 self.ftl.counters().host_trims += 1;
-                if command.op == Op::WriteZeroes && command.fua && !self.protected {
+                let durable = command.op == Op::WriteZeroes && command.fua && !self.protected;
+                if durable || self.through {
                     self.commit();
                 }
             }
@@ -124,7 +128,7 @@ impl<F: Translation> Tally<F> {
         // Accumulated over all commands, so that one test covers each of them.
         let (mut offsets, mut furthest) = (0, 0);
         let (mut any_len, mut all_len) = (0, u32::MAX);
-        let mut other = 0;
+        let mut other = u8::from(self.through);
         for (lpn, command) in lpns.iter_mut().zip(chunk) {
             *lpn = (command.offset >> self.slot_shift) as u32;
             offsets |= command.offset;
@@ -155,7 +159,7 @@ impl<F: Translation> Tally<F> {
     fn write(&mut self, command: &Command) {
         let one = command.len == 1 << self.slot_shift
             && command.offset & ((1 << self.slot_shift) - 1) == 0;
-        if !one || command.fua {
+        if !one || command.fua || self.through {
             self.write_any(command);
             return;
         }
@@ -175,7 +179,7 @@ impl<F: Translation> Tally<F> {
         }
         self.ftl.counters().count_write(command);
         let hint = Hint::of(command, 0);
-        if command.fua && !self.protected {
+        if command.fua && !self.protected || self.through {
             self.ftl.write_through(0, slots, hint);
             self.commit();
             return;

@@ -159,13 +159,15 @@ impl Bus {
     fn join_moving_front(&mut self, now: u64, index: usize) {
         self.pass(now);
         let end = self.spans[index].1;
-        self.spans.copy_within(self.past..index, self.past + 1);
-        self.spans[index].1 = end;
-        self.spans[self.past] = match self.past {
-            0 => (0, 0),
-            past => self.spans[past - 1],
-        };
-        self.past += 1;
+        if self.past > 0 {
+            self.spans.copy_within(self.past..index, self.past + 1);
+            self.spans[index].1 = end;
+            self.spans[self.past] = self.spans[self.past - 1];
+            self.past += 1;
+        } else {
+            self.spans[index - 1].1 = end;
+            self.spans.remove(index);
+        }
     }
 }
 

@@ -282,6 +282,12 @@ pub fn all() -> Vec<DriveConfig> {
     isolated.name = "streams initially isolated".into();
     streams(&mut isolated, 3, Separation::InitiallyIsolated);
     list.push(isolated);
+    for (name, mut config) in [("bare", bare()), ("journal", journal())] {
+        config.name = format!("{name}, write cache off");
+        config.buffer.protected = false;
+        config.buffer.write_cache = false;
+        list.push(config);
+    }
     for config in &list {
         if let Err(error) = config.validate() {
             panic!("{}: {error}", config.name);
