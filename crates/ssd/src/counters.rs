@@ -1,6 +1,7 @@
 //! Counters of a drive, and the ratios derived from them.
 
 use crate::command::Command;
+use crate::image::{Image, ImageError, Reader, Writer};
 
 /// Counters of a drive since it was created.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,10 +70,27 @@ pub struct DriveCounters {
     pub commits: u64,
 }
 
+/// The most that a loaded counter may say: sums of all of them fit into 64 bits.
+const LOADED_MAX: u64 = 1 << 58;
+
 /// Code that must cover every counter, generated from one list: saving, and leaping.
 macro_rules! every_counter {
     ($($field:ident),*) => {
-        crate::image::image_of!(DriveCounters { $($field),* });
+        impl Image for DriveCounters {
+            fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
+                let DriveCounters { $($field),* } = self;
+                $($field.save(out)?;)*
+                Ok(())
+            }
+
+            fn load(from: &mut Reader<'_>) -> Result<DriveCounters, ImageError> {
+                $(let $field = u64::load(from)?;)*
+                match [$($field),*].into_iter().find(|count| *count > LOADED_MAX) {
+                    Some(count) => Err(ImageError::Unknown(format!("a counter at {count}"))),
+                    None => Ok(DriveCounters { $($field),* }),
+                }
+            }
+        }
 
         impl DriveCounters {
             /// Adds to every counter `times` its growth since `then`.

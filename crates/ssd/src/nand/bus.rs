@@ -5,7 +5,7 @@
 //! latest reservation. The bus keeps the reserved spans that lie ahead and gives each request the
 //! earliest span that fits.
 
-use crate::image::image_of;
+use crate::image::{Image, ImageError, Reader, Writer};
 
 /// Reserved spans in order, never touching (touching ones are joined).
 #[derive(Clone, Debug, Default)]
@@ -21,12 +21,29 @@ pub struct Bus {
     more: usize,
 }
 
-image_of!(Bus {
-    spans,
-    past,
-    busy_ns,
-    more
-});
+impl Image for Bus {
+    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        self.spans.save(out)?;
+        (self.past, self.more).save(out)?;
+        self.busy_ns.save(out)
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Bus, ImageError> {
+        let spans: Vec<(u64, u64)> = Image::load(from)?;
+        let (past, more) = Image::load(from)?;
+        let in_order = spans.is_sorted_by(|a, b| a.1 <= b.1);
+        if !in_order || past > spans.len() || more > u32::MAX as usize {
+            return Err(ImageError::Unknown("reservations out of order".into()));
+        }
+        let busy_ns = Image::load(from)?;
+        Ok(Bus {
+            spans,
+            past,
+            busy_ns,
+            more,
+        })
+    }
+}
 
 /// Spans kept before the past ones are dropped.
 const SPANS_MAX: usize = 64;
