@@ -59,7 +59,7 @@ fleet 0 compare --fleet a b --json
 diagnosis 0,1,3 diagnose drive:consumer-sata-1tb --json
 black-box 0,1,3 diagnose drive:consumer-sata-1tb --black-box --json
 fingerprint 0,1,3 fingerprint drive:consumer-sata-1tb --quiet --out print --json
-twin 0 twin fit examples/twin.csv --capacity 960GB --quiet --out twin --json
+twin 0 twin fit examples/twin.csv --capacity 960GB --latency examples/latency.csv --quiet --out twin --json
 life 0 age patriot-wildfire-120gb --until 100GB --quiet --out life --json
 endurance 0 endurance intel-710-100gb --capacity 1GiB --money --price 649 --quiet --json
 mirror 0 mirror intel-710-100gb intel-710-100gb --seeds 1 --json
@@ -68,6 +68,7 @@ tier 0,1 tier consumer-sata-1tb --duration 2s --quiet --out tier --json
 months 0,1 months intel-dc-s3700-200gb --days 7 --quiet --out months --json
 oltp 0,1 oltp intel-dc-s3700-200gb --months 1 --quiet --out oltp --json
 prediction 0 twin predict twin --load uniform --json
+prediction 0 twin predict twin --load zipf:0.8 --rate 40k --rate 90% --json
 LIST
 }
 number=0

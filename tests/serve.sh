@@ -143,6 +143,8 @@ check "client notes list the flushes" grep -q 'flushes per write' "$work/out"
 # The same clients on a modelled drive in a directory, with its power switch.
 drive=$work/drive
 serve_drive() { # further arguments
+  # The server before this one was ready, too, and its log may still be there when it is looked at.
+  : >"$work/out"
   "$ssdlab" serve "$drive" --nbd "unix:$sock" --control "$work/control" "$@" \
     >"$work/out" 2>"$work/err" &
   pid=$!

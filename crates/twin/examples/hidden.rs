@@ -112,6 +112,7 @@ fn stranger(name: &&str) -> Result<(String, Vec<f64>), LabError> {
         used: 1.0,
         overwrites: OVERWRITES as f64,
         more_spare: 0.0,
+        rates: Vec::new(),
     };
     let mut errors = Vec::new();
     for found in predict(&twin, &question, &simulator)? {

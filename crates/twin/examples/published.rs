@@ -87,6 +87,7 @@ fn compared(
         used: 1.0,
         overwrites: own[0].load.overwrites,
         more_spare: 0.0,
+        rates: Vec::new(),
     };
     let found = &predict(twin, &question, simulator)?[0];
     let measured = mean(&own);

@@ -3,6 +3,7 @@
 use crate::ensemble::{
     MODEL_SIGMA, Member, NOISE_SIGMA, SPARE, Weighted, design, drawn, normalised, quantiles,
 };
+use crate::latency;
 use crate::spread::interval;
 use crate::structure;
 use crate::surface::{Curve, Load, SPARES, Simulator, Wanted, enclosing};
@@ -128,6 +129,9 @@ pub struct Twin {
     pub best: Option<Member>,
     /// The ensemble.
     pub members: Vec<Weighted>,
+    /// Latency that was measured.
+    #[serde(default)]
+    pub latency: Vec<latency::Measured>,
 }
 
 fn one() -> f64 {
@@ -183,6 +187,7 @@ pub fn fit(table: &Table, from: &str, simulator: &Simulator<'_>) -> Result<Twin,
         layout: None,
         best: None,
         members: Vec::new(),
+        latency: Vec::new(),
     };
     if twin.figures.is_empty() {
         twin.unknown = Some("no row is a settled rate of a load".into());

@@ -8,13 +8,15 @@
 //! spread     intervals of an ensemble, the model's own error included
 //! fit        the ensemble for a table, what it decides and which row decides it
 //! predict    loads that were not measured, with intervals; what to measure next
+//! latency    percentiles beside writes of a rate, from those at other rates
 //! keep       twin.json and drive.toml        show, page: the same for a person
 //! ```
 //!
 //! Model: T = T0 / (1 + j + k (WAF - 1)), with T the throughput under a load, T0 the sequential
 //! rate, j what scattered writes cost besides (map, journal), k the cost of a moved slot in host
 //! slots, and WAF from a simulation of as many overwrites as were measured. Deliberately left out:
-//! latency, pSLC caches, reads, anything but the settled rate of writes.
+//! pSLC caches, mixed reads, anything but the settled rate of writes; latency has a law of its own
+//! ([`latency`]).
 //!
 //! Drives measured: G. Haas, B. Lee, P. Bonnet, V. Leis: "SSD-iq", PVLDB 18(11). The constants in
 //! [`ensemble`] were chosen while looking at three drives of it.
@@ -23,6 +25,7 @@ pub mod ensemble;
 pub mod fingerprint;
 pub mod fit;
 pub mod keep;
+pub mod latency;
 pub mod measured;
 pub mod page;
 pub mod predict;

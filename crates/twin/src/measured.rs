@@ -94,21 +94,7 @@ pub fn runs(arguments: &[String], capacity: u64) -> Result<Table, LabError> {
             let what = format!("`{argument}` is neither a table nor LOAD=PATH");
             return Err(LabError::refused(what, hint));
         };
-        let (load, used) = match load.split_once('@') {
-            None => (load, 1.0),
-            Some((load, used)) => {
-                let percent = used.strip_suffix('%').and_then(|n| n.parse::<f64>().ok());
-                let percent = percent
-                    .filter(|n| (1.0..=100.0).contains(n))
-                    .ok_or_else(|| {
-                        LabError::refused(
-                            format!("`{argument}`: 1% to 100% in use is allowed"),
-                            hint,
-                        )
-                    })?;
-                (load, percent / 100.0)
-            }
-        };
+        let (load, used) = load_and_share(load)?;
         let path = Path::new(path);
         let course = match path.is_dir() {
             true => run_dir(path)?,
@@ -128,6 +114,20 @@ pub fn runs(arguments: &[String], capacity: u64) -> Result<Table, LabError> {
         raw(of, cliff)
     });
     table::table(rows.collect(), "argument")
+}
+
+/// `LOAD`, or `LOAD@50%` where half of the capacity is in use.
+pub(crate) fn load_and_share(text: &str) -> Result<(&str, f64), LabError> {
+    let Some((load, used)) = text.split_once('@') else {
+        return Ok((text, 1.0));
+    };
+    let percent = used.strip_suffix('%').and_then(|n| n.parse::<f64>().ok());
+    let percent = percent.filter(|n| (1.0..=100.0).contains(n));
+    let percent = percent.ok_or_else(|| {
+        let what = format!("`{text}`: 1% to 100% in use is allowed");
+        LabError::refused(what, "such as uniform@50%=RUN")
+    })?;
+    Ok((load, percent / 100.0))
 }
 
 /// The row of a run: the rate of its last quarter.

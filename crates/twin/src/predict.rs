@@ -3,6 +3,7 @@
 
 use crate::ensemble::{MODEL_SIGMA, Member, NOISE_SIGMA, Weighted, quantiles};
 use crate::fit::{Twin, waf_of};
+use crate::latency::{self, AtRate, Busy, Rate};
 use crate::spread::{cases, interval};
 use crate::surface::{Load, Simulator, Wanted, enclosing};
 use serde::Serialize;
@@ -32,6 +33,8 @@ pub struct Question {
     pub overwrites: f64,
     /// Effective over-provisioning added to that of every model.
     pub more_spare: f64,
+    /// Rates of writes at which latency is asked for.
+    pub rates: Vec<Rate>,
 }
 
 /// A prediction.
@@ -47,6 +50,9 @@ pub struct Prediction {
     pub waf: [f64; 3],
     /// How far the models are apart, in sigma of the model's error and the measurement's.
     pub separation: f64,
+    /// Latency at the rates that were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub latency: Vec<AtRate>,
 }
 
 /// Predicts.
@@ -84,18 +90,72 @@ pub fn predict(
         let mut wafs = cases(&twin.members, twin.inflation, &waf, |member, slowdown| {
             member.waf_at(slowdown)
         });
-        let same =
-            |f: &crate::fit::Figure| f.load.pattern == load.pattern && f.load.used == load.used;
-        let measured = question.more_spare == 0.0 && twin.figures.iter().any(same);
+        let known = measured(twin, &load.pattern, load.used);
+        let known = known.filter(|_| question.more_spare == 0.0);
         Prediction {
             load: load.clone(),
-            kind: if measured { "measured" } else { "prediction" },
+            kind: known.map_or("prediction", |_| "measured"),
             rate: interval(&twin.members, twin.inflation, twin.table.sequential, waf),
             waf: quantiles(&mut wafs, [0.05, 0.5, 0.95]),
             separation: separation(&twin.members, waf),
+            latency: Vec::new(),
         }
     });
-    Ok(each.collect())
+    let mut found: Vec<Prediction> = each.collect();
+    if !question.rates.is_empty() {
+        latencies(twin, question, simulator, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// The rate that a load was measured at.
+fn measured(twin: &Twin, pattern: &str, used: f64) -> Option<f64> {
+    let same = |f: &&crate::fit::Figure| f.load.pattern == pattern && f.load.used == used;
+    twin.figures.iter().find(same).map(|figure| figure.rate)
+}
+
+/// Latency of every prediction at the rates that were asked for.
+fn latencies(
+    twin: &Twin,
+    question: &Question,
+    simulator: &Simulator<'_>,
+    found: &mut [Prediction],
+) -> Result<(), LabError> {
+    if twin.latency.is_empty() {
+        let hint = "give what was measured to `ssdlab twin fit --latency`";
+        return Err(LabError::refused("this twin holds no latency", hint));
+    }
+    let mut busy = Vec::new();
+    for one in &twin.latency {
+        let sustained = match measured(twin, &one.load, one.used) {
+            Some(rate) => rate,
+            None => {
+                let own = Question {
+                    loads: vec![one.load.clone()],
+                    used: one.used,
+                    more_spare: 0.0,
+                    rates: Vec::new(),
+                    ..question.clone()
+                };
+                let own = predict(twin, &own, simulator)?;
+                own.first().map_or(twin.table.sequential, |p| p.rate[1])
+            }
+        };
+        busy.push(Busy {
+            measured: one,
+            share: one.rate / sustained,
+        });
+    }
+    for one in found {
+        let known = measured(twin, &one.load.pattern, one.load.used);
+        let sustained = known.filter(|_| question.more_spare == 0.0);
+        let sustained = sustained.unwrap_or(one.rate[1]);
+        let rates = question.rates.iter();
+        one.latency = rates
+            .map(|rate| latency::predict(&busy, *rate, sustained))
+            .collect();
+    }
+    Ok(())
 }
 
 /// Spread of ln T over the ensemble, in sigma of what a measurement would be off by.

@@ -1,6 +1,7 @@
 //! A twin and its predictions in a terminal.
 
 use crate::fit::{Grade, Twin};
+use crate::latency::Kind;
 use crate::predict::{self, Prediction, Question};
 use ssdlab_view::text::{self, PLAIN, finish, new_table, paragraph};
 
@@ -114,6 +115,7 @@ pub fn predictions(all: &[Prediction], question: &Question) -> String {
         ]);
     }
     let mut out = finish(&table);
+    out += &latencies(all);
     if let Some(next) = predict::next(all, question) {
         let what = format!(
             "{}: of these loads, it separates the models best ({:.1} sigma of model and \
@@ -122,6 +124,55 @@ pub fn predictions(all: &[Prediction], question: &Question) -> String {
             next.separation
         );
         out += &format!("\n{}", paragraph("Measure next:", &what));
+    }
+    out
+}
+
+/// Latency in us, or ms from one on.
+fn time(us: f64) -> String {
+    match us {
+        us if us >= 1000.0 => format!("{:.1} ms", us / 1000.0),
+        us if us >= 10.0 => format!("{us:.0} us"),
+        us => format!("{us:.1} us"),
+    }
+}
+
+/// Latency at every rate that was asked for, with what is not known.
+fn latencies(all: &[Prediction]) -> String {
+    let mut table = new_table(PLAIN);
+    table.set_header(["Load", "Writes/s", "", "", "Latency", "90 %"]);
+    let (mut rows, mut open) = (0, Vec::new());
+    for one in all {
+        for at in &one.latency {
+            let label = text::clean(&one.load.label());
+            let rate = format!("{:.0} ({:.0} %)", at.write_iops, at.share * 100.0);
+            if let Some(why) = &at.unknown {
+                open.push(format!("{label} at {rate}: {why}"));
+            }
+            for figure in &at.figures {
+                let kind = match figure.kind {
+                    Kind::Read => "read",
+                    Kind::Write => "write",
+                };
+                let [low, middle, high] = figure.us.map(time);
+                table.add_row([
+                    label.clone(),
+                    rate.clone(),
+                    kind.into(),
+                    format!("p{}", figure.percent),
+                    middle,
+                    format!("{low} to {high}"),
+                ]);
+                rows += 1;
+            }
+        }
+    }
+    let mut out = String::new();
+    if rows > 0 {
+        out += &format!("\n{}", finish(&table));
+    }
+    if !open.is_empty() {
+        out += &format!("\n{}", text::list("UNKNOWN:", &open));
     }
     out
 }

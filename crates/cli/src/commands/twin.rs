@@ -12,9 +12,11 @@ use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_base::{LabError, parallel};
 use ssdlab_drives::catalogue;
+use ssdlab_twin::latency::{Measured, read};
 use ssdlab_twin::predict::{CANDIDATES, Question};
 use ssdlab_twin::surface::Simulator;
 use ssdlab_twin::{keep, measured, page, show, table};
+use std::path::Path;
 
 /// The drive that parts are taken from when only a capacity is given.
 const ARCHETYPE: &str = "tlc-enterprise-nvme-1920gb";
@@ -54,12 +56,19 @@ fn fit(args: &Fit) -> Result<Exit, Failure> {
     if args.from.is_some() {
         table.within_link(from.config.host.link_bytes_per_second)?;
     }
+    let latency = args
+        .latency
+        .iter()
+        .zip(1..)
+        .map(|(given, line)| latency(given, line))
+        .collect::<Result<Vec<_>, _>>()?;
     let (dir, existing) = run_dir(&args.output, "twin", Utc::now());
     let _reserved = Reserved::new(&dir, existing)?;
     let stop = stop_on_signal()?;
     say(args.output.quiet, "simulating what was measured ...");
     let simulator = Simulator::new(capacity, args.seed, parallel::cores(), &stop);
-    let twin = ssdlab_twin::fit(&table, &from.file.name, &simulator)?;
+    let mut twin = ssdlab_twin::fit(&table, &from.file.name, &simulator)?;
+    twin.latency = latency.concat();
     write_json(&dir.join(keep::FILE), &twin)?;
     if let Some(text) = keep::drive_file(&twin, &from)? {
         write_file(&dir.join(keep::DRIVE), &text)?;
@@ -77,6 +86,14 @@ fn fit(args: &Fit) -> Result<Exit, Failure> {
     })
 }
 
+/// What `--latency` names.
+fn latency(given: &str, line: usize) -> Result<Vec<Measured>, LabError> {
+    match given.split_once('=').filter(|_| measured::is_run(given)) {
+        Some((load, run)) => Ok(vec![read::run(Path::new(run), load, line)?]),
+        None => read::parse(&catalogue::read(given)?, given),
+    }
+}
+
 fn predict(args: &Predict) -> Result<Exit, Failure> {
     let twin = keep::load(&args.dir)?;
     let loads = match args.load.as_slice() {
@@ -88,6 +105,7 @@ fn predict(args: &Predict) -> Result<Exit, Failure> {
         used: f64::from(args.used_pct) / 100.0,
         overwrites: args.overwrites()?,
         more_spare: args.more_spare()?,
+        rates: args.rates()?,
     };
     let stop = stop_on_signal()?;
     let simulator = Simulator::new(twin.capacity, twin.seed, parallel::cores(), &stop);

@@ -1,8 +1,11 @@
 //! Arguments of `ssdlab twin`.
 
+mod predict;
+
+pub use predict::Predict;
+
 use crate::args::OutputArgs;
 use clap::{Args, Subcommand};
-use ssdlab_base::LabError;
 use std::path::PathBuf;
 
 /// `ssdlab twin`.
@@ -38,12 +41,17 @@ counted), cliff (docs/twin.md), settled, drift_pct. `sequential` is needed:
 Runs instead of a table are writes after a fill: directories of `ssdlab run`, or
 fio's JSON with the bandwidth logs that it names. Their last quarter counts.
 
+Latency is that of reads and writes beside writes at less than the drive sustains
+(rate_iops, rate_process=poisson). Columns of its table: load, used_pct, one of
+write_iops, write_mibs and write_mbs, and read_p50_us, write_p99.9_us and so on.
+
 Exit code 3: no row, or no model that explains the rows.
 
 Examples:
   ssdlab twin fit table.csv --capacity 1920GB --out twin
   ssdlab twin fit sequential=runs/seq uniform=runs/uni --capacity 1920GB
-  ssdlab twin fit table.csv --from drive:tlc-enterprise-nvme-1920gb")]
+  ssdlab twin fit table.csv --from drive:tlc-enterprise-nvme-1920gb
+  ssdlab twin fit table.csv --capacity 960GB --latency latency.csv")]
 pub struct Fit {
     /// A table, or runs: LOAD=RUN_DIR, LOAD=FIO.json, uniform@50%=RUN (half in use).
     #[arg(value_name = "TABLE.csv|LOAD=RUN", required = true)]
@@ -56,65 +64,13 @@ pub struct Fit {
     /// [default: that of --from]
     #[arg(long, value_name = "SIZE")]
     pub capacity: Option<String>,
+    /// Latency beside writes of some rate: a table, or LOAD=RUN_DIR, LOAD=FIO.json
+    /// (repeatable).
+    #[arg(long, value_name = "TABLE.csv|LOAD=RUN")]
+    pub latency: Vec<String>,
     /// Seed of the design and of the simulated loads.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// `ssdlab twin predict`.
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Without --load, loads that usually separate models are predicted. Intervals hold
-90 % and contain the models' own error.
-
-Examples:
-  ssdlab twin predict twin --load zipf:0.9 --load hotcold:90/10:scattered
-  ssdlab twin predict twin --load uniform --spare +20%")]
-pub struct Predict {
-    /// Directory that `twin fit` has written.
-    pub dir: PathBuf,
-    /// Load to predict, as --load of simulate (repeatable).
-    #[arg(long, value_name = "LOAD")]
-    pub load: Vec<String>,
-    /// Percentage of the capacity that is filled and written.
-    #[arg(long, value_name = "PERCENT", default_value_t = 100,
-          value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub used_pct: u32,
-    /// User capacities written after the fill.
-    #[arg(long, value_name = "N", default_value = "6")]
-    pub overwrites: String,
-    /// Spare area to add, in per cent of the capacity: +20%.
-    #[arg(long, value_name = "PERCENT")]
-    pub spare: Option<String>,
-    /// As JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-impl Predict {
-    /// Overwrites as a number.
-    pub fn overwrites(&self) -> Result<f64, LabError> {
-        let found = self.overwrites.parse::<f64>().ok();
-        found.filter(|n| (1.0..=100.0).contains(n)).ok_or_else(|| {
-            let allowed = "1 to 100 user capacities are allowed";
-            let hint = "the first ones are no settled rate";
-            LabError::bad_option("--overwrites", &self.overwrites, allowed, hint)
-        })
-    }
-
-    /// Spare area to add, a share of the capacity.
-    pub fn more_spare(&self) -> Result<f64, LabError> {
-        let Some(text) = &self.spare else {
-            return Ok(0.0);
-        };
-        let number = text.strip_prefix('+').and_then(|t| t.strip_suffix('%'));
-        let found = number.and_then(|n| n.parse::<f64>().ok());
-        let found = found.filter(|n| (0.0..=40.0).contains(n));
-        found.map(|pct| pct / 100.0).ok_or_else(|| {
-            let allowed = "+0% to +40% of the capacity is allowed";
-            LabError::bad_option("--spare", text, allowed, "such as --spare +20%")
-        })
-    }
 }

@@ -1,0 +1,84 @@
+//! Arguments of `ssdlab twin predict`.
+
+use clap::Args;
+use ssdlab_base::LabError;
+use ssdlab_twin::latency::Rate;
+use std::path::PathBuf;
+
+/// `ssdlab twin predict`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Without --load, loads that usually separate models are predicted. Intervals hold
+90 % and contain the models' own error. Latency needs a fit with --latency.
+
+Examples:
+  ssdlab twin predict twin --load zipf:0.9 --load hotcold:90/10:scattered
+  ssdlab twin predict twin --load uniform --spare +20%
+  ssdlab twin predict twin --load zipf:0.9 --rate 40k --rate 60%")]
+pub struct Predict {
+    /// Directory that `twin fit` has written.
+    pub dir: PathBuf,
+    /// Load to predict, as --load of simulate (repeatable).
+    #[arg(long, value_name = "LOAD")]
+    pub load: Vec<String>,
+    /// Percentage of the capacity that is filled and written.
+    #[arg(long, value_name = "PERCENT", default_value_t = 100,
+          value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub used_pct: u32,
+    /// User capacities written after the fill.
+    #[arg(long, value_name = "N", default_value = "6")]
+    pub overwrites: String,
+    /// Spare area to add, in per cent of the capacity: +20%.
+    #[arg(long, value_name = "PERCENT")]
+    pub spare: Option<String>,
+    /// Latency beside writes at this rate: 4 KiB a second, or per cent of what the
+    /// drive sustains under the load (repeatable).
+    #[arg(long, value_name = "IOPS|PERCENT")]
+    pub rate: Vec<String>,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Predict {
+    /// Rates of writes.
+    pub fn rates(&self) -> Result<Vec<Rate>, LabError> {
+        let rate = |text: &String| {
+            let number = |text: &str| text.parse::<f64>().ok().filter(|n| *n > 0.0 && *n < 1e9);
+            let found = match (text.strip_suffix('%'), text.strip_suffix(['k', 'K'])) {
+                (Some(percent), _) => number(percent).map(|n| Rate::Share(n / 100.0)),
+                (_, Some(thousands)) => number(thousands).map(|n| Rate::Iops(n * 1000.0)),
+                _ => number(text).map(Rate::Iops),
+            };
+            found.ok_or_else(|| {
+                let allowed = "a rate above 0 is allowed";
+                LabError::bad_option("--rate", text, allowed, "such as --rate 40k or --rate 60%")
+            })
+        };
+        self.rate.iter().map(rate).collect()
+    }
+
+    /// Overwrites as a number.
+    pub fn overwrites(&self) -> Result<f64, LabError> {
+        let found = self.overwrites.parse::<f64>().ok();
+        found.filter(|n| (1.0..=100.0).contains(n)).ok_or_else(|| {
+            let allowed = "1 to 100 user capacities are allowed";
+            let hint = "the first ones are no settled rate";
+            LabError::bad_option("--overwrites", &self.overwrites, allowed, hint)
+        })
+    }
+
+    /// Spare area to add, a share of the capacity.
+    pub fn more_spare(&self) -> Result<f64, LabError> {
+        let Some(text) = &self.spare else {
+            return Ok(0.0);
+        };
+        let number = text.strip_prefix('+').and_then(|t| t.strip_suffix('%'));
+        let found = number.and_then(|n| n.parse::<f64>().ok());
+        let found = found.filter(|n| (0.0..=40.0).contains(n));
+        found.map(|pct| pct / 100.0).ok_or_else(|| {
+            let allowed = "+0% to +40% of the capacity is allowed";
+            LabError::bad_option("--spare", text, allowed, "such as --spare +20%")
+        })
+    }
+}

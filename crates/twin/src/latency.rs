@@ -1,0 +1,324 @@
+//! Latency beside random writes of an offered rate, from latency measured at other rates.
+//!
+//! A read waits if its die is busy with writes, and for how long (the rest of a program, a
+//! suspension, an erase) does not depend on how often that happens. So the share of reads that take
+//! longer than t is b S(t): b, the share of time that a die is busy, is in proportion to the rate
+//! of writes over the rate that the drive sustains under that load; S belongs to the drive. Latency at
+//! one rate therefore gives that at another: the percentile with a share c of the reads above it at
+//! b has c b / b0 above it at b0. Writes end in a buffer and wait for nothing until it is full:
+//! their percentiles stay as they are. Between two measured rates, both answers are weighed by the
+//! logarithm of the rate.
+//!
+//! Deliberately left out: rates near saturation, where queues decide, and stalls of the drive's own
+//! making (a write that waits for milliseconds at a fifth of the rate).
+
+pub mod read;
+
+use crate::structure::SLOT;
+use serde::{Deserialize, Serialize};
+
+/// Share of the rate that the drive sustains up to which latency is predicted.
+pub const SHARE_MAX: f64 = 0.8;
+/// Measurements closer than this to what the drive sustains are no evidence: queues decided.
+const SATURATED: f64 = 0.9;
+/// The law's own error, a factor on both ends of an interval. Chosen while looking at four drives.
+const OWN_ERROR: f64 = 1.15;
+/// How far below the lowest rate that was measured is still predicted.
+const BELOW: f64 = 0.9;
+/// Percentiles that are predicted.
+pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
+
+/// A percentile of latency.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quantile {
+    /// Per cent of the commands that are as fast.
+    pub percent: f64,
+    /// Latency, us.
+    pub us: f64,
+}
+
+impl Quantile {
+    fn above(self) -> f64 {
+        1.0 - self.percent / 100.0
+    }
+}
+
+/// Latency that was measured beside writes of a steady rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// Line of its file, or number of its argument.
+    pub line: usize,
+    /// Load of the writes.
+    pub load: String,
+    /// Part of the user capacity that is filled and written.
+    pub used: f64,
+    /// Rate of all writes, B/s.
+    pub rate: f64,
+    /// Of reads, by percentile.
+    pub reads: Vec<Quantile>,
+    /// Of writes, by percentile.
+    pub writes: Vec<Quantile>,
+}
+
+/// Which commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Reads of 4 KiB.
+    Read,
+    /// Writes of 4 KiB.
+    Write,
+}
+
+impl Measured {
+    fn of(&self, kind: Kind) -> &[Quantile] {
+        match kind {
+            Kind::Read => &self.reads,
+            Kind::Write => &self.writes,
+        }
+    }
+}
+
+/// A predicted percentile.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// Reads or writes.
+    pub kind: Kind,
+    /// Per cent of the commands that are as fast.
+    pub percent: f64,
+    /// 5, 50 and 95 %, us.
+    pub us: [f64; 3],
+}
+
+/// Latency at a rate that was not measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AtRate {
+    /// Rate of writes, 4 KiB a second.
+    pub write_iops: f64,
+    /// Of what the drive sustains under that load.
+    pub share: f64,
+    /// Why nothing is predicted, where that is so.
+    pub unknown: Option<String>,
+    /// Percentiles; one that no measurement reaches is left out.
+    pub figures: Vec<Figure>,
+}
+
+/// A rate that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rate {
+    /// 4 KiB a second.
+    Iops(f64),
+    /// Part of what the drive sustains under the load.
+    Share(f64),
+}
+
+/// What was measured, with the share of time that a die was busy, up to a factor that all have in
+/// common.
+#[derive(Clone, Copy, Debug)]
+pub struct Busy<'a> {
+    /// What was measured.
+    pub measured: &'a Measured,
+    /// Its rate of writes over the rate sustained under that load.
+    pub share: f64,
+}
+
+/// Latency with `above` (0 to 1) of the commands slower, and the measured ones around it: between
+/// two of them linear in the logarithm of what is slower. Nothing beyond the first and the last.
+fn at(quantiles: &[Quantile], above: f64) -> Option<[f64; 3]> {
+    let first = quantiles.first()?;
+    if above >= first.above() {
+        return (above * BELOW <= first.above()).then_some([first.us; 3]);
+    }
+    let pair = quantiles
+        .windows(2)
+        .find(|pair| above >= pair[1].above() * (1.0 - 1e-9))?;
+    let (slow, fast) = (pair[1], pair[0]);
+    let part = (fast.above() / above).ln() / (fast.above() / slow.above()).ln();
+    let value = fast.us + (slow.us - fast.us) * part.clamp(0.0, 1.0);
+    Some([fast.us, value, slow.us])
+}
+
+fn from_one(one: &Busy<'_>, kind: Kind, percent: f64, share: f64) -> Option<[f64; 3]> {
+    let quantiles = one.measured.of(kind);
+    let above = 1.0 - percent / 100.0;
+    match kind {
+        Kind::Read => at(quantiles, (above * one.share / share).min(1.0)),
+        Kind::Write => at(quantiles, above),
+    }
+}
+
+/// A percentile at a busy share, from the measurements next to it.
+fn figure(all: &[Busy<'_>], kind: Kind, percent: f64, share: f64) -> Option<Figure> {
+    let known = |one: &&Busy<'_>| !one.measured.of(kind).is_empty();
+    let below = all.iter().filter(known).filter(|one| one.share <= share);
+    let below = below.max_by(|a, b| a.share.total_cmp(&b.share));
+    let over = all.iter().filter(known).filter(|one| one.share > share);
+    let over = over.min_by(|a, b| a.share.total_cmp(&b.share));
+    let from = |one: Option<&Busy<'_>>| one.and_then(|one| from_one(one, kind, percent, share));
+    let us = match (from(below), from(over)) {
+        (Some([a_low, a_us, a_high]), Some([b_low, b_us, b_high])) => {
+            let (a, b) = (below?.share, over?.share);
+            let part = (share / a).ln() / (b / a).ln();
+            let value = (a_us.ln() * (1.0 - part) + b_us.ln() * part).exp();
+            [a_low.min(b_low), value, a_high.max(b_high)]
+        }
+        (Some(alone), None) | (None, Some(alone)) => alone,
+        (None, None) => return None,
+    };
+    let us = [us[0] / OWN_ERROR, us[1], us[2] * OWN_ERROR];
+    Some(Figure { kind, percent, us })
+}
+
+/// Latency beside writes at `rate`, where the drive sustains `sustained` B/s of that load.
+pub fn predict(all: &[Busy<'_>], rate: Rate, sustained: f64) -> AtRate {
+    let share = match rate {
+        Rate::Iops(iops) => iops * SLOT as f64 / sustained,
+        Rate::Share(share) => share,
+    };
+    let mut found = AtRate {
+        write_iops: share * sustained / SLOT as f64,
+        share,
+        unknown: None,
+        figures: Vec::new(),
+    };
+    let all: Vec<Busy<'_>> = all
+        .iter()
+        .filter(|one| one.share <= SATURATED)
+        .copied()
+        .collect();
+    let lowest = all.iter().map(|one| one.share).fold(f64::MAX, f64::min);
+    if share > SHARE_MAX {
+        let most = SHARE_MAX * 100.0;
+        found.unknown = Some(format!(
+            "above {most:.0} % of what the drive sustains, queues decide; at the limit a command \
+             takes as long as all that are outstanding take at that rate (Little's law)"
+        ));
+    } else if all.is_empty() {
+        let most = SATURATED * 100.0;
+        found.unknown = Some(format!(
+            "every rate that was measured is above {most:.0} % of what the drive sustains: measure \
+             lower ones"
+        ));
+    } else if share < BELOW * lowest {
+        found.unknown = Some(format!(
+            "the lowest rate that was measured is {:.0} % of what the drive sustains: measure a \
+             lower one",
+            lowest * 100.0
+        ));
+    } else {
+        let kinds = [Kind::Read, Kind::Write].into_iter();
+        found.figures = kinds
+            .flat_map(|kind| {
+                let each = PERCENTILES.into_iter();
+                let all = &all;
+                each.filter_map(move |percent| figure(all, kind, percent, share))
+            })
+            .collect();
+        if found.figures.is_empty() {
+            found.unknown = Some("no percentile was measured that could tell".into());
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads of 50 us wait with probability `busy`, for a time of mean 100 us that is exponential:
+    /// the percentile in closed form.
+    fn exact(busy: f64, percent: f64) -> f64 {
+        let above = 1.0 - percent / 100.0;
+        50.0 + 100.0 * (busy / above).ln().max(0.0)
+    }
+
+    fn measured(busy: f64, percents: &[f64]) -> Measured {
+        let of = |us: &dyn Fn(f64) -> f64| {
+            let each = percents.iter().map(|&percent| Quantile {
+                percent,
+                us: us(percent),
+            });
+            each.collect()
+        };
+        Measured {
+            line: 1,
+            load: "uniform".into(),
+            used: 1.0,
+            rate: busy * 1e9,
+            reads: of(&|percent| exact(busy, percent)),
+            writes: of(&|percent| 10.0 + percent / 100.0),
+        }
+    }
+
+    fn busy(measured: &Measured) -> Busy<'_> {
+        Busy {
+            measured,
+            share: measured.rate / 1e9,
+        }
+    }
+
+    #[test]
+    fn a_wait_behind_a_busy_die_is_predicted_exactly() {
+        let fio = [50.0, 70.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+        let low = measured(0.1, &fio);
+        for share in [0.2, 0.4, 0.7] {
+            let found = predict(&[busy(&low)], Rate::Share(share), 1e9);
+            assert_eq!(found.unknown, None);
+            for figure in &found.figures {
+                let [low, us, high] = figure.us;
+                assert!(low <= us && us <= high);
+                match figure.kind {
+                    Kind::Write => assert_eq!(us, 10.0 + figure.percent / 100.0),
+                    // Above the percentile at which waits begin at the measured rate, the law is
+                    // exact: an exponential is linear in the logarithm.
+                    Kind::Read if 0.1 * (1.0 - figure.percent / 100.0) / share <= 0.1 => {
+                        let true_us = exact(share, figure.percent);
+                        assert!(
+                            (us / true_us - 1.0).abs() < 0.03,
+                            "{share} {figure:?} {true_us}"
+                        );
+                    }
+                    Kind::Read => {}
+                }
+            }
+            // The percentile that would need more than was measured is left out.
+            let reads = found.figures.iter().filter(|f| f.kind == Kind::Read);
+            assert_eq!(reads.map(|f| f.percent).fold(0.0, f64::max), 99.9);
+        }
+    }
+
+    #[test]
+    fn between_two_rates_both_are_heard() {
+        let (low, high) = (measured(0.1, &PERCENTILES), measured(0.7, &PERCENTILES));
+        let both = [busy(&high), busy(&low)];
+        for percent in [50.0, 90.0, 99.0] {
+            let at = |share| figure(&both, Kind::Read, percent, share).unwrap().us[1];
+            assert!((at(0.1) - exact(0.1, percent)).abs() < 1e-6);
+            assert!((at(0.7) - exact(0.7, percent)).abs() < 1e-6);
+            assert!(
+                (at(0.3) / exact(0.3, percent) - 1.0).abs() < 0.25,
+                "{percent}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_not_told() {
+        let low = measured(0.1, &PERCENTILES);
+        let ask = |rate| predict(&[busy(&low)], rate, 1e9);
+        for (rate, why) in [
+            (Rate::Share(0.81), "queues decide"),
+            (Rate::Share(0.05), "lower one"),
+            (Rate::Iops(1e9 / 4096.0), "queues decide"),
+        ] {
+            let found = ask(rate);
+            assert!(found.unknown.unwrap().contains(why) && found.figures.is_empty());
+        }
+        assert!(ask(Rate::Iops(0.5e9 / 4096.0)).unknown.is_none());
+        let saturated = measured(0.95, &PERCENTILES);
+        let found = predict(&[busy(&saturated)], Rate::Share(0.5), 1e9);
+        assert!(found.unknown.unwrap().contains("measure lower ones"));
+    }
+}
