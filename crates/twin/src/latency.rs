@@ -1,16 +1,16 @@
 //! Latency beside random writes of an offered rate, from latency measured at other rates.
 //!
 //! A read waits if its die is busy with writes, and for how long (the rest of a program, a
-//! suspension, an erase) does not depend on how often that happens. So the share of reads that take
-//! longer than t is b S(t): b, the share of time that a die is busy, is in proportion to the rate
-//! of writes over the rate that the drive sustains under that load; S belongs to the drive. Latency at
-//! one rate therefore gives that at another: the percentile with a share c of the reads above it at
-//! b has c b / b0 above it at b0. Writes end in a buffer and wait for nothing until it is full:
-//! their percentiles stay as they are. Between two measured rates, both answers are weighed by the
-//! logarithm of the rate.
+//! suspension, an erase) does not depend on how often that happens. So the share of reads that
+//! take longer than t is b S(t): b, the share of time that a die is busy, is in proportion to the
+//! rate of writes over the rate that the drive sustains under that load; S belongs to the drive.
+//! Latency at one rate therefore gives that at another: the percentile with a share c of the
+//! reads above it at b has c b / b0 above it at b0. Writes end in a buffer and wait for nothing
+//! until it is full: their percentiles stay as they are. Between two measured rates, both answers
+//! are weighed by the logarithm of the rate.
 //!
-//! Deliberately left out: rates near saturation, where queues decide, and stalls of the drive's own
-//! making (a write that waits for milliseconds at a fifth of the rate).
+//! Deliberately left out: rates near saturation, where queues decide, and stalls of the drive's
+//! own making (a write that waits for milliseconds at a fifth of the rate).
 
 pub mod read;
 

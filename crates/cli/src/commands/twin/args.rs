@@ -6,7 +6,6 @@ pub use predict::Predict;
 
 use crate::args::OutputArgs;
 use clap::{Args, Subcommand};
-use std::path::PathBuf;
 
 /// `ssdlab twin`.
 #[derive(Args, Debug)]
