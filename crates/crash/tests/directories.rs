@@ -317,6 +317,29 @@ fn a_directory_is_moved_with_all_that_is_in_it_or_not() {
     }
 }
 
+fn moved_out_and_removed(files: &mut Files) -> Result<(), CrashError> {
+    files.mkdir("a")?;
+    files.mkdir("a/b")?;
+    let log = files.create("a/b/log")?;
+    files.fsync(log)?;
+    for directory in ["a/b", "a", ""] {
+        files.sync_dir(directory)?;
+    }
+    files.rename("a/b/log", "log")?;
+    files.rmdir("a/b")?;
+    files.sync_dir("a")
+}
+
+/// A directory can only go once what was in it has gone: its removal, synced, takes the rename of
+/// its file along, although that is in another directory.
+#[test]
+fn a_removal_never_overtakes_what_empties_the_directory() {
+    for rules in [Rules::posix(), Rules::ext4()] {
+        let found = outcomes(rules, moved_out_and_removed);
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["a log"]);
+    }
+}
+
 #[test]
 fn what_directories_refuse_comes_with_a_hint() {
     let mut files = new(Rules::posix());
