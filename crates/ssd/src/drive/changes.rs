@@ -83,7 +83,7 @@ impl<F: Translation> Engine<F> {
 
     #[inline]
     fn change(&mut self, change: Change) {
-        if self.pipeline.joins {
+        if self.pipeline.waits {
             self.pipeline.receive(change);
         } else if self.pipeline.waiting.is_empty() {
             if let Some(rest) = self.proceed(change, change.ready) {
@@ -256,7 +256,7 @@ impl<F: Translation> Engine<F> {
             self.commit_joined();
         }
         while let Some(change) = self.pipeline.waiting.pop_front() {
-            if self.pipeline.joins && change.ready > at {
+            if self.pipeline.waits && change.ready > at {
                 self.pipeline.waiting.push_front(change);
                 break;
             }

@@ -7,7 +7,7 @@ use super::pipeline::Pipeline;
 use super::span::{assert_possible, refuses, slots_touched, transfer_ns};
 use super::thermal::{Thermal, ThermalState};
 use crate::command::{Command, Op};
-use crate::config::DriveConfig;
+use crate::config::{DriveConfig, MappingKind};
 use crate::ftl::policies::VictimPolicy;
 use crate::ftl::{Hint, Translation};
 use crate::image::{Image, ImageError, Reader, Writer};
@@ -68,6 +68,7 @@ impl<F: Translation> Engine<F> {
     pub fn around(config: DriveConfig, ftl: F) -> Engine<F> {
         let slots = config.buffer.bytes / u64::from(config.shape.slot_bytes);
         let joins = config.buffer.joined_flushes && !config.buffer.protected;
+        let waits = config.ftl.mapping.kind == MappingKind::Tree;
         let patrol = Patrol::new(&config);
         let mut engine = Engine {
             moved: ftl.counted().slots_moved(),
@@ -83,7 +84,7 @@ impl<F: Translation> Engine<F> {
             barrier: false,
             submitted: Vec::new(),
             completions: Completions::default(),
-            pipeline: Pipeline::new(slots as u32, joins),
+            pipeline: Pipeline::new(slots as u32, joins, waits),
             idle_at: u64::MAX,
             alarm: patrol.next,
             patrol,
@@ -133,7 +134,8 @@ impl<F: Translation> Engine<F> {
             0 => None,
             _ => Some(Box::new(Image::load(from)?)),
         };
-        let pipeline = Image::load(from)?;
+        let mut pipeline: Pipeline = Image::load(from)?;
+        pipeline.waits = pipeline.joins || config.ftl.mapping.kind == MappingKind::Tree;
         let ftl = F::load(from)?;
         let mut engine = Engine {
             now,

@@ -9,6 +9,10 @@
 //! durable write therefore costs several programs on a drive whose buffer does not survive a power
 //! cut.
 //!
+//! On a drive with a tree map, a write is placed when it is complete: the rest of a partly written
+//! mapping unit has been read. Until then no die is held for its program, which other reads would
+//! have to wait behind. The order stays that of the commands.
+//!
 //! With `joined_flushes`, a write enters the buffer when its data have been received, and a FLUSH
 //! overtakes writes that have not. It begins a commit at once if none is running; flushes that come
 //! while one is wait for its end and share the next, which covers what is in the buffer by then.
@@ -55,8 +59,11 @@ pub(super) struct Pipeline {
     pub blocked: bool,
     /// End of the last commit.
     pub commit_end: u64,
-    /// Whether flushes are joined; changes then wait until their data have been received.
+    /// Whether flushes are joined.
     pub joins: bool,
+    /// Whether changes wait until their data have been received; so they do where flushes are
+    /// joined.
+    pub waits: bool,
     /// Flushes that wait for the end of the running commit, by tag.
     pub joined: Vec<u32>,
 }
@@ -68,10 +75,10 @@ image_of!(Pipeline {
     in_flight_slots,
     commit_end,
     joins
-} afresh { waiting, blocked, joined });
+} afresh { waits, waiting, blocked, joined });
 
 impl Pipeline {
-    pub fn new(capacity: u32, joins: bool) -> Pipeline {
+    pub fn new(capacity: u32, joins: bool, waits: bool) -> Pipeline {
         Pipeline {
             capacity,
             occupied: 0,
@@ -81,6 +88,7 @@ impl Pipeline {
             blocked: false,
             commit_end: 0,
             joins,
+            waits: joins || waits,
             joined: Vec::new(),
         }
     }
@@ -88,8 +96,8 @@ impl Pipeline {
     /// Time at which a waiting change may go on; `u64::MAX` when none waits.
     #[inline(always)]
     pub fn next_time(&self) -> u64 {
-        if self.joins {
-            return self.next_time_joined();
+        if self.waits {
+            return self.next_time_waiting();
         }
         if self.waiting.is_empty() {
             return u64::MAX;
@@ -98,7 +106,7 @@ impl Pipeline {
     }
 
     #[cold]
-    fn next_time_joined(&self) -> u64 {
+    fn next_time_waiting(&self) -> u64 {
         let commit = match self.joined.is_empty() {
             true => u64::MAX,
             false => self.commit_end,
@@ -111,13 +119,13 @@ impl Pipeline {
         commit.min(change)
     }
 
-    /// Lets a change wait until its data have been received: behind all other changes, or, a flush,
-    /// behind those received before it.
+    /// Lets a change wait until its data have been received: behind all other changes, or, where
+    /// flushes are joined, a flush behind those received before it.
     #[cold]
     #[inline(never)]
     pub fn receive(&mut self, mut change: Change) {
         let place = match change.kind {
-            Kind::Flush => {
+            Kind::Flush if self.joins => {
                 let before = self.waiting.partition_point(|w| w.ready <= change.ready);
                 before.max(usize::from(self.blocked))
             }
@@ -133,13 +141,13 @@ impl Pipeline {
     pub fn clear(&mut self) {
         *self = Pipeline {
             commit_end: self.commit_end,
-            ..Pipeline::new(self.capacity, self.joins)
+            ..Pipeline::new(self.capacity, self.joins, self.waits)
         };
     }
 
     /// Empties the buffer and drops the waiting changes after a power failure.
     pub fn restart(&mut self) {
-        *self = Pipeline::new(self.capacity, self.joins);
+        *self = Pipeline::new(self.capacity, self.joins, self.waits);
     }
 
     pub fn check(&self, buffered: u32) -> Result<(), String> {

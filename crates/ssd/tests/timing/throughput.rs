@@ -1,6 +1,7 @@
 //! Throughput equals the arithmetic of a data sheet, to a thousandth.
 
 use super::*;
+use ssdlab_ssd::config::MappingKind;
 
 /// Writes in order, 4 units a command, from command `first` to `last`; returns the mean time of a
 /// unit in ns, after a quarter of them.
@@ -182,4 +183,44 @@ fn dies_beyond_the_turns_to_program_add_nothing() {
         let measured = sequential_unit_ns(&mut new(config), 0, 1_200);
         about(measured, unit as f64 / f64::from(programming));
     }
+}
+
+/// Random writes of a sector each to 8 dies whose reads wait in order; commands per second.
+fn partial_writes(kind: MappingKind) -> f64 {
+    let mut config = bench();
+    config.shape.channel_count = 8;
+    config.nand.read_first = false;
+    config.ftl.mapping.kind = kind;
+    config.ftl.mapping.dram_bytes = 64 << 20;
+    config.buffer.bytes = 64 * SLOT;
+    let mut drive = new(config);
+    for n in 0..1_000 {
+        drive.submit(0, &write(n, 1), drive.now());
+        drive.pop_completion(Nanos::MAX).expect("under way");
+    }
+    let (began, count) = (drive.now(), 4_000);
+    let mut rng = Rng::new(3);
+    let mut command = || Command::write(rng.below(1_000) * SLOT, 512);
+    for tag in 0..32 {
+        drive.submit(tag, &command(), began);
+    }
+    for _ in 0..count {
+        let done = drive.pop_completion(Nanos::MAX).expect("under way");
+        drive.submit(done.tag, &command(), done.done);
+    }
+    drive.check().expect("consistent");
+    f64::from(count) * 1e9 / (drive.now().0 - began.0) as f64
+}
+
+/// Each reads the rest of its slot on one die and is programmed on another. If the program held its
+/// die while the read waits, the reads queued there would wait, too, and so on from die to die.
+#[test]
+fn a_program_holds_no_die_while_the_rest_of_its_slot_is_read() {
+    let all_busy = 8e9 / (UNIT + MOVE + SENSE) as f64;
+    let (tree, flat) = (
+        partial_writes(MappingKind::Tree),
+        partial_writes(MappingKind::Flat),
+    );
+    assert!(tree > 0.85 * all_busy, "{tree} of {all_busy}");
+    assert!(tree > 1.5 * flat, "{tree}, without waiting {flat}");
 }
