@@ -7,8 +7,8 @@ use ssdlab_load::follow::Followed;
 use ssdlab_load::plan::{JobSpec, Phase};
 use ssdlab_load::stream::Stream;
 use ssdlab_load::trace::replay::Commands;
-use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, Nanos};
 
 /// One copy of one job.
 pub(super) struct Lane {
@@ -70,6 +70,17 @@ impl Lane {
                     pace.next_waits(followed.waits());
                 }
             }
+        }
+    }
+
+    /// A command of `latency` completed at `now`: a search of the depth goes on, and may be over.
+    #[inline(never)]
+    pub fn search(&mut self, latency: Nanos, now: Nanos) {
+        let search = self.pace.as_mut().and_then(|pace| pace.search.as_mut());
+        let Some(search) = search else { return };
+        search.completed(latency, now);
+        if search.outcome().is_some() {
+            self.next = None;
         }
     }
 

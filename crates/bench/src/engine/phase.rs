@@ -72,6 +72,8 @@ pub(super) struct Engine<'a, T: Target> {
     failures: u32,
     /// Times the target was entered, never 0 (wraps).
     round: u32,
+    /// The round before.
+    round_before: u32,
     flows: Flows,
     /// By job: whom its end ends.
     exits: Vec<(u32, Option<Exit>)>,
@@ -122,6 +124,7 @@ impl<'a, T: Target> Engine<'a, T> {
             strays: 0,
             failures: 0,
             round: 1,
+            round_before: 0,
             flows: Flows::new(phase),
             exits: phase.jobs.iter().map(exit_of).collect(),
             go_on: phase.jobs.iter().map(goes_on).collect(),
@@ -201,6 +204,7 @@ impl<'a, T: Target> Engine<'a, T> {
         little.fresh = 0;
         little.entered = now;
         little.entries += 1;
+        self.round_before = self.round;
         self.round = self.round.wrapping_add(1).max(1);
         now
     }
@@ -215,7 +219,7 @@ impl<'a, T: Target> Engine<'a, T> {
             self.strays += 1;
             return Ok(());
         };
-        let handed_over_now = slot.round.wrapping_add(1).max(1) == self.round;
+        let handed_over_now = slot.round == self.round_before;
         slot.round = 0;
         let Slot { command, lane, .. } = *slot;
         self.completed += 1;
@@ -241,17 +245,10 @@ impl<'a, T: Target> Engine<'a, T> {
         }
         let lane = &mut self.lanes[at];
         lane.outstanding -= 1;
-        if let Some(pace) = &mut lane.pace
-            && let Some(search) = &mut pace.search
-        {
-            search.completed(latency, done.done);
-            if search.outcome().is_some() {
-                lane.next = None;
-            }
-        }
-        // The common case, written out: no limits, and more to do.
-        let free = refill && lane.open && lane.pace.is_none();
-        if free && lane.next.is_some() {
+        if lane.pace.is_some() {
+            lane.search(latency, done.done);
+        } else if refill && lane.open && lane.next.is_some() {
+            // The common case, written out: no limits, and more to do.
             return self.submit(at, done.tag);
         }
         self.lanes[at].idle.push(done.tag);
@@ -483,10 +480,14 @@ fn goes_on(job: &JobSpec) -> bool {
 impl Little {
     #[inline]
     fn advance(&mut self, now: Nanos) {
-        let passed = u128::from(now.saturating_sub(self.last).0);
+        // Most completions of one entry share its time.
+        if now <= self.last {
+            return;
+        }
+        let passed = u128::from(now.0 - self.last.0);
         self.area += u128::from(self.outstanding - self.fresh) * passed;
         self.area_early += u128::from(self.fresh) * passed;
-        self.last = now.max(self.last);
+        self.last = now;
     }
 
     /// What is wrong, if the sum of latencies lies outside the integral's two bounds by more
