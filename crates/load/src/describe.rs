@@ -16,7 +16,9 @@ impl JobSpec {
                 Distribution::Uniform => "",
                 Distribution::Zipf { .. } => ", zipf",
                 Distribution::Pareto { .. } => ", pareto",
-                Distribution::Zoned { .. } | Distribution::ZonedBytes { .. } => ", zoned",
+                Distribution::Zoned { .. }
+                | Distribution::ZonedBytes { .. }
+                | Distribution::Kinds { .. } => ", zoned",
                 Distribution::Normal { .. } => ", normal",
             };
             if self.random_pct < 100 {

@@ -1,5 +1,6 @@
 //! Where commands go: one trait for a modelled drive, a file, a block device and nothing at all.
 
+mod contents;
 pub mod direct;
 pub mod health;
 mod modelled;
@@ -14,6 +15,7 @@ mod stamps;
 pub mod system;
 pub mod uring;
 
+pub use contents::{Contents, Repeated};
 pub use modelled::ModelledTarget;
 pub use null::NullTarget;
 

@@ -5,6 +5,7 @@
 //! change the file system's own tables. It loses its name as soon as it is open, and is gone with
 //! the target.
 
+use super::contents::{Contents, Repeated};
 use super::payload::{Checked, fill};
 use super::safety::{Permission, Permitted, WriteOptions, check_write_allowed, still_permitted};
 use super::slab::Slab;
@@ -67,8 +68,8 @@ pub struct Needs {
     pub direct: bool,
     /// Some job sends NVMe commands to a character device.
     pub passthrough: bool,
-    /// What the writes of each job hold, repeated, without doubles; an empty one is random data.
-    pub patterns: Vec<Vec<u8>>,
+    /// What the writes of each job hold, without doubles.
+    pub contents: Vec<Contents>,
     /// Every address and length is a multiple of this many bytes.
     pub granule: u64,
     /// Where the last job's region ends; `None` when some job uses all of the target.
@@ -99,7 +100,7 @@ impl Needs {
             verify_all: false,
             direct: true,
             passthrough: false,
-            patterns: Vec::new(),
+            contents: Vec::new(),
             granule: 0,
             extent: Some(0),
         };
@@ -157,8 +158,16 @@ impl Needs {
         }
         self.direct &= job.direct;
         self.passthrough |= job.passthrough;
-        if kinds.contains(&1) && !self.patterns.contains(&job.pattern) {
-            self.patterns.push(job.pattern.clone());
+        let contents = Contents {
+            pattern: job.pattern.clone(),
+            repeated: job.dedupe.map(|dedupe| Repeated {
+                dedupe,
+                region: job.region,
+                share_pct: job.shares.region.unwrap_or(100),
+            }),
+        };
+        if kinds.contains(&1) && !self.contents.contains(&contents) {
+            self.contents.push(contents);
         }
         let share = job.shares.offset.is_some() || job.shares.region.is_some();
         let further = job
@@ -258,8 +267,8 @@ pub fn open(
         refill: needs.refill,
         checked: checked(needs),
     };
-    let pattern = needs.patterns.first().map_or(&[][..], Vec::as_slice);
-    UringTarget::new(file, facts, counters, uring, pattern)
+    let contents = needs.contents.first().cloned().unwrap_or_default();
+    UringTarget::new(file, facts, counters, uring, &contents)
 }
 
 /// What a modelled drive takes and a real one cannot be given.
@@ -267,10 +276,11 @@ fn refuse_contents(path: &Path, needs: &Needs) -> Result<(), LabError> {
     if needs.passthrough {
         return Err(refuse_passthrough(path));
     }
-    if needs.patterns.len() > 1 {
+    if needs.contents.len() > 1 {
         return Err(LabError::refused(
-            "jobs write different contents (buffer_pattern), which share their buffers here",
-            "give all jobs that write the same buffer_pattern, or run them one by one",
+            "jobs write different contents (buffer_pattern or dedupe_percentage), which share \
+             their buffers here",
+            "give all jobs that write the same contents and smallest block, or run them one by one",
         ));
     }
     Ok(())

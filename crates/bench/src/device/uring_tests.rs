@@ -43,7 +43,7 @@ fn needs(depth: u32) -> Needs {
         verify_all: false,
         direct: true,
         passthrough: false,
-        patterns: Vec::new(),
+        contents: Vec::new(),
         granule: 4096,
         extent: None,
     }

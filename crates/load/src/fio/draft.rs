@@ -1,8 +1,8 @@
 //! A job while its options are being read, with fio's defaults.
 
 use crate::plan::{
-    BlockSize, Data, Distribution, Durability, Exit, Flow, JobSpec, LatencyTarget, Mix, Order,
-    Pace, Shares, Steady, Steps, Ties, Time, Verify, WriteAs, Zones,
+    BlockSize, Data, Dedupe, Distribution, Durability, Exit, Flow, JobSpec, LatencyTarget, Mix,
+    Order, Pace, Shares, Steady, Steps, Ties, Time, Verify, WriteAs, Zones,
 };
 use ssdlab_fio::Error;
 use ssdlab_fio::Size;
@@ -104,6 +104,10 @@ pub(super) struct Draft {
     pub refill: bool,
     /// `bsrange`, smallest and largest of each kind.
     pub range: Option<[(u32, u32); 3]>,
+    /// Share of the writes that repeat contents, from a working set or not, and its share.
+    pub dedupe_pct: u8,
+    pub dedupe_set: bool,
+    pub dedupe_set_pct: u8,
     /// What writes hold, repeated; empty: what `compress_pct` says.
     pub pattern: Vec<u8>,
     /// One of fio's logs is asked for.
@@ -178,6 +182,9 @@ impl Default for Draft {
             zero: false,
             refill: false,
             range: None,
+            dedupe_pct: 0,
+            dedupe_set: false,
+            dedupe_set_pct: 5,
             pattern: Vec::new(),
             logs: false,
             log_avg_ms: 0,
@@ -209,8 +216,11 @@ impl Draft {
     /// The job of `section`, the `index`th of the file, as far as it can be made.
     pub fn finish(mut self, section: &Section, index: u32, errors: &mut Vec<Error>) -> JobSpec {
         self.time.time_based &= self.time.run.is_some();
-        if self.zero || self.verifies {
-            // fio fills buffers by other means then.
+        // fio fills buffers by other means then.
+        if self.verifies {
+            self.dedupe_pct = 0;
+        }
+        if self.zero || self.verifies || self.dedupe_pct > 0 {
             self.pattern.clear();
         }
         let (mix, data) = (self.mix(), self.data());
@@ -233,6 +243,7 @@ impl Draft {
             SEQUENTIAL
         });
         let (block_sizes, steps) = (self.block_sizes(), self.steps());
+        let dedupe = self.dedupe();
         let (verify, ties) = (self.verify(&order), self.ties());
         JobSpec {
             name: self.name.unwrap_or_else(|| section.name.clone()),
@@ -264,6 +275,7 @@ impl Draft {
             pace: self.pace,
             data,
             pattern: self.pattern,
+            dedupe,
             direct: self.direct,
             passthrough: self.passthrough,
             log_each: self.logs && self.log_avg_ms == 0,
@@ -286,12 +298,22 @@ impl Draft {
     fn data(&self) -> Data {
         Data {
             compress_pct: match (self.zero, self.pattern.len()) {
-                (true, _) => 100,
+                // fio repeats random contents then, whatever zero_buffers says.
+                (true, _) if self.dedupe_pct == 0 => 100,
+                (true, _) => self.compress_pct,
                 (false, 0) => self.compress_pct,
                 (false, len) => super::pattern::compress_pct(len),
             },
             refill: self.refill,
         }
+    }
+
+    fn dedupe(&self) -> Option<Dedupe> {
+        (self.dedupe_pct > 0).then(|| Dedupe {
+            percent: self.dedupe_pct,
+            unit: self.smallest()[1] as u32,
+            working_set_pct: self.dedupe_set.then_some(self.dedupe_set_pct),
+        })
     }
 
     /// What cannot be meant together.

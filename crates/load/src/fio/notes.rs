@@ -80,6 +80,16 @@ fn of_writes(job: &JobSpec) -> Vec<String> {
             ),
         });
     }
+    if let Some(percent) = option(job, "dedupe_percentage").filter(|percent| *percent != "0") {
+        notes.push(match job.dedupe {
+            None => String::from("dedupe_percentage has no effect beside verify"),
+            Some(dedupe) => format!(
+                "dedupe_percentage={percent}: a real target gets {percent} % of its blocks of {} \
+                 bytes again; no modelled drive finds equal blocks",
+                dedupe.unit
+            ),
+        });
+    }
     match job.steps.write_as {
         WriteAs::Read => notes.push(
             "its VERIFY commands are carried out and counted as reads; nothing is compared"

@@ -123,7 +123,7 @@ const BAD: &[(&str, &str, &str)] = &[
         "random_distribution=zoned:50/5:30/15",
         "`random_distribution` cannot be \
       `zoned:50/5:30/15`: accesses add up to 80 % and sizes to 20 %, not 100",
-        "for example zoned:50/5:30/15:20/80; several lists are not supported",
+        "for example zoned:50/5:30/15:20/80, or such lists for reads,writes,trims",
     ),
     (
         "random_distribution=gauss:1",
