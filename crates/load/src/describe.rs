@@ -83,9 +83,13 @@ impl JobSpec {
     }
 
     fn demand(&self) -> String {
+        let shared = match self.ties.shares_depth {
+            true => " with the other targets",
+            false => "",
+        };
         match self.copies {
-            1 => format!("depth {}", self.depth),
-            copies => format!("depth {} x {copies}", self.depth),
+            1 => format!("depth {}{shared}", self.depth),
+            copies => format!("depth {} x {copies}{shared}", self.depth),
         }
     }
 }

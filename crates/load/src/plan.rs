@@ -243,6 +243,9 @@ pub struct Ties {
     pub steady: Option<Steady>,
     /// Searches the depth at which its latency keeps a limit (fio `latency_target`).
     pub latency: Option<LatencyTarget>,
+    /// Its depth is that of all such jobs of its phase together, copy by copy (DISKSPD `-O`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub shares_depth: bool,
 }
 
 impl Ties {

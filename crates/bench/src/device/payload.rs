@@ -146,9 +146,7 @@ impl Payload {
         }
         if let Some(repeats) = &mut self.repeats {
             let bytes = &mut self.writes.bytes()[at..at + len];
-            for unit in bytes.chunks_mut(repeats.unit) {
-                repeats.fill(unit);
-            }
+            repeats.fill(bytes);
             squeeze(bytes, write.compress_pct);
             return (buffer, self.writes.address(at, len));
         }

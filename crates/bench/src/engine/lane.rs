@@ -122,7 +122,7 @@ fn pace(job: &JobSpec, copy: u32) -> Option<Pace> {
     let rng = Rng::named(job.seed, &format!("arrivals of copy {copy}"));
     let limits = Pace::new(&job.pace, job.time.delay, rng);
     let (ties, follows) = (&job.ties, Followed::has_any(job));
-    let held = follows || ties.flow.is_some() || ties.latency.is_some();
+    let held = follows || ties.flow.is_some() || ties.latency.is_some() || ties.shares_depth;
     let mut pace = limits.or_else(|| held.then(Pace::scheduled))?;
     let search = |target| Box::new(Search::new(target, job.depth));
     pace.search = ties.latency.map(search);
@@ -133,7 +133,13 @@ fn pace(job: &JobSpec, copy: u32) -> Option<Pace> {
 pub(super) fn lanes(phase: &Phase, capacity: u64) -> Result<Vec<Lane>, LabError> {
     let mut lanes = Vec::new();
     let mut tag = 0;
+    let first_shared = phase.jobs.iter().position(|job| job.ties.shares_depth);
     for (number, job) in phase.jobs.iter().enumerate() {
+        // Jobs that share their depth have one set of tags.
+        let depth = match job.ties.shares_depth && first_shared != Some(number) {
+            true => 0,
+            false => job.depth,
+        };
         for copy in 0..job.copies {
             let (source, pace) = match &job.replay {
                 None => (source(job, copy, capacity)?, pace(job, copy)),
@@ -150,12 +156,12 @@ pub(super) fn lanes(phase: &Phase, capacity: u64) -> Result<Vec<Lane>, LabError>
                 waiting: false,
                 pace: pace.map(Box::new),
                 // Popped from the end: lowest tag first.
-                idle: (tag..tag + job.depth).rev().collect(),
+                idle: (tag..tag + depth).rev().collect(),
                 source,
             };
             lane.advance();
             lanes.push(lane);
-            tag += job.depth;
+            tag += depth;
         }
     }
     Ok(lanes)

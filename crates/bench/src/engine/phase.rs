@@ -5,6 +5,7 @@ use super::lane::Lane;
 use super::ledger::Ledger;
 use super::observer::Observer;
 use super::pace::Leave;
+use super::pools::Pools;
 use crate::device::{Done, Target, TargetKind};
 use crate::record::{Ending, RunRecord};
 use ssdlab_base::LabError;
@@ -75,6 +76,7 @@ pub(super) struct Engine<'a, T: Target> {
     /// The round before.
     round_before: u32,
     flows: Flows,
+    pools: Pools,
     /// By job: whom its end ends.
     exits: Vec<(u32, Option<Exit>)>,
     /// By job: blocks that hold something else end nothing.
@@ -87,7 +89,7 @@ impl<'a, T: Target> Engine<'a, T> {
     pub fn new(
         number: usize,
         phase: &Phase,
-        lanes: Vec<Lane>,
+        mut lanes: Vec<Lane>,
         target: &'a mut T,
         observer: &'a mut dyn Observer,
         stop: &'a AtomicBool,
@@ -95,6 +97,7 @@ impl<'a, T: Target> Engine<'a, T> {
         let ledger = Ledger::new(number, phase, target, observer);
         let modelled = target.facts().kind == TargetKind::Modelled;
         let tags = lanes.iter().map(|lane| lane.idle.len()).sum();
+        let pools = Pools::new(phase, &mut lanes);
         let unused = Slot {
             command: Command::flush(),
             lane: 0,
@@ -126,6 +129,7 @@ impl<'a, T: Target> Engine<'a, T> {
             round: 1,
             round_before: 0,
             flows: Flows::new(phase),
+            pools,
             exits: phase.jobs.iter().map(exit_of).collect(),
             go_on: phase.jobs.iter().map(goes_on).collect(),
             ends_all: false,
@@ -251,9 +255,14 @@ impl<'a, T: Target> Engine<'a, T> {
             // The common case, written out: no limits, and more to do.
             return self.submit(at, done.tag);
         }
-        self.lanes[at].idle.push(done.tag);
+        let to = self.pools.next(at, &self.lanes);
+        self.lanes[to].idle.push(done.tag);
         if refill {
-            self.issue(at, done.done)?;
+            self.issue(to, done.done)?;
+            if to != at {
+                // It may be over.
+                self.issue(at, done.done)?;
+            }
         }
         Ok(())
     }

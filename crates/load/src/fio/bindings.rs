@@ -74,18 +74,33 @@ pub(super) fn continue_on_error(draft: &mut Draft, s: &Setting) -> Outcome {
 }
 
 pub(super) fn zonemode(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.zbd = None;
     draft.strided = match s.text() {
         "none" => false,
         "strided" => true,
         "zbd" => {
-            return Err(s.bad(
-                "it needs a drive of zones that are reset as a whole, and there is none here",
-                "zonemode=strided goes through any drive zone by zone",
-            ));
+            draft.zbd = Some(s.clone());
+            false
         }
         _ => return Err(s.bad("it is none or strided", "")),
     };
     Ok(())
+}
+
+/// Why `zonemode=zbd` is refused, as `s` says it: a target is no zoned drive, and whether fio would
+/// refuse it as well depends on `zonesize`.
+pub(super) fn zbd_refused(s: &Setting, has_zonesize: bool) -> Error {
+    let what = match has_zonesize {
+        true => {
+            "no target here has zones that are reset as a whole, and imitated ones, which fio makes \
+             of zonesize, are not supported"
+        }
+        false => {
+            "no target here has zones that are reset as a whole; without zonesize, fio refuses such \
+             a target, too"
+        }
+    };
+    s.bad(what, "zonemode=strided goes through any drive zone by zone")
 }
 
 /// A size of whole blocks.

@@ -1,5 +1,6 @@
 //! A job while its options are being read, with fio's defaults.
 
+use super::setters;
 use crate::plan::{
     BlockSize, Data, Dedupe, Distribution, Durability, Exit, Flow, JobSpec, LatencyTarget, Mix,
     Order, Pace, Shares, Steady, Steps, Ties, Time, Verify, WriteAs, Zones,
@@ -124,6 +125,8 @@ pub(super) struct Draft {
     pub verify_batch: u32,
     pub verify_goes_on: bool,
     pub strided: bool,
+    /// `zonemode=zbd`.
+    pub zbd: Option<Setting>,
     pub zone_bytes: u64,
     pub zone_range: u64,
     pub zone_skip: u64,
@@ -197,6 +200,7 @@ impl Default for Draft {
             verify_batch: 0,
             verify_goes_on: false,
             strided: false,
+            zbd: None,
             zone_bytes: 0,
             zone_range: 0,
             zone_skip: 0,
@@ -237,7 +241,9 @@ impl Draft {
             Size::Bytes(bytes) => (bytes, None),
             Size::Percent(percent) => (0, Some(percent)),
         };
-        kept(self.contradiction(section));
+        let zbd = self.zbd.as_ref();
+        kept(zbd.map(|setting| setters::zbd_refused(setting, self.zone_bytes > 0)));
+        kept(self.contradiction(section).filter(|_| zbd.is_none()));
         let order = self.order(section).unwrap_or_else(|error| {
             kept(Some(error));
             SEQUENTIAL
@@ -361,6 +367,24 @@ impl Draft {
                 "zones with several files, or with a number after rw's colon",
                 "give it one file, or leave the number out",
             )
+        } else if self.dedupe_pct > 0 && self.dedupe_set && self.size.is_none() {
+            (
+                "a working set of dedupe without a size",
+                "say with size= how large the region is",
+            )
+        } else if self.dedupe_pct > 0 && self.dedupe_set && self.files.in_turn() > 1 {
+            (
+                "a working set of dedupe with several files",
+                "give it one file",
+            )
+        } else if self.dedupe_pct > 0
+            && self.dedupe_set
+            && self.dedupe_pct + self.dedupe_set_pct > 100
+        {
+            (
+                "a working set and a share of repeated blocks above 100 % together",
+                "lower dedupe_percentage or dedupe_working_set_percentage",
+            )
         } else if self.ends_steady && self.steady.window_s == 0 {
             (
                 "steadystate without a window",
@@ -412,6 +436,7 @@ impl Draft {
             exit: self.exits.then_some(self.exit_what),
             steady: self.ends_steady.then_some(self.steady),
             latency: (self.latency.limit > Nanos::ZERO).then_some(self.latency),
+            shares_depth: false,
         }
     }
 

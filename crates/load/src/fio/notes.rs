@@ -72,7 +72,7 @@ fn of_writes(job: &JobSpec) -> Vec<String> {
     }
     if option(job, "buffer_pattern").is_some() {
         notes.push(match job.pattern.len() {
-            0 => "buffer_pattern has no effect beside verify and zero_buffers".to_owned(),
+            0 => "buffer_pattern has no effect beside verify, zero_buffers and dedupe".to_owned(),
             len => format!(
                 "buffer_pattern: a real target gets these {len} bytes, repeated; a model stores \
                  what compresses by {} %",

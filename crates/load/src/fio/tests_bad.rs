@@ -148,8 +148,14 @@ const BAD: &[(&str, &str, &str)] = &[
     ),
     (
         "zonemode=zbd",
-        "`zonemode` cannot be `zbd`: it needs a drive of zones that are reset as a whole, and \
-      there is none here",
+        "`zonemode` cannot be `zbd`: no target here has zones that are reset as a whole; without \
+      zonesize, fio refuses such a target, too",
+        "zonemode=strided goes through any drive zone by zone",
+    ),
+    (
+        "zonemode=zbd\nzonesize=1m",
+        "`zonemode` cannot be `zbd`: no target here has zones that are reset as a whole, and \
+      imitated ones, which fio makes of zonesize, are not supported",
         "zonemode=strided goes through any drive zone by zone",
     ),
     (
