@@ -5,30 +5,10 @@
 //! is with the given probability a repetition, of the last units with contents of their own or of
 //! units from a working set, which is the first ones, whether they were written yet or not.
 
+use super::needs::Repeated;
 use super::payload::fill;
 use ssdlab_base::LabError;
-use ssdlab_load::plan::Dedupe;
 use ssdlab_ssd::rng::Rng;
-
-/// What writes hold; by default random data that no other block equals.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contents {
-    /// Repeated from the start of each write, unless it is empty.
-    pub pattern: Vec<u8>,
-    /// Blocks that equal others.
-    pub repeated: Option<Repeated>,
-}
-
-/// How often a block equals another, and the region of which a working set is a share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Repeated {
-    /// How often, and what.
-    pub dedupe: Dedupe,
-    /// Bytes of the region; `None`: a share of the target.
-    pub region: Option<u64>,
-    /// That share, in per cent.
-    pub share_pct: u8,
-}
 
 /// Which contents the next unit has.
 pub(super) struct Repeats {
@@ -94,6 +74,7 @@ impl Repeats {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ssdlab_load::plan::Dedupe;
     use std::collections::HashSet;
 
     fn of(dedupe: Dedupe) -> Repeated {

@@ -1,8 +1,9 @@
 //! Are files prepared as promised, and what does not fit refused?
 
 use super::*;
-use crate::device::Target;
+use crate::device::{Contents, Target};
 use crate::engine::tests::{job, plan};
+use ssdlab_load::plan::Mix;
 use std::os::unix::fs::MetadataExt;
 
 const MIB: u64 = 1 << 20;

@@ -10,7 +10,8 @@
 //! Reads share a few buffers, and nobody looks at what arrives, unless a job verifies: then each
 //! command has its own, and writes hold [`Stamps`].
 
-use super::contents::{Contents, Repeats};
+use super::contents::Repeats;
+use super::needs::Contents;
 use super::slab::Slab;
 use super::stamps::Stamps;
 use ssdlab_base::LabError;

@@ -14,7 +14,7 @@
 //!   some 10 us to their latency.
 //! * The ring waits in the kernel, never polls, and belongs to the thread that opened it.
 
-use super::contents::Contents;
+use super::needs::Contents;
 use super::null::since;
 use super::payload::{Checked, Payload};
 use super::{Counters, Done, Target, TargetFacts, TargetKind};
