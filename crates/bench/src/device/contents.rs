@@ -1,12 +1,11 @@
 //! Contents of writes that are neither random nor stamped: a repeated pattern, or blocks of which
 //! a share equals earlier ones.
 //!
-//! Equal blocks are those of fio 3.33 (dedupe.c, io_u.c): the smallest write is the unit; each write
-//! is with the given probability a repetition, of the last units with contents of their own or of
-//! units from a working set, which is the first ones, whether they were written yet or not.
+//! Equal blocks are those of fio 3.33 (dedupe.c, io_u.c): the smallest write is the unit; each
+//! write is with the given probability a repetition, of the last units with contents of their own
+//! or of units from a working set, which is the first ones, whether they were written yet or not.
 
 use super::needs::Repeated;
-use super::payload::fill;
 use ssdlab_base::LabError;
 use ssdlab_ssd::rng::Rng;
 
@@ -68,6 +67,13 @@ impl Repeats {
         for (number, unit) in (first..).zip(write.chunks_mut(self.unit)) {
             fill(&mut Rng::new(number), unit);
         }
+    }
+}
+
+/// Fills `bytes`, a multiple of 8 long, with random data.
+pub(super) fn fill(rng: &mut Rng, bytes: &mut [u8]) {
+    for word in bytes.chunks_exact_mut(8) {
+        word.copy_from_slice(&rng.next_u64().to_le_bytes());
     }
 }
 

@@ -142,14 +142,7 @@ impl Needs {
         }
         self.direct &= job.direct;
         self.passthrough |= job.passthrough;
-        let contents = Contents {
-            pattern: job.pattern.clone(),
-            repeated: job.dedupe.map(|dedupe| Repeated {
-                dedupe,
-                region: job.region,
-                share_pct: job.shares.region.unwrap_or(100),
-            }),
-        };
+        let contents = Contents::of(job);
         if kinds.contains(&1) && !self.contents.contains(&contents) {
             self.contents.push(contents);
         }
@@ -178,6 +171,20 @@ pub struct Contents {
     pub pattern: Vec<u8>,
     /// Blocks that equal others.
     pub repeated: Option<Repeated>,
+}
+
+impl Contents {
+    /// Of the writes of `job`.
+    fn of(job: &JobSpec) -> Contents {
+        Contents {
+            pattern: job.pattern.clone(),
+            repeated: job.dedupe.map(|dedupe| Repeated {
+                dedupe,
+                region: job.region,
+                share_pct: job.shares.region.unwrap_or(100),
+            }),
+        }
+    }
 }
 
 /// How often a block equals another, and the region of which a working set is a share.

@@ -5,8 +5,9 @@
 //! change the file system's own tables. It loses its name as soon as it is open, and is gone with
 //! the target.
 
+use super::contents::fill;
 use super::needs::{Needs, OpenOptions};
-use super::payload::{Checked, fill};
+use super::payload::Checked;
 use super::safety::{Permission, Permitted, check_write_allowed, still_permitted};
 use super::slab::Slab;
 use super::uring::{UringOptions, UringTarget};

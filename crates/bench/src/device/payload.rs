@@ -10,7 +10,7 @@
 //! Reads share a few buffers, and nobody looks at what arrives, unless a job verifies: then each
 //! command has its own, and writes hold [`Stamps`].
 
-use super::contents::Repeats;
+use super::contents::{Repeats, fill};
 use super::needs::Contents;
 use super::slab::Slab;
 use super::stamps::Stamps;
@@ -233,13 +233,6 @@ fn squeeze(bytes: &mut [u8], compress_pct: u8) {
     let zeroes = CHUNK * usize::from(compress_pct.min(100)) / 100;
     for chunk in bytes.chunks_mut(CHUNK) {
         chunk[CHUNK - zeroes..].fill(0);
-    }
-}
-
-/// Fills `bytes`, a multiple of 8 long, with random data.
-pub(super) fn fill(rng: &mut Rng, bytes: &mut [u8]) {
-    for word in bytes.chunks_exact_mut(8) {
-        word.copy_from_slice(&rng.next_u64().to_le_bytes());
     }
 }
 

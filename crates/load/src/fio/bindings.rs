@@ -87,22 +87,6 @@ pub(super) fn zonemode(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-/// Why `zonemode=zbd` is refused, as `s` says it: a target is no zoned drive, and whether fio would
-/// refuse it as well depends on `zonesize`.
-pub(super) fn zbd_refused(s: &Setting, has_zonesize: bool) -> Error {
-    let what = match has_zonesize {
-        true => {
-            "no target here has zones that are reset as a whole, and imitated ones, which fio makes \
-             of zonesize, are not supported"
-        }
-        false => {
-            "no target here has zones that are reset as a whole; without zonesize, fio refuses such \
-             a target, too"
-        }
-    };
-    s.bad(what, "zonemode=strided goes through any drive zone by zone")
-}
-
 /// A size of whole blocks.
 fn blocks(draft: &Draft, s: &Setting) -> Result<u64, Error> {
     let bytes = s.size(draft.kb_base)?;

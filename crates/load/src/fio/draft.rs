@@ -1,9 +1,8 @@
 //! A job while its options are being read, with fio's defaults.
 
-use super::setters;
 use crate::plan::{
-    BlockSize, Data, Dedupe, Distribution, Durability, Exit, Flow, JobSpec, LatencyTarget, Mix,
-    Order, Pace, Shares, Steady, Steps, Ties, Time, Verify, WriteAs, Zones,
+    BlockSize, Data, Distribution, Durability, Exit, Flow, JobSpec, LatencyTarget, Mix, Order,
+    Pace, Shares, Steady, Steps, Ties, Time, Verify, WriteAs, Zones,
 };
 use ssdlab_fio::Error;
 use ssdlab_fio::Size;
@@ -105,10 +104,7 @@ pub(super) struct Draft {
     pub refill: bool,
     /// `bsrange`, smallest and largest of each kind.
     pub range: Option<[(u32, u32); 3]>,
-    /// Share of the writes that repeat contents, from a working set or not, and its share.
-    pub dedupe_pct: u8,
-    pub dedupe_set: bool,
-    pub dedupe_set_pct: u8,
+    pub dedupe: super::dedupe::Asked,
     /// What writes hold, repeated; empty: what `compress_pct` says.
     pub pattern: Vec<u8>,
     /// One of fio's logs is asked for.
@@ -185,9 +181,7 @@ impl Default for Draft {
             zero: false,
             refill: false,
             range: None,
-            dedupe_pct: 0,
-            dedupe_set: false,
-            dedupe_set_pct: 5,
+            dedupe: super::dedupe::Asked::default(),
             pattern: Vec::new(),
             logs: false,
             log_avg_ms: 0,
@@ -220,13 +214,6 @@ impl Draft {
     /// The job of `section`, the `index`th of the file, as far as it can be made.
     pub fn finish(mut self, section: &Section, index: u32, errors: &mut Vec<Error>) -> JobSpec {
         self.time.time_based &= self.time.run.is_some();
-        // fio fills buffers by other means then.
-        if self.verifies {
-            self.dedupe_pct = 0;
-        }
-        if self.zero || self.verifies || self.dedupe_pct > 0 {
-            self.pattern.clear();
-        }
         let (mix, data) = (self.mix(), self.data());
         let mut kept = |what: Option<Error>| errors.extend(what);
         let (region, region_share) = self.region(section).unwrap_or_else(|error| {
@@ -241,15 +228,13 @@ impl Draft {
             Size::Bytes(bytes) => (bytes, None),
             Size::Percent(percent) => (0, Some(percent)),
         };
-        let zbd = self.zbd.as_ref();
-        kept(zbd.map(|setting| setters::zbd_refused(setting, self.zone_bytes > 0)));
-        kept(self.contradiction(section).filter(|_| zbd.is_none()));
+        kept(self.contradiction(section));
         let order = self.order(section).unwrap_or_else(|error| {
             kept(Some(error));
             SEQUENTIAL
         });
         let (block_sizes, steps) = (self.block_sizes(), self.steps());
-        let dedupe = self.dedupe();
+        let dedupe = self.dedupe.plan(self.smallest()[1]);
         let (verify, ties) = (self.verify(&order), self.ties());
         JobSpec {
             name: self.name.unwrap_or_else(|| section.name.clone()),
@@ -301,11 +286,18 @@ impl Draft {
         }
     }
 
-    fn data(&self) -> Data {
+    /// How buffers are filled; of several ways, fio takes one.
+    fn data(&mut self) -> Data {
+        if self.verifies {
+            self.dedupe.percent = 0;
+        }
+        let repeats = self.dedupe.percent > 0;
+        if self.zero || self.verifies || repeats {
+            self.pattern.clear();
+        }
         Data {
             compress_pct: match (self.zero, self.pattern.len()) {
-                // fio repeats random contents then, whatever zero_buffers says.
-                (true, _) if self.dedupe_pct == 0 => 100,
+                (true, _) if !repeats => 100,
                 (true, _) => self.compress_pct,
                 (false, 0) => self.compress_pct,
                 (false, len) => super::pattern::compress_pct(len),
@@ -314,20 +306,19 @@ impl Draft {
         }
     }
 
-    fn dedupe(&self) -> Option<Dedupe> {
-        (self.dedupe_pct > 0).then(|| Dedupe {
-            percent: self.dedupe_pct,
-            unit: self.smallest()[1] as u32,
-            working_set_pct: self.dedupe_set.then_some(self.dedupe_set_pct),
-        })
-    }
-
     /// What cannot be meant together.
     fn contradiction(&self, section: &Section) -> Option<Error> {
         let files = u64::from(self.files.in_turn()) * u64::from(self.copies);
+        if let Some(setting) = &self.zbd {
+            return Some(super::zbd::refused(setting, self.zone_bytes > 0));
+        }
         let (what, hint) = if self.fsync > 0 && self.fdatasync > 0 {
             ("both fsync and fdatasync", "use one of them")
         } else if let Some(contradiction) = self.contradiction_of_bindings() {
+            contradiction
+        } else if let Some(contradiction) =
+            (self.dedupe).contradiction(self.size.is_some(), self.files.in_turn())
+        {
             contradiction
         } else if self.replayed.log.is_some() && self.shapes_commands() {
             let what = "read_iolog with a rate, thinktime, flow, latency_target, verify or zones";
@@ -366,24 +357,6 @@ impl Draft {
             (
                 "zones with several files, or with a number after rw's colon",
                 "give it one file, or leave the number out",
-            )
-        } else if self.dedupe_pct > 0 && self.dedupe_set && self.size.is_none() {
-            (
-                "a working set of dedupe without a size",
-                "say with size= how large the region is",
-            )
-        } else if self.dedupe_pct > 0 && self.dedupe_set && self.files.in_turn() > 1 {
-            (
-                "a working set of dedupe with several files",
-                "give it one file",
-            )
-        } else if self.dedupe_pct > 0
-            && self.dedupe_set
-            && self.dedupe_pct + self.dedupe_set_pct > 100
-        {
-            (
-                "a working set and a share of repeated blocks above 100 % together",
-                "lower dedupe_percentage or dedupe_working_set_percentage",
             )
         } else if self.ends_steady && self.steady.window_s == 0 {
             (

@@ -536,12 +536,12 @@ pub(super) fn buffer_pattern(draft: &mut Draft, s: &Setting) -> Outcome {
 }
 
 pub(super) fn dedupe_percentage(draft: &mut Draft, s: &Setting) -> Outcome {
-    draft.dedupe_pct = s.percent()?;
+    draft.dedupe.percent = s.percent()?;
     Ok(())
 }
 
 pub(super) fn dedupe_mode(draft: &mut Draft, s: &Setting) -> Outcome {
-    draft.dedupe_set = match s.text() {
+    draft.dedupe.from_set = match s.text() {
         "repeat" => false,
         "working_set" => true,
         _ => return Err(s.bad("it is repeat or working_set", "")),
@@ -550,7 +550,7 @@ pub(super) fn dedupe_mode(draft: &mut Draft, s: &Setting) -> Outcome {
 }
 
 pub(super) fn dedupe_working_set(draft: &mut Draft, s: &Setting) -> Outcome {
-    draft.dedupe_set_pct = s.percent()?;
+    draft.dedupe.set_pct = s.percent()?;
     Ok(())
 }
 
