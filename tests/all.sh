@@ -116,6 +116,7 @@ start "fio's own examples, by fio and by ssdlab" bash tests/fio_examples.sh "$ta
 step "other people's tools read what we write" bash tests/outside.sh "$target/release/ssdlab"
 step "other people's tools read results" bash tests/results.sh "$target/release/ssdlab"
 step "what is printed as JSON has a schema" bash tests/schemas.sh "$target/release/ssdlab"
+step "crates that need no Linux compile for Windows" bash tests/cross.sh windows
 step "packages install in clean roots" bash tests/packages.sh "$target/release/ssdlab"
 step "a workflow file's steps in a bare root" bash tests/ci.sh "$target/release/ssdlab"
 step "other people's clients use what we serve" \

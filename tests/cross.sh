@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Builds for aarch64 Linux and runs that program under qemu-user; checks for Windows the crates that
-# need no Linux. Not part of tests/all.sh: it takes some ten minutes and three gigabytes. Needs root,
+# Checks for Windows the crates that need no Linux, with the library that rustup has; builds for
+# aarch64 Linux and runs that program under qemu-user. `windows` takes a minute and is part of
+# tests/all.sh. `aarch64` is not: it takes some ten minutes and three gigabytes, and needs root,
 # debootstrap and the network; the root with Debian's rustc-web is kept in the target folder.
+# Without what it needs, a part says so in a line that begins with SKIPPED.
 # Usage: bash tests/cross.sh [aarch64|windows]...
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,15 +12,13 @@ target=$(realpath "${CARGO_TARGET_DIR:-target}")
 root=$target/cross-root
 built=/build # inside, as is the source
 source=/src
-[ "$(id -u)" = 0 ] || { echo "needs root" >&2 && exit 2; }
+. tests/skips.sh
 mounted=()
 cleanup() { for place in "${mounted[@]}"; do umount "$place"; done; }
 trap cleanup EXIT
 inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 "$@"; }
 
-# A Debian root with the compiler that Debian keeps for browsers, and libraries for aarch64. There is
-# none for Windows: what needs one is checked against the library's source, which -Z build-std
-# compiles; hence RUSTC_BOOTSTRAP.
+# A Debian root with the compiler that Debian keeps for browsers, and libraries for aarch64.
 make_root() {
   local mirror=http://deb.debian.org/debian suite=bookworm
   debootstrap --variant=minbase "$suite" "$root" "$mirror"
@@ -28,25 +28,29 @@ make_root() {
   inside dpkg --add-architecture arm64
   inside apt-get update -q
   inside env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends rustc-web \
-    cargo-web rust-web-src libstd-rust-web-dev:arm64 gcc libc6-dev gcc-aarch64-linux-gnu \
-    libc6-dev-arm64-cross gcc-mingw-w64-x86-64 qemu-user ca-certificates
+    cargo-web libstd-rust-web-dev:arm64 gcc libc6-dev gcc-aarch64-linux-gnu \
+    libc6-dev-arm64-cross qemu-user ca-certificates
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
   touch "$root/.made"
 }
-[ -e "$root/.made" ] || { rm -rf "$root" && make_root; }
-mkdir -p "$root/src" "$root/cargo/registry"
 bound() { mount --bind "$1" "$root/$2" && mounted+=("$root/$2"); }
-mount -t proc proc "$root/proc" && mounted+=("$root/proc")
-bound "$top" src
-bound "${CARGO_HOME:-$HOME/.cargo}/registry" cargo/registry
+enter() {
+  [ -e "$root/.made" ] || { rm -rf "$root" && make_root; }
+  mkdir -p "$root/src" "$root/cargo/registry"
+  mount -t proc proc "$root/proc" && mounted+=("$root/proc")
+  bound "$top" src
+  bound "${CARGO_HOME:-$HOME/.cargo}/registry" cargo/registry
+}
 cargo_inside() { # arguments of cargo
-  inside RUSTC_BOOTSTRAP=1 CARGO_HOME=/cargo CARGO_TARGET_DIR="$built" CARGO_INCREMENTAL=0 \
+  inside CARGO_HOME=/cargo CARGO_TARGET_DIR="$built" CARGO_INCREMENTAL=0 \
     CARGO_PROFILE_DEV_DEBUG=0 CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
     CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
     bash -c 'cd ${0} && exec cargo "$@"' "$source" "$@"
 }
 
 aarch64() {
+  [ "$(id -u)" = 0 ] || { skip aarch64 "needs root" && return; }
+  enter
   local arm=aarch64-unknown-linux-gnu
   cargo_inside build --locked -p ssdlab --bin ssdlab --target "$arm"
   local run=(inside qemu-aarch64 -L / "$built/$arm/debug/ssdlab")
@@ -63,12 +67,17 @@ aarch64() {
 }
 # The simulator, the articles' figures and the reports.
 windows() {
-  local crates=()
+  local crates=() crate gnu=x86_64-pc-windows-gnu
   for crate in $PORTABLE; do crates+=(-p "$crate"); done
-  cargo_inside check --locked -Z build-std=std,panic_unwind --target x86_64-pc-windows-gnu \
+  if ! command -v rustup >/dev/null || ! rustup target add "$gnu" >/dev/null 2>&1; then
+    skip windows "rustup, or its library for Windows, is not to be had"
+    return
+  fi
+  CARGO_INCREMENTAL=0 CARGO_TARGET_DIR=$target/windows cargo check --quiet --locked --target "$gnu" \
     "${crates[@]}"
   echo "ok: these crates compile for Windows: $PORTABLE"
 }
-PORTABLE="ssdlab-base ssdlab-ssd ssdlab-view ssdlab-crash ssdlab-load ssdlab-drives"
+PORTABLE="ssdlab-base ssdlab-ssd ssdlab-view ssdlab-crash ssdlab-fio ssdlab-load ssdlab-drives
+  ssdlab-bench ssdlab-life ssdlab-hosts ssdlab-twin ssdlab-articles"
 [ $# -gt 0 ] || set -- aarch64 windows
 for what in "$@"; do "$what"; done

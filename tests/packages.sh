@@ -146,6 +146,44 @@ else
   else bad "the static binary: $(tail -3 "$work/said")"; fi
 fi
 
+# The archive that cargo-dist would make of it, by the place and the layout where the metadata of
+# cargo binstall look for it.
+archived() {
+  local triple
+  triple=$(rustc -vV | sed -n 's/^host: //p')
+  mkdir -p "$work/archive/ssdlab-$triple" "$work/unpacked"
+  cp "$static" "$work/archive/ssdlab-$triple/ssdlab"
+  tar -C "$work/archive" -cJf "$made/ssdlab-$triple.tar.xz" "ssdlab-$triple"
+  cargo metadata --no-deps --format-version 1 >"$work/metadata.json"
+  python3 - "$work" "$made" "$triple" <<'PY'
+import json, os, subprocess, sys, tomllib
+work, made, triple = sys.argv[1:]
+packages = json.load(open(f"{work}/metadata.json"))["packages"]
+package = next(p for p in packages if p["name"] == "ssdlab")
+binstall = package["metadata"]["binstall"]
+targets = tomllib.load(open("dist-workspace.toml", "rb"))["dist"]["targets"]
+assert triple in targets, f"cargo-dist makes nothing for {triple}"
+def filled(template):
+    known = {"repo": "https://example.org/r", "version": package["version"], "name": package["name"],
+        "target": triple, "bin": "ssdlab", "binary-ext": ""}
+    for key, value in known.items():
+        template = template.replace("{ %s }" % key, value)
+    assert "{" not in template, f"{template}: a key that is not known"
+    return template
+assert binstall["pkg-fmt"] == "txz", binstall
+archive = f"{made}/{os.path.basename(filled(binstall['pkg-url']))}"
+assert os.path.exists(archive), f"{archive} is not what was made"
+subprocess.run(["tar", "-C", f"{work}/unpacked", "-xJf", archive], check=True)
+program = f"{work}/unpacked/{filled(binstall['bin-dir'])}"
+said = subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout
+assert package["version"] in said, said
+PY
+}
+if [ ! -x "$static" ]; then
+  skip "packages: archive" "there is no static binary"
+elif archived 2>"$work/archive.log"; then ok "cargo binstall's metadata lead to the program in the archive"
+else bad "archive: $(tail -1 "$work/archive.log")"; fi
+
 # Nothing is fetched: the image begins with nothing. It is built and run without a daemon.
 build() { buildah --root "$work/containers" --runroot "$work/containers-run" --storage-driver vfs "$@"; }
 contained() {

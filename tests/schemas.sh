@@ -29,9 +29,9 @@ small="--drive examples/drives/small.toml"
   >/dev/null
 "$ssdlab" age patriot-wildfire-120gb --until 200GB --quiet --out lived >/dev/null
 
-# tests/results.sh checks qualify, snia and run; smart prints smartctl's JSON; theory takes minutes;
-# conform, pull and crashtest need a guest, a drive and FUSE: their output has no schema.
-elsewhere="conform pull smart qualify snia run crashtest theory"
+# tests/results.sh checks qualify, snia and run, tests/vm.sh checks conform, which needs a guest;
+# smart prints smartctl's JSON.
+elsewhere="conform smart qualify snia run"
 commands() {
   cat <<LIST
 drives-list 0 drives list --json
@@ -69,6 +69,7 @@ months 0,1 months intel-dc-s3700-200gb --days 7 --quiet --out months --json
 oltp 0,1 oltp intel-dc-s3700-200gb --months 1 --quiet --out oltp --json
 prediction 0 twin predict twin --load uniform --json
 prediction 0 twin predict twin --load zipf:0.8 --rate 40k --rate 90% --json
+theory 0 theory --quiet --out theory --json
 LIST
 }
 number=0
@@ -104,4 +105,28 @@ power 0 power on --json
 LIST
 kill "$served"
 wait "$served" || true
+# A drive that ignores flushes, as a file: what programs lose under it, and pulls of its power.
+if [ "$(id -u)" = 0 ] && [ -e /dev/fuse ]; then
+  said() { number=$((number + 1)) && one "$(printf %02d "$number")" "$@"; }
+  mkdir mnt
+  "$ssdlab" serve kept --fuse mnt/drive --control pull.sock --fault ignores-flush >pull.log 2>&1 &
+  served=$!
+  for _ in $(seq 100); do [ ! -e mnt/drive ] || break; sleep 0.1; done
+  power() { echo "'$ssdlab' power $1 --control pull.sock"; }
+  said pull 0,1,3 pull run mnt/drive --overwrite --size 16MiB --ledger ledger --off "$(power off)" \
+    --on "$(power on)" --pulls 3 --write-for 200ms --settle 0s --back 20s --json
+  said pull 0,1,3 pull status --ledger ledger --json
+  said pull-check 0,1 pull check mnt/drive --ledger ledger --json
+  kill "$served"
+  wait "$served" || true
+  lossy="--size 64MiB --cuts 6 --quiet --fault ignores-flush --after-mark 3"
+  said crashtest 1 crashtest --workload "sh $top/examples/crashtest/values-fill.sh" \
+    --check "sh $top/examples/crashtest/values-verify.sh" $lossy --out scripts --json
+  token=$("$python" -c 'import json; print(json.loads(open("scripts/results.jsonl").readline())["token"])')
+  said crashtest-replay 0,1 crashtest --out scripts --replay "$token" --json
+  said crashtest 0,1 crashtest run --cuts 4 --quiet --mount none --check true --out program --json \
+    -- sh -c 'echo done'
+else
+  skip "schemas of crashtest and pull" "needs root and /dev/fuse"
+fi
 "$python" -B "$top/tests/schemas.py" "$ssdlab" "$top/docs/schemas" said "$elsewhere"

@@ -72,6 +72,26 @@ if grep '^BROKEN' "$work/report" | grep -v 'cache=unsafe' | grep -v '^BROKEN nvm
   echo "FAILED: promises that QEMU is known to keep"
   exit 1
 fi
+# As JSON, by its schema.
+conform 0 --model vhost-user-blk --json
+python=$target/venv/bin/python
+[ -x "$python" ] || python=python3
+if "$python" -c 'import jsonschema' 2>/dev/null; then
+  "$python" - docs/schemas/conform.json "$work/report" <<'PY'
+import json, sys
+from jsonschema import Draft202012Validator as Validator
+schema, report = (json.load(open(path)) for path in sys.argv[1:])
+Validator.check_schema(schema)
+errors = [f"{e.json_path}: {e.message[:200]}" for e in Validator(schema).iter_errors(report)]
+assert not errors, errors[:3]
+assert len(report["disks"]) == 1 and len(report["disks"][0]["cells"]) > 10, report
+report["disks"][0]["colour"] = "red"
+assert not Validator(schema).is_valid(report), "the schema accepts another key"
+print("ok: conform prints what its schema says")
+PY
+else
+  skip "schema of conform" "jsonschema is not installed"
+fi
 python3 -B tests/vm/cuts.py "$ssdlab" "$kernel" "$modules" --cuts "$cuts" --restarts 2
 python3 -B tests/vm/cuts.py "$ssdlab" "$kernel" "$modules" --cuts 3 --fault ignores-flush
 lacks=$(missing syslinux mcopy mkfs.vfat nbdcopy)

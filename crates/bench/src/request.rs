@@ -1,7 +1,7 @@
 //! The request of a run.
 
+use crate::device::OpenOptions;
 use crate::device::named::{LoadKept, Name};
-use crate::device::open::OpenOptions;
 use crate::run_dir::Existing;
 use ssdlab_load::plan::{JobSpec, Plan};
 use ssdlab_ssd::Nanos;

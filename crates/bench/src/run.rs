@@ -1,7 +1,7 @@
 //! A whole run as one call: open the target, prepare it, run the plan, keep the results.
 
+use crate::device::Needs;
 use crate::device::named::{Name, Opened, TARGET_HINT};
-use crate::device::open::Needs;
 use crate::engine::{LoggedCommand, Observer};
 use crate::export::CommandLogs;
 use crate::finished::Finished;

@@ -2,8 +2,9 @@
 //! commands, lane by lane, in the same order?
 
 use ssdlab_base::LabError;
-use ssdlab_bench::device::open::{Needs, OpenOptions, open};
+use ssdlab_bench::device::open::open;
 use ssdlab_bench::device::{Counters, Done, ModelledTarget, NullTarget, Target, TargetFacts};
+use ssdlab_bench::device::{Needs, OpenOptions};
 use ssdlab_bench::engine::{Unobserved, depth_needed, run};
 use ssdlab_bench::record::Ending;
 use ssdlab_drives::catalogue;

@@ -16,7 +16,9 @@ impl JobSpec {
                 Distribution::Uniform => "",
                 Distribution::Zipf { .. } => ", zipf",
                 Distribution::Pareto { .. } => ", pareto",
-                Distribution::Zoned { .. } | Distribution::ZonedBytes { .. } => ", zoned",
+                Distribution::Zoned { .. }
+                | Distribution::ZonedBytes { .. }
+                | Distribution::Kinds { .. } => ", zoned",
                 Distribution::Normal { .. } => ", normal",
             };
             if self.random_pct < 100 {
@@ -81,9 +83,13 @@ impl JobSpec {
     }
 
     fn demand(&self) -> String {
+        let shared = match self.ties.shares_depth {
+            true => " with the other targets",
+            false => "",
+        };
         match self.copies {
-            1 => format!("depth {}", self.depth),
-            copies => format!("depth {} x {copies}", self.depth),
+            1 => format!("depth {}{shared}", self.depth),
+            copies => format!("depth {} x {copies}{shared}", self.depth),
         }
     }
 }

@@ -253,8 +253,12 @@ impl Place {
         // Slots are counted for the smallest size; a larger command that would stick out is
         // moved back to the last slot where it fits.
         let last = size.slots - 1;
+        // The commonest by a comparison, the others by a jump table.
+        if let Place::Uniform { align } = self {
+            return rng.below(size.slots) * *align;
+        }
         match self {
-            Place::Uniform { align } => rng.below(size.slots) * *align,
+            Place::Uniform { .. } => unreachable!("returned above"),
             Place::Sequential {
                 next,
                 split,

@@ -135,6 +135,9 @@ pub struct JobSpec {
     /// `buffer_pattern`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pattern: Vec<u8>,
+    /// How often a write repeats earlier contents (fio `dedupe_percentage`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dedupe: Option<Dedupe>,
     /// Bypass the page cache (`direct=1`, `-Su`/`-Sh`). False is an error on real targets
     /// unless the language says buffered I/O is wanted and the target allows it.
     pub direct: bool,
@@ -240,6 +243,9 @@ pub struct Ties {
     pub steady: Option<Steady>,
     /// Searches the depth at which its latency keeps a limit (fio `latency_target`).
     pub latency: Option<LatencyTarget>,
+    /// Its depth is that of all such jobs of its phase together, copy by copy (DISKSPD `-O`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub shares_depth: bool,
 }
 
 impl Ties {
@@ -355,6 +361,7 @@ impl Default for JobSpec {
                 refill: false,
             },
             pattern: Vec::new(),
+            dedupe: None,
             direct: true,
             passthrough: false,
             log_each: false,
@@ -430,6 +437,11 @@ pub enum Distribution {
         /// The shares sum to at most 100; the rest goes to the last zone, which ends with the
         /// region when its length is 0. Not empty.
         zones: Vec<(u8, u64)>,
+    },
+    /// Reads, writes and trims, each zoned in its own way (`zoned:...,...`).
+    Kinds {
+        /// In this order.
+        kinds: Box<[Distribution; 3]>,
     },
     /// Normal as fio has it; ranks are scattered over the region.
     Normal {
@@ -516,6 +528,19 @@ pub struct Data {
     pub compress_pct: u8,
     /// Fresh contents for every write rather than a rotating pool.
     pub refill: bool,
+}
+
+/// Repeated contents of writes, as fio makes them: in units of the smallest write.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+pub struct Dedupe {
+    /// Share of the units that repeat earlier contents, 0 to 100.
+    pub percent: u8,
+    /// Bytes of a unit.
+    pub unit: u32,
+    /// The repeated units are drawn from the first this many of the units with contents of their
+    /// own, in per cent of the region (`dedupe_mode=working_set`). `None`: the last one is
+    /// repeated.
+    pub working_set_pct: Option<u8>,
 }
 
 impl Default for Pace {

@@ -440,7 +440,7 @@ fn place(job: &JobSpec, copy: u32, region: Region, rng: &mut Rng) -> Result<Plac
             distribution,
             each_once,
         } => {
-            let mut of = |align: u64, smallest: u64| {
+            let mut of = |align: u64, smallest: u64, distribution: &Distribution| {
                 if align == 0 || !align.is_multiple_of(LOGICAL_BLOCK) {
                     return Err(LabError::refused(
                         format!("job `{}`: an alignment of {align} bytes", job.name),
@@ -450,12 +450,24 @@ fn place(job: &JobSpec, copy: u32, region: Region, rng: &mut Rng) -> Result<Plac
                 let slots = region.len.saturating_sub(smallest) / align + 1;
                 random(&job.name, slots, align, distribution, *each_once, rng)
             };
-            let Some([read, write, trim]) = job.steps.align else {
-                return of(*align, smallest);
+            let places = match (job.steps.align, distribution) {
+                // An alignment of a kind's own is its smallest block.
+                (Some([read, write, trim]), all) => [
+                    of(read, read, all)?,
+                    of(write, write, all)?,
+                    of(trim, trim, all)?,
+                ],
+                (None, Distribution::Kinds { kinds }) => {
+                    let [read, write, trim] = &**kinds;
+                    [
+                        of(*align, smallest, read)?,
+                        of(*align, smallest, write)?,
+                        of(*align, smallest, trim)?,
+                    ]
+                }
+                (None, all) => return of(*align, smallest, all),
             };
-            // An alignment of a kind's own is its smallest block.
-            let kinds = [of(read, read)?, of(write, write)?, of(trim, trim)?];
-            Ok(Place::Kinds(Box::new(kinds)))
+            Ok(Place::Kinds(Box::new(places)))
         }
     }
 }
@@ -540,6 +552,10 @@ fn random(
         Distribution::Normal { deviation } => refuse(
             format!("a deviation of {deviation} % of the region"),
             "give 0 to 100",
+        ),
+        Distribution::Kinds { .. } => refuse(
+            String::from("zones of each kind, and an alignment of each kind"),
+            "give reads and writes the same smallest block",
         ),
         Distribution::ZonedBytes { zones } => match Zoned::of_bytes(slots, align, zones) {
             Some(zoned) => Ok(Place::Zoned { align, zoned }),

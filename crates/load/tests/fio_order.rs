@@ -333,3 +333,56 @@ fn reads_and_writes_are_aligned_to_their_own_smallest_block_as_in_fio() {
     let theirs: Vec<(char, u64)> = commands.iter().map(|c| (c.2, c.3)).collect();
     assert_eq!(aligned(&theirs), (true, 0));
 }
+
+/// Zones of reads, writes and trims: each kind's share of each zone. fio 3.33 documents such lists,
+/// but its parser takes the comma for the end of the word `zoned` (parse.c, opt_len): it is asked
+/// for one kind after the other.
+#[test]
+fn zones_of_each_kind_get_their_shares_as_in_fio() {
+    let of_reads = [90.0, 10.0];
+    let of_writes = [20.0, 80.0];
+    for zones in [
+        "zoned:90/25:10/75,20/25:80/75",
+        "zoned_abs:90/16m:10/48m,20/16m:80/48m",
+    ] {
+        let options = format!("rw=randrw size=64m io_size=64m random_distribution={zones}");
+        let text = job_file(&options);
+        let plan = fio::parse(&text, "job.fio").unwrap();
+        let mut stream = Stream::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
+        let ours = std::iter::from_fn(|| stream.next_command());
+        let kind = |op| if op == Op::Read { 'r' } else { 'w' };
+        let ours: Vec<(char, u64)> = ours.map(|c| (kind(c.op), c.offset)).collect();
+        check_shares(&ours, 'r', of_reads);
+        check_shares(&ours, 'w', of_writes);
+        if Command::new("fio").arg("--version").output().is_err() {
+            return ssdlab_skips::skip("fio is not installed");
+        }
+        let (name, lists) = zones.split_once(':').unwrap();
+        let (reads, writes) = lists.split_once(',').unwrap();
+        for (kind, list, expected) in [('r', reads, of_reads), ('w', writes, of_writes)] {
+            let directory = tempfile::tempdir().unwrap();
+            let rw = if kind == 'r' { "randread" } else { "randwrite" };
+            let options = format!("rw={rw} size=64m random_distribution={name}:{list}");
+            let theirs = theirs(&job_file(&options), directory.path());
+            let theirs: Vec<(char, u64)> = theirs.iter().map(|c| (c.2, c.3)).collect();
+            check_shares(&theirs, kind, expected);
+        }
+    }
+}
+
+/// Per cent of the commands below and above 16 MiB, within five standard deviations of 8000 draws.
+fn check_shares(commands: &[(char, u64)], kind: char, expected: [f64; 2]) {
+    let mut counts = [0.0; 2];
+    for (_, offset) in commands.iter().filter(|command| command.0 == kind) {
+        counts[usize::from(*offset >= 16 << 20)] += 1.0;
+    }
+    let all = counts[0] + counts[1];
+    assert!(all > 7000.0, "{all}");
+    for (count, expected) in counts.iter().zip(expected) {
+        let share = 100.0 * count / all;
+        assert!(
+            (share - expected).abs() < 2.3,
+            "{kind}: {share} against {expected}"
+        );
+    }
+}

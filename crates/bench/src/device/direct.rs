@@ -4,7 +4,8 @@
 //! The same leave to write is asked as for a target that is measured ([`super::safety`]). The page
 //! cache must not answer after a power cut, so there is no buffered form.
 
-use super::open::{OpenOptions, describe, failed, open_file, refuse_memory};
+use super::OpenOptions;
+use super::open::{describe, failed, open_file, refuse_memory};
 use super::safety::{Permitted, check_write_allowed, still_permitted};
 use super::slab::Slab;
 use super::{TargetFacts, TargetKind};

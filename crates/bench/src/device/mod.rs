@@ -1,20 +1,35 @@
 //! Where commands go: one trait for a modelled drive, a file, a block device and nothing at all.
 
+#[cfg(target_os = "linux")]
+mod contents;
+#[cfg(target_os = "linux")]
 pub mod direct;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 pub mod health;
 mod modelled;
 pub mod named;
+mod needs;
 pub mod null;
+#[cfg(target_os = "linux")]
 pub mod open;
+#[cfg(target_os = "linux")]
 mod payload;
+#[cfg(target_os = "linux")]
 pub mod safety;
+#[cfg(target_os = "linux")]
 pub mod signature;
+#[cfg(target_os = "linux")]
 mod slab;
+#[cfg(target_os = "linux")]
 mod stamps;
+#[cfg(target_os = "linux")]
 pub mod system;
+#[cfg(target_os = "linux")]
 pub mod uring;
 
 pub use modelled::ModelledTarget;
+pub use needs::{Contents, Needs, OpenOptions, Repeated, WriteOptions};
 pub use null::NullTarget;
 
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,13 @@
 //! Devices by name: from `drive:NAME`, `null:SIZE` or a path to an open device.
 
+#[cfg(not(target_os = "linux"))]
+use super::elsewhere::{UringTarget, open};
 use super::null::NullTarget;
-use super::open::{Needs, OpenOptions, open};
+#[cfg(target_os = "linux")]
+use super::open::open;
+#[cfg(target_os = "linux")]
 use super::uring::UringTarget;
-use super::{ModelledTarget, Target, TargetFacts};
+use super::{ModelledTarget, Needs, OpenOptions, Target, TargetFacts};
 use crate::engine;
 use crate::engine::Observer;
 use crate::record::RunRecord;

@@ -5,18 +5,18 @@
 //! change the file system's own tables. It loses its name as soon as it is open, and is gone with
 //! the target.
 
-use super::payload::{Checked, fill};
-use super::safety::{Permission, Permitted, WriteOptions, check_write_allowed, still_permitted};
+use super::contents::fill;
+use super::needs::{Needs, OpenOptions};
+use super::payload::Checked;
+use super::safety::{Permission, Permitted, check_write_allowed, still_permitted};
 use super::slab::Slab;
 use super::uring::{UringOptions, UringTarget};
 use super::{TargetFacts, TargetKind};
 use crate::device::system;
 use crate::device::system::{DeviceCounters, System};
-use crate::engine::depth_needed;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, SeekFrom, StatxFlags};
 use rustix::io::Errno;
 use ssdlab_base::LabError;
-use ssdlab_load::plan::{JobSpec, Mix, Order, Plan, WriteAs};
 use ssdlab_ssd::Bytes;
 use ssdlab_ssd::rng::Rng;
 use std::fs::File;
@@ -25,154 +25,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Most commands that a ring is asked to keep outstanding.
-const DEPTH_MAX: u64 = 32_768;
 const FILL_BYTES: usize = 4 << 20;
 const TMPFS_MAGIC: i64 = 0x0102_1994;
 const RAMFS_MAGIC: i64 = 0x8584_58f6;
-
-/// What the user has said about a real target.
-#[derive(Clone, Debug, Default)]
-pub struct OpenOptions {
-    /// Leave to write.
-    pub write: WriteOptions,
-    /// Bytes of a file to create or extend; `None`: what the plan needs.
-    pub size: Option<u64>,
-    /// Go through the page cache: for file systems without direct I/O, or to measure the cache.
-    pub buffered: bool,
-    /// Do not remove a file that was created.
-    pub keep: bool,
-}
-
-/// What a plan asks of a target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Needs {
-    /// Commands outstanding.
-    pub depth: u32,
-    /// Largest read, bytes; 0: reads nothing.
-    pub read_bytes: u32,
-    /// Largest write, bytes; 0: writes nothing.
-    pub write_bytes: u32,
-    /// Writes, trims or flushes: needs leave to write.
-    pub changes: bool,
-    /// Every flush is an fdatasync.
-    pub data_only: bool,
-    /// Some job wants fresh contents for every write.
-    pub refill: bool,
-    /// Some job verifies its writes.
-    pub verify: bool,
-    /// Some job verifies without writing: what an earlier run wrote.
-    pub verify_all: bool,
-    /// Every job bypasses the page cache.
-    pub direct: bool,
-    /// Some job sends NVMe commands to a character device.
-    pub passthrough: bool,
-    /// What the writes of each job hold, repeated, without doubles; an empty one is random data.
-    pub patterns: Vec<Vec<u8>>,
-    /// Every address and length is a multiple of this many bytes.
-    pub granule: u64,
-    /// Where the last job's region ends; `None` when some job uses all of the target.
-    pub extent: Option<u64>,
-}
-
-impl Needs {
-    /// What `plan` asks.
-    ///
-    /// # Errors
-    /// When it keeps more commands outstanding than a ring takes.
-    pub fn of(plan: &Plan) -> Result<Needs, LabError> {
-        let depth = depth_needed(plan);
-        if depth > DEPTH_MAX {
-            return Err(LabError::refused(
-                format!("the plan keeps {depth} commands outstanding, {DEPTH_MAX} are possible"),
-                "lower iodepth or numjobs (-o or -t)",
-            ));
-        }
-        let mut needs = Needs {
-            depth: depth.max(1) as u32,
-            read_bytes: 0,
-            write_bytes: 0,
-            changes: false,
-            data_only: true,
-            refill: false,
-            verify: false,
-            verify_all: false,
-            direct: true,
-            passthrough: false,
-            patterns: Vec::new(),
-            granule: 0,
-            extent: Some(0),
-        };
-        for job in plan.phases.iter().flat_map(|phase| &phase.jobs) {
-            needs.add(job);
-        }
-        Ok(needs)
-    }
-
-    fn add(&mut self, job: &JobSpec) {
-        let kinds: &[usize] = match job.mix {
-            Mix::Read => &[0],
-            Mix::Write => &[1],
-            Mix::ReadWrite { .. } => &[0, 1],
-            Mix::Trim => &[2],
-        };
-        let step = match &job.order {
-            Order::Sequential {
-                stride, start_step, ..
-            } => gcd(stride.unwrap_or(0), *start_step),
-            Order::Random { align, .. } => *align,
-        };
-        self.granule = gcd(self.granule, gcd(job.offset, step));
-        let steps = gcd(job.steps.skip.unsigned_abs(), job.steps.copy);
-        self.granule = gcd(self.granule, steps);
-        for &kind in kinds {
-            for size in &job.block_sizes[kind] {
-                self.granule = gcd(self.granule, u64::from(size.bytes));
-                match kind {
-                    0 => self.read_bytes = self.read_bytes.max(size.bytes),
-                    1 => self.write_bytes = self.write_bytes.max(size.bytes),
-                    _ => {}
-                }
-            }
-        }
-        let durability = &job.durability;
-        self.changes |= job.mix != Mix::Read || durability.flush_every > 0;
-        self.data_only &= durability.flush_every == 0 || durability.data_only;
-        self.refill |= job.data.refill;
-        self.verify |= job.verify.is_some();
-        self.verify_all |= job.verify.is_some() && job.mix == Mix::Read;
-        if job.verify.is_some()
-            || matches!(job.steps.write_as, WriteAs::Read | WriteAs::WriteAndRead)
-        {
-            // Its writes are read, too.
-            self.read_bytes = self.read_bytes.max(self.write_bytes);
-        }
-        if let Some(zones) = job.steps.zones {
-            self.granule = gcd(self.granule, gcd(zones.range, zones.skip));
-        }
-        if let Some(ranges) = job.steps.size_range {
-            // Any multiple of the smallest may come.
-            let of = |kind: &usize| u64::from(ranges[*kind].0);
-            self.granule = kinds.iter().map(of).fold(self.granule, gcd);
-        }
-        self.direct &= job.direct;
-        self.passthrough |= job.passthrough;
-        if kinds.contains(&1) && !self.patterns.contains(&job.pattern) {
-            self.patterns.push(job.pattern.clone());
-        }
-        let share = job.shares.offset.is_some() || job.shares.region.is_some();
-        let further = job
-            .steps
-            .copy
-            .saturating_mul(job.copies.saturating_sub(1).into());
-        let last = job.offset.saturating_add(further);
-        let end = job
-            .region
-            .filter(|_| !share)
-            .map(|len| last.saturating_add(len));
-        self.extent = self.extent.zip(end).map(|(all, end)| all.max(end));
-    }
-}
 
 fn checked(needs: &Needs) -> Checked {
     match (needs.verify, needs.verify_all) {
@@ -180,10 +35,6 @@ fn checked(needs: &Needs) -> Checked {
         (true, false) => Checked::Own,
         (true, true) => Checked::All,
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Opens `path` for what `needs` says. `progress` hears of bytes filled, of how many; `stop`
@@ -258,8 +109,8 @@ pub fn open(
         refill: needs.refill,
         checked: checked(needs),
     };
-    let pattern = needs.patterns.first().map_or(&[][..], Vec::as_slice);
-    UringTarget::new(file, facts, counters, uring, pattern)
+    let contents = needs.contents.first().cloned().unwrap_or_default();
+    UringTarget::new(file, facts, counters, uring, &contents)
 }
 
 /// What a modelled drive takes and a real one cannot be given.
@@ -267,10 +118,11 @@ fn refuse_contents(path: &Path, needs: &Needs) -> Result<(), LabError> {
     if needs.passthrough {
         return Err(refuse_passthrough(path));
     }
-    if needs.patterns.len() > 1 {
+    if needs.contents.len() > 1 {
         return Err(LabError::refused(
-            "jobs write different contents (buffer_pattern), which share their buffers here",
-            "give all jobs that write the same buffer_pattern, or run them one by one",
+            "jobs write different contents (buffer_pattern or dedupe_percentage), which share \
+             their buffers here",
+            "give all jobs that write the same contents and smallest block, or run them one by one",
         ));
     }
     Ok(())

@@ -1,8 +1,9 @@
 //! Are files prepared as promised, and what does not fit refused?
 
 use super::*;
-use crate::device::Target;
+use crate::device::{Contents, Target};
 use crate::engine::tests::{job, plan};
+use ssdlab_load::plan::Mix;
 use std::os::unix::fs::MetadataExt;
 
 const MIB: u64 = 1 << 20;
@@ -211,7 +212,7 @@ fn needs_are_the_largest_of_all_jobs() {
         verify_all: false,
         direct: true,
         passthrough: false,
-        patterns: vec![Vec::new()],
+        contents: vec![Contents::default()],
         granule: 512,
         extent: Some(MIB + 512),
     };
@@ -241,6 +242,65 @@ fn a_real_target_holds_the_bytes_of_the_pattern() {
     let repeated: Vec<u8> = b"pattern".iter().copied().cycle().take(4096).collect();
     let written = bytes.chunks(4096).filter(|block| *block == repeated);
     assert!(written.count() > 0);
+}
+
+/// Distinct blocks of 4 KiB in a file that a job of this text wrote, by us or by fio.
+fn distinct_blocks(text: &str, path: &Path, by_fio: bool) -> Option<usize> {
+    let job = path.with_extension("fio");
+    std::fs::write(&job, format!("{text}filename={}\n", path.display())).unwrap();
+    if by_fio {
+        let run = std::process::Command::new("fio").arg(&job).output().ok()?;
+        assert!(run.status.success(), "{run:?}");
+    } else {
+        let plan = ssdlab_load::fio::parse(text, "job.fio").unwrap();
+        let needs = Needs::of(&plan).unwrap();
+        let mut options = sized(16 * MIB);
+        options.keep = true;
+        let opened = open(path, &needs, &options, &mut |_, _| {}, &running());
+        let mut target = opened.ok()?;
+        let unobserved = &mut crate::engine::Unobserved;
+        crate::engine::run(&plan, &mut target, unobserved, &running()).unwrap();
+    }
+    let bytes = std::fs::read(path).unwrap();
+    assert_eq!(bytes.len() as u64, 16 * MIB);
+    let blocks: std::collections::HashSet<&[u8]> = bytes.chunks(4096).collect();
+    Some(blocks.len())
+}
+
+/// As many blocks equal others as in a file that fio wrote: of the last one, of a working set, and
+/// in writes of several blocks.
+#[test]
+fn blocks_repeat_as_often_as_in_a_file_of_fio() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, options) in [
+        ("last", "bs=4k dedupe_percentage=60"),
+        ("all", "bs=4k dedupe_percentage=100"),
+        (
+            "set",
+            "bs=4k dedupe_percentage=80 dedupe_mode=working_set dedupe_working_set_percentage=10",
+        ),
+        ("large", "bssplit=4k/50:16k/50 dedupe_percentage=30"),
+        (
+            "squeezed",
+            "bs=4k dedupe_percentage=50 buffer_compress_percentage=50",
+        ),
+    ] {
+        let options = options.replace(' ', "\n");
+        let text = format!("[j]\nioengine=psync\ndirect=1\nrw=write\nsize=16m\n{options}\n");
+        let Some(ours) = distinct_blocks(&text, &dir.path().join(name), false) else {
+            return ssdlab_skips::skip("io_uring or direct I/O is not to be had");
+        };
+        let file = dir.path().join(format!("{name}-fio"));
+        let Some(theirs) = distinct_blocks(&text, &file, true) else {
+            return ssdlab_skips::skip("fio is not installed");
+        };
+        // Two binomials of 4096 draws: five standard deviations of their difference are 226.
+        assert!(
+            ours.abs_diff(theirs) < 230,
+            "{name}: {ours} against fio's {theirs}"
+        );
+        assert!(ours < 4096, "{name}: {ours}");
+    }
 }
 
 #[test]

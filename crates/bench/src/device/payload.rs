@@ -4,13 +4,17 @@
 //! spent on data while measuring. Each 4 KiB of a write is stamped with the write's number and
 //! its own address: no two blocks are ever equal, so a drive that looks for equal blocks finds
 //! none. With `compress_pct` that share of every 512 bytes is zero. With `refill` every write
-//! gets fresh random data, at about 1 us per 4 KiB.
+//! gets fresh random data, at about 1 us per 4 KiB; so does every write of which some blocks shall
+//! equal others ([`Contents`]).
 //!
 //! Reads share a few buffers, and nobody looks at what arrives, unless a job verifies: then each
 //! command has its own, and writes hold [`Stamps`].
 
+use super::contents::{Repeats, fill};
+use super::needs::Contents;
 use super::slab::Slab;
 use super::stamps::Stamps;
+use ssdlab_base::LabError;
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
 use std::collections::VecDeque;
@@ -40,6 +44,8 @@ pub(super) struct Payload {
     stamps: Option<Box<Stamps>>,
     /// Buffers hold a pattern, and nothing else.
     patterned: bool,
+    /// Some blocks equal others.
+    repeats: Option<Box<Repeats>>,
 }
 
 /// What a run does to contents.
@@ -91,6 +97,7 @@ impl Payload {
                 Checked::All => Some(Box::new(Stamps::new(true))),
             },
             patterned: false,
+            repeats: None,
         };
         fill(&mut payload.rng, payload.writes.bytes());
         // Pages are made now rather than while measuring.
@@ -98,11 +105,21 @@ impl Payload {
         Ok(payload)
     }
 
-    /// Makes every write `pattern`, repeated from its start; an empty one changes nothing. Not for
-    /// runs that verify.
-    pub fn hold(&mut self, pattern: &[u8]) {
-        if pattern.is_empty() || self.write_len == 0 || self.stamps.is_some() {
-            return;
+    /// Makes every write hold `contents`, on a target of `capacity` bytes. Runs that verify write
+    /// stamps instead.
+    ///
+    /// # Errors
+    /// When its working set holds no block.
+    pub fn hold(&mut self, contents: &Contents, capacity: u64) -> Result<(), LabError> {
+        if self.write_len == 0 || self.stamps.is_some() {
+            return Ok(());
+        }
+        if let Some(repeated) = &contents.repeated {
+            self.repeats = Some(Box::new(Repeats::new(repeated, capacity)?));
+        }
+        let pattern = &contents.pattern[..];
+        if pattern.is_empty() {
+            return Ok(());
         }
         self.patterned = true;
         for buffer in self.writes.bytes().chunks_mut(self.write_len) {
@@ -110,6 +127,7 @@ impl Payload {
                 part.copy_from_slice(&pattern[..part.len()]);
             }
         }
+        Ok(())
     }
 
     /// Both regions, write buffers first, for registration with the kernel.
@@ -125,6 +143,12 @@ impl Payload {
         let buffer = self.free.pop_front().expect("a buffer per tag");
         let at = buffer as usize * self.write_len;
         if self.patterned {
+            return (buffer, self.writes.address(at, len));
+        }
+        if let Some(repeats) = &mut self.repeats {
+            let bytes = &mut self.writes.bytes()[at..at + len];
+            repeats.fill(bytes);
+            squeeze(bytes, write.compress_pct);
             return (buffer, self.writes.address(at, len));
         }
         let held = self.compress_pct[buffer as usize];
@@ -199,18 +223,16 @@ impl Payload {
         let at = buffer as usize * self.write_len;
         let bytes = &mut self.writes.bytes()[at..at + self.write_len];
         fill(&mut self.rng, bytes);
-        let zeroes = CHUNK * usize::from(compress_pct.min(100)) / 100;
-        for chunk in bytes.chunks_mut(CHUNK) {
-            chunk[CHUNK - zeroes..].fill(0);
-        }
+        squeeze(bytes, compress_pct);
         self.compress_pct[buffer as usize] = compress_pct;
     }
 }
 
-/// Fills `bytes`, a multiple of 8 long, with random data.
-pub(super) fn fill(rng: &mut Rng, bytes: &mut [u8]) {
-    for word in bytes.chunks_exact_mut(8) {
-        word.copy_from_slice(&rng.next_u64().to_le_bytes());
+/// Makes `bytes`, a multiple of 512 long, compressible.
+fn squeeze(bytes: &mut [u8], compress_pct: u8) {
+    let zeroes = CHUNK * usize::from(compress_pct.min(100)) / 100;
+    for chunk in bytes.chunks_mut(CHUNK) {
+        chunk[CHUNK - zeroes..].fill(0);
     }
 }
 
@@ -258,7 +280,11 @@ mod tests {
     #[test]
     fn a_pattern_is_repeated_from_the_start_of_each_write() {
         let mut payload = Payload::new(2, 0, 4096, false, Checked::Never).unwrap();
-        payload.hold(b"abcde");
+        let held = Contents {
+            pattern: b"abcde".to_vec(),
+            repeated: None,
+        };
+        payload.hold(&held, 1 << 20).unwrap();
         for _ in 0..3 {
             let bytes = contents(&mut payload, &Command::write(8192, 1024));
             assert!(

@@ -13,6 +13,7 @@
 //! Left out: users that only have the device open (they hold no claim), and formats that
 //! [`super::signature`] does not know.
 
+use super::needs::WriteOptions;
 use super::signature::signatures;
 use crate::device::system::{BlockDevice, DevId, System, unescape};
 use rustix::fs::{FileType, Mode, OFlags};
@@ -21,15 +22,6 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-
-/// What the user has said.
-#[derive(Clone, Debug, Default)]
-pub struct WriteOptions {
-    /// An existing file may be overwritten.
-    pub allow_overwrite: bool,
-    /// The serial number typed to confirm that a block device may lose its contents.
-    pub confirmed_serial: Option<String>,
-}
 
 /// What may be written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,6 +14,7 @@
 //!   some 10 us to their latency.
 //! * The ring waits in the kernel, never polls, and belongs to the thread that opened it.
 
+use super::needs::Contents;
 use super::null::since;
 use super::payload::{Checked, Payload};
 use super::{Counters, Done, Target, TargetFacts, TargetKind};
@@ -90,8 +91,7 @@ pub struct UringTarget {
 }
 
 impl UringTarget {
-    /// A ring on `file`, which is open for what `options` say. Writes hold `pattern`, repeated,
-    /// unless it is empty.
+    /// A ring on `file`, which is open for what `options` say. Writes hold `contents`.
     ///
     /// # Errors
     /// When the kernel has no io_uring (5.11 or later is needed), or forbids it.
@@ -100,7 +100,7 @@ impl UringTarget {
         mut facts: TargetFacts,
         counters: Option<DeviceCounters>,
         options: UringOptions,
-        pattern: &[u8],
+        contents: &Contents,
     ) -> Result<UringTarget, LabError> {
         let refused = |error: io::Error| {
             LabError::refused(
@@ -125,7 +125,7 @@ impl UringTarget {
             options.checked,
         )
         .map_err(refused)?;
-        payload.hold(pattern);
+        payload.hold(contents, facts.capacity)?;
         let registered = register(&ring, &payload);
         if !registered {
             facts.notes.push(String::from(

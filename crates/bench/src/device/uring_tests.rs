@@ -1,7 +1,8 @@
 //! Do commands do to a real file or block device what they say?
 
 use super::*;
-use crate::device::open::{Needs, OpenOptions, open};
+use crate::device::open::open;
+use crate::device::{Needs, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -43,7 +44,7 @@ fn needs(depth: u32) -> Needs {
         verify_all: false,
         direct: true,
         passthrough: false,
-        patterns: Vec::new(),
+        contents: Vec::new(),
         granule: 4096,
         extent: None,
     }

@@ -1,11 +1,19 @@
 //! CPU time of this process, kernel workers of its rings included.
 
+#[cfg(target_os = "linux")]
 use rustix::time::{ClockId, clock_gettime};
+
+/// Not measured on other systems: zero.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn process_time_ns() -> (u64, u64) {
+    (0, 0)
+}
 
 /// User and system CPU time of this process so far, ns.
 ///
 /// The sum is exact (`CLOCK_PROCESS_CPUTIME_ID`); how it splits comes from `/proc/self/stat`,
 /// which counts in ticks of 10 ms. Without `/proc` all of it is called user time.
+#[cfg(target_os = "linux")]
 pub(super) fn process_time_ns() -> (u64, u64) {
     let spec = clock_gettime(ClockId::ProcessCPUTime);
     let total = spec.tv_sec as u64 * 1_000_000_000 + spec.tv_nsec as u64;
@@ -25,6 +33,7 @@ pub(super) fn since(start: (u64, u64)) -> (u64, u64) {
 }
 
 /// Fields 14 and 15 of `/proc/self/stat` (proc_pid_stat(5)).
+#[cfg(target_os = "linux")]
 fn ticks() -> Option<(u64, u64)> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The command's name, field 2, may hold blanks; it ends at the last parenthesis.
@@ -32,7 +41,7 @@ fn ticks() -> Option<(u64, u64)> {
     Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     #[test]
     fn burning_time_shows() {

@@ -7,8 +7,8 @@ use ssdlab_load::follow::Followed;
 use ssdlab_load::plan::{JobSpec, Phase};
 use ssdlab_load::stream::Stream;
 use ssdlab_load::trace::replay::Commands;
-use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, Nanos};
 
 /// One copy of one job.
 pub(super) struct Lane {
@@ -73,6 +73,17 @@ impl Lane {
         }
     }
 
+    /// A command of `latency` completed at `now`: a search of the depth goes on, and may be over.
+    #[inline(never)]
+    pub fn search(&mut self, latency: Nanos, now: Nanos) {
+        let search = self.pace.as_mut().and_then(|pace| pace.search.as_mut());
+        let Some(search) = search else { return };
+        search.completed(latency, now);
+        if search.outcome().is_some() {
+            self.next = None;
+        }
+    }
+
     /// What the reader of the result should know of how it ran.
     pub fn note(&self) -> Option<String> {
         let pace = self.pace.as_ref()?;
@@ -111,7 +122,7 @@ fn pace(job: &JobSpec, copy: u32) -> Option<Pace> {
     let rng = Rng::named(job.seed, &format!("arrivals of copy {copy}"));
     let limits = Pace::new(&job.pace, job.time.delay, rng);
     let (ties, follows) = (&job.ties, Followed::has_any(job));
-    let held = follows || ties.flow.is_some() || ties.latency.is_some();
+    let held = follows || ties.flow.is_some() || ties.latency.is_some() || ties.shares_depth;
     let mut pace = limits.or_else(|| held.then(Pace::scheduled))?;
     let search = |target| Box::new(Search::new(target, job.depth));
     pace.search = ties.latency.map(search);
@@ -122,7 +133,13 @@ fn pace(job: &JobSpec, copy: u32) -> Option<Pace> {
 pub(super) fn lanes(phase: &Phase, capacity: u64) -> Result<Vec<Lane>, LabError> {
     let mut lanes = Vec::new();
     let mut tag = 0;
+    let first_shared = phase.jobs.iter().position(|job| job.ties.shares_depth);
     for (number, job) in phase.jobs.iter().enumerate() {
+        // Jobs that share their depth have one set of tags.
+        let depth = match job.ties.shares_depth && first_shared != Some(number) {
+            true => 0,
+            false => job.depth,
+        };
         for copy in 0..job.copies {
             let (source, pace) = match &job.replay {
                 None => (source(job, copy, capacity)?, pace(job, copy)),
@@ -139,12 +156,12 @@ pub(super) fn lanes(phase: &Phase, capacity: u64) -> Result<Vec<Lane>, LabError>
                 waiting: false,
                 pace: pace.map(Box::new),
                 // Popped from the end: lowest tag first.
-                idle: (tag..tag + job.depth).rev().collect(),
+                idle: (tag..tag + depth).rev().collect(),
                 source,
             };
             lane.advance();
             lanes.push(lane);
-            tag += job.depth;
+            tag += depth;
         }
     }
     Ok(lanes)

@@ -25,6 +25,7 @@ mod logged_tests;
 mod observer;
 mod pace;
 mod phase;
+mod pools;
 #[cfg(test)]
 mod replay_tests;
 mod run;

@@ -5,6 +5,7 @@ use super::lane::Lane;
 use super::ledger::Ledger;
 use super::observer::Observer;
 use super::pace::Leave;
+use super::pools::Pools;
 use crate::device::{Done, Target, TargetKind};
 use crate::record::{Ending, RunRecord};
 use ssdlab_base::LabError;
@@ -21,10 +22,11 @@ const WAIT_MAX: Nanos = Nanos::from_millis(200);
 const DRAIN_MAX: Nanos = Nanos::from_secs(120);
 /// Number of failed commands in a row that ends a run whose errors are otherwise only counted.
 const FAILURES_MAX: u32 = 100;
-const EIO: i32 = rustix::io::Errno::IO.raw_os_error();
+// Linux's numbers on every system: targets give them.
+const EIO: i32 = 5;
 /// A block holds something else than was written: fio's error for that, too.
-const EILSEQ: i32 = rustix::io::Errno::ILSEQ.raw_os_error();
-const ENOSPC: i32 = rustix::io::Errno::NOSPC.raw_os_error();
+const EILSEQ: i32 = 84;
+const ENOSPC: i32 = 28;
 
 /// A command under way, by tag.
 #[derive(Clone, Copy)]
@@ -72,7 +74,10 @@ pub(super) struct Engine<'a, T: Target> {
     failures: u32,
     /// Times the target was entered, never 0 (wraps).
     round: u32,
+    /// The round before.
+    round_before: u32,
     flows: Flows,
+    pools: Pools,
     /// By job: whom its end ends.
     exits: Vec<(u32, Option<Exit>)>,
     /// By job: blocks that hold something else end nothing.
@@ -85,7 +90,7 @@ impl<'a, T: Target> Engine<'a, T> {
     pub fn new(
         number: usize,
         phase: &Phase,
-        lanes: Vec<Lane>,
+        mut lanes: Vec<Lane>,
         target: &'a mut T,
         observer: &'a mut dyn Observer,
         stop: &'a AtomicBool,
@@ -93,6 +98,7 @@ impl<'a, T: Target> Engine<'a, T> {
         let ledger = Ledger::new(number, phase, target, observer);
         let modelled = target.facts().kind == TargetKind::Modelled;
         let tags = lanes.iter().map(|lane| lane.idle.len()).sum();
+        let pools = Pools::new(phase, &mut lanes);
         let unused = Slot {
             command: Command::flush(),
             lane: 0,
@@ -122,7 +128,9 @@ impl<'a, T: Target> Engine<'a, T> {
             strays: 0,
             failures: 0,
             round: 1,
+            round_before: 0,
             flows: Flows::new(phase),
+            pools,
             exits: phase.jobs.iter().map(exit_of).collect(),
             go_on: phase.jobs.iter().map(goes_on).collect(),
             ends_all: false,
@@ -201,6 +209,7 @@ impl<'a, T: Target> Engine<'a, T> {
         little.fresh = 0;
         little.entered = now;
         little.entries += 1;
+        self.round_before = self.round;
         self.round = self.round.wrapping_add(1).max(1);
         now
     }
@@ -215,7 +224,7 @@ impl<'a, T: Target> Engine<'a, T> {
             self.strays += 1;
             return Ok(());
         };
-        let handed_over_now = slot.round.wrapping_add(1).max(1) == self.round;
+        let handed_over_now = slot.round == self.round_before;
         slot.round = 0;
         let Slot { command, lane, .. } = *slot;
         self.completed += 1;
@@ -241,22 +250,20 @@ impl<'a, T: Target> Engine<'a, T> {
         }
         let lane = &mut self.lanes[at];
         lane.outstanding -= 1;
-        if let Some(pace) = &mut lane.pace
-            && let Some(search) = &mut pace.search
-        {
-            search.completed(latency, done.done);
-            if search.outcome().is_some() {
-                lane.next = None;
-            }
-        }
-        // The common case, written out: no limits, and more to do.
-        let free = refill && lane.open && lane.pace.is_none();
-        if free && lane.next.is_some() {
+        if lane.pace.is_some() {
+            lane.search(latency, done.done);
+        } else if refill && lane.open && lane.next.is_some() {
+            // The common case, written out: no limits, and more to do.
             return self.submit(at, done.tag);
         }
-        self.lanes[at].idle.push(done.tag);
+        let to = self.pools.next(at, &self.lanes);
+        self.lanes[to].idle.push(done.tag);
         if refill {
-            self.issue(at, done.done)?;
+            self.issue(to, done.done)?;
+            if to != at {
+                // It may be over.
+                self.issue(at, done.done)?;
+            }
         }
         Ok(())
     }
@@ -483,10 +490,14 @@ fn goes_on(job: &JobSpec) -> bool {
 impl Little {
     #[inline]
     fn advance(&mut self, now: Nanos) {
-        let passed = u128::from(now.saturating_sub(self.last).0);
+        // Most completions of one entry share its time.
+        if now <= self.last {
+            return;
+        }
+        let passed = u128::from(now.0 - self.last.0);
         self.area += u128::from(self.outstanding - self.fresh) * passed;
         self.area_early += u128::from(self.fresh) * passed;
-        self.last = now.max(self.last);
+        self.last = now;
     }
 
     /// What is wrong, if the sum of latencies lies outside the integral's two bounds by more

@@ -20,7 +20,9 @@ pub fn depth_needed(plan: &Plan) -> u64 {
 
 fn phase_depth(phase: &Phase) -> u64 {
     let depth = |job: &JobSpec| u64::from(job.depth) * u64::from(job.copies);
-    phase.jobs.iter().map(depth).sum()
+    let (shared, own): (Vec<_>, Vec<_>) = phase.jobs.iter().partition(|j| j.ties.shares_depth);
+    let shared = shared.into_iter().map(depth).max().unwrap_or(0);
+    shared + own.into_iter().map(depth).sum::<u64>()
 }
 
 /// Whether `plan` fits a target of these facts: what [`run`] checks before the first command.

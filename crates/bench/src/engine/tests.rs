@@ -405,3 +405,35 @@ fn the_null_target_passes_every_check_in_real_time() {
     assert!(wall.elapsed().as_secs() < 5, "stops on time");
     assert!(record.cpu_ns.0 + record.cpu_ns.1 > 0);
 }
+
+/// DISKSPD's own example: two threads with four commands each over five files. Every command takes
+/// 1 ms, so 8 complete in each of 999 ms within the second; each file gets a fifth of them.
+#[test]
+fn threads_share_their_depth_over_their_targets() {
+    let line = "-F2 -O4 -b4K -r -d1 -W0 -Sh file1 file2 file3 file4 file5";
+    let words: Vec<String> = line.split(' ').map(String::from).collect();
+    let plan = ssdlab_load::diskspd::parse(&words).unwrap();
+    assert_eq!(depth_needed(&plan), 8);
+    let mut target = Clockwork::new(1_000_000);
+    let (record, _) = go(&plan, &mut target);
+    let counts: Vec<u64> = record.jobs.iter().map(|job| job.ops[0].count).collect();
+    assert_eq!(counts.iter().sum::<u64>(), 8 * 999);
+    // A binomial of 7992 at 0.2: five standard deviations are 179.
+    for count in &counts {
+        assert!(count.abs_diff(1598) < 179, "{counts:?}");
+    }
+    // As many are under way at each instant: no two batches of eight differ in time.
+    let times = target.times_of(Op::Read);
+    assert_eq!(times.iter().filter(|at| **at == 0).count(), 8);
+    assert_eq!(times.iter().filter(|at| **at == 500_000_000).count(), 8);
+    // Fewer commands than targets, as -O1 on two: never two at once.
+    let words: Vec<String> = "-F1 -O1 -b4K -r -d1 -W0 -Sh a b"
+        .split(' ')
+        .map(String::from)
+        .collect();
+    let plan = ssdlab_load::diskspd::parse(&words).unwrap();
+    let (record, _) = go(&plan, &mut Clockwork::new(1_000_000));
+    let counts: Vec<u64> = record.jobs.iter().map(|job| job.ops[0].count).collect();
+    assert_eq!(counts.iter().sum::<u64>(), 999);
+    assert!(counts.iter().all(|count| *count > 400), "{counts:?}");
+}

@@ -51,8 +51,16 @@ pub(super) struct Span<'a> {
     pub seconds: Vec<&'a Second>,
     /// Length of the counted part, s; 0 when it was interrupted before.
     pub time_s: f64,
-    /// Copies of all jobs.
+    /// Threads of all jobs.
     pub threads: u64,
+}
+
+/// Threads of these jobs: those that share their depth have the same ones.
+fn threads(jobs: &[SpanJob<'_>]) -> u64 {
+    let copies = |job: &SpanJob<'_>| u64::from(job.spec.copies);
+    let shared = jobs.iter().filter(|job| job.spec.ties.shares_depth);
+    let own = jobs.iter().filter(|job| !job.spec.ties.shares_depth);
+    shared.map(copies).max().unwrap_or(0) + own.map(copies).sum::<u64>()
 }
 
 /// One job of a phase.
@@ -140,7 +148,7 @@ pub(super) fn spans<'a>(plan: &'a Plan, record: &'a RunRecord) -> Vec<Span<'a>> 
         let longest = jobs.iter().map(|job| job.record.length).max();
         Span {
             time_s: longest.map_or(0.0, |length| length.as_secs_f64()),
-            threads: jobs.iter().map(|job| u64::from(job.spec.copies)).sum(),
+            threads: threads(&jobs),
             seconds: series::whole_seconds(&record.seconds, phase).collect(),
             jobs,
         }

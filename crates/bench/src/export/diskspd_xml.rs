@@ -73,8 +73,9 @@ fn profile_span(xml: &mut Xml, phase: &Phase) {
     xml.text("Duration", longest(|job| job.time.run.unwrap_or_default()));
     xml.text("Warmup", longest(|job| job.time.ramp));
     xml.text("Cooldown", longest(|job| job.time.cool_down));
-    xml.text("ThreadCount", 0);
-    xml.text("RequestCount", 0);
+    let shared = phase.jobs.iter().find(|job| job.ties.shares_depth);
+    xml.text("ThreadCount", shared.map_or(0, |job| job.copies));
+    xml.text("RequestCount", shared.map_or(0, |job| job.depth));
     xml.text("IoBucketDuration", 1000);
     xml.text("RandSeed", phase.jobs.first().map_or(0, |job| job.seed));
     xml.inside("Targets", |xml| {
@@ -123,9 +124,14 @@ fn profile_target(xml: &mut Xml, job: &JobSpec) {
         job.region
             .map_or(0, |region| job.offset.saturating_add(region)),
     );
-    xml.text("RequestCount", job.depth);
+    // What threads share is said of the whole time span; a target has DISKSPD's defaults then.
+    let (depth, threads) = match job.ties.shares_depth {
+        true => (2, 1),
+        false => (job.depth, job.copies),
+    };
+    xml.text("RequestCount", depth);
     xml.text("WriteRatio", write_pct);
-    xml.text("ThreadsPerFile", job.copies);
+    xml.text("ThreadsPerFile", threads);
     xml.text("IOPriority", 3);
     xml.text("Weight", 1);
 }

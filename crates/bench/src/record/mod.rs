@@ -155,7 +155,9 @@ impl OpStats {
         self.count += 1;
         self.bytes += u64::from(bytes);
         self.latency_ns_sum += u128::from(ns);
-        self.latency_ns_sum_squares += ns as f64 * ns as f64;
+        // One instruction converts a signed number, eight an unsigned one; 292 years are enough.
+        let latency = ns.min(i64::MAX as u64) as i64 as f64;
+        self.latency_ns_sum_squares += latency * latency;
         self.latency_ns_min = self.latency_ns_min.min(ns);
         self.latency_ns_max = self.latency_ns_max.max(ns);
         // Latencies below 1 ns or above 1 h are put into the outermost buckets; the exact sums,

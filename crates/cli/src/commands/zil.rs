@@ -11,9 +11,9 @@ use crate::progress::stop_on_signal;
 use crate::target;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::{parse_duration, parse_size};
+use ssdlab_bench::device::Needs;
 use ssdlab_bench::device::Target;
 use ssdlab_bench::device::named::Name;
-use ssdlab_bench::device::open::Needs;
 use ssdlab_bench::with_target;
 use ssdlab_hosts::zil::{Fit, LogDevice, Preset, ZilSpec};
 use ssdlab_load::trace::files::whole_or_none;
@@ -102,7 +102,7 @@ fn open(args: &Zil, size: Option<u64>, stop: &AtomicBool) -> Result<LogDevice, L
         verify_all: false,
         direct: true,
         passthrough: false,
-        patterns: Vec::new(),
+        contents: Vec::new(),
         granule: 4096,
         extent: size,
     };

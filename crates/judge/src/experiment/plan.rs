@@ -8,8 +8,8 @@ use crate::ablate::{Cause, steady};
 use crate::inspect::{drive_of, enrich};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::named::{LoadKept, Name, Opened};
-use ssdlab_bench::device::open::{Needs, OpenOptions};
 use ssdlab_bench::device::{ModelledTarget, Target, TargetFacts, TargetKind};
+use ssdlab_bench::device::{Needs, OpenOptions};
 use ssdlab_bench::with_target;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::scaling::scaled;
@@ -124,7 +124,7 @@ fn open(
         verify_all: false,
         direct: true,
         passthrough: false,
-        patterns: Vec::new(),
+        contents: Vec::new(),
         granule: 4096,
         extent: options.size,
     };

@@ -15,8 +15,8 @@ use crate::inspect::{drive_of, enrich};
 use crate::pull;
 use ssdlab_base::{LabError, parallel};
 use ssdlab_bench::device::named::{LoadKept, Name, Opened, none_kept};
-use ssdlab_bench::device::open::{Needs, OpenOptions};
 use ssdlab_bench::device::{ModelledTarget, Target, TargetFacts, TargetKind};
+use ssdlab_bench::device::{Needs, OpenOptions};
 use ssdlab_bench::run_dir::FORMAT_VERSION;
 use ssdlab_bench::with_target;
 use ssdlab_ssd::Bytes;
@@ -150,7 +150,7 @@ fn needs(extent: Option<u64>) -> Needs {
         verify_all: false,
         direct: true,
         passthrough: false,
-        patterns: Vec::new(),
+        contents: Vec::new(),
         granule: 4096,
         extent,
     }

@@ -1,7 +1,7 @@
 //! A command line half read, and the jobs made of it.
 
 use crate::plan::{
-    BlockSize, Data, DiskspdOutput, Distribution, Durability, JobSpec, Mix, Order, Pace, Time,
+    BlockSize, Data, DiskspdOutput, Distribution, Durability, JobSpec, Mix, Order, Pace, Ties, Time,
 };
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
@@ -40,6 +40,8 @@ pub(super) struct Draft {
     /// `-F`, `-O`: threads and their commands, over all targets.
     pub threads_total: Option<u32>,
     pub depth_total: Option<u32>,
+    /// Its commands go to any of several targets.
+    pub shares_depth: bool,
     /// `-t` was given.
     pub threads_given: bool,
     /// `-p`: each outstanding command goes its own way from the same place.
@@ -85,6 +87,7 @@ impl Default for Draft {
             file: None,
             threads_total: None,
             depth_total: None,
+            shares_depth: false,
             threads_given: false,
             parallel: false,
             burst: None,
@@ -177,19 +180,12 @@ impl Draft {
         Ok(())
     }
 
-    /// Shares out the commands of `-O` over this many targets.
-    pub fn share_depth(&mut self, targets: u32) -> Result<(), LabError> {
-        let Some(total) = self.depth_total else {
-            return Ok(());
-        };
-        if !total.is_multiple_of(targets.max(1)) {
-            return Err(LabError::refused(
-                format!("DISKSPD command line: -O{total} is no multiple of {targets} targets"),
-                "a thread has an equal part on each of its targets: use a multiple",
-            ));
+    /// `-O` for this many targets: the commands of a thread go to any of them.
+    pub fn share_depth(&mut self, targets: usize) {
+        if let Some(total) = self.depth_total {
+            self.depth = total;
+            self.shares_depth = targets > 1;
         }
-        self.depth = total / targets.max(1);
-        Ok(())
     }
 
     /// The job on the `index`th target.
@@ -253,6 +249,10 @@ impl Draft {
             pace: self.pace(u64::from(merged), parallel),
             data: self.data(),
             direct: self.uncached.unwrap_or(false),
+            ties: Ties {
+                shares_depth: self.shares_depth,
+                ..Ties::default()
+            },
             seed: Rng::named(self.seed, &format!("DISKSPD target {index}")).next_u64(),
             ..JobSpec::default()
         }

@@ -14,7 +14,7 @@
 //! * Random addresses repeat freely; every run repeats for the same `-z`, and without a number too.
 //! * With `-rs`, DISKSPD draws the kind of a mix once for each sequential run; here each command
 //!   has its own, and follows the last of its kind.
-//! * The commands of a thread of `-O` move between its targets; here each has an equal part.
+//! * The commands of a thread of `-O` go to a target drawn evenly each time one has completed.
 //! * A pause of `-j` begins when the burst has completed; in DISKSPD, when it was issued.
 //! * `-X` reads an XML profile ([`xml`]); what its elements mean is what the options mean.
 //!
@@ -85,7 +85,7 @@ pub fn parse(args: &[String]) -> Result<Plan, LabError> {
             "end the line with a file or a device such as /dev/nvme0n1",
         ));
     }
-    draft.share_depth(targets.len() as u32)?;
+    draft.share_depth(targets.len());
     let job = |(index, target)| draft.job(target, index, &options);
     let jobs = targets.into_iter().enumerate().map(job).collect();
     Ok(Plan {

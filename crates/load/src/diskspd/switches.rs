@@ -68,7 +68,7 @@ pub(super) static SWITCHES: &[SwitchHelp] = switches! {
     'c' file: "size", "", "the target has this length; with --target, use this part of it";
     'F' threads_total: "count", "", "threads, each of which works on all targets";
     'O' depth_total: "count", "",
-        "commands outstanding per thread of -F, in equal parts on the targets";
+        "commands outstanding per thread of -F, on whichever targets are drawn";
     'p' parallel: "", "", "each outstanding command goes through the target on its own";
     'i' burst: "count", "", "commands of a burst, before the pause of -j";
     'j' pause: "ms", "", "pause after a burst of -i";

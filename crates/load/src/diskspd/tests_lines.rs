@@ -117,6 +117,10 @@ const DOCUMENTED: &[(&str, &str)] = &[
         "read 64 KiB, depth 2 x 2",
     ),
     (
+        "diskspd -F2 -O4 file1 file2 file3 file4 file5",
+        "read 64 KiB, depth 4 x 2 with the other targets",
+    ),
+    (
         "diskspd -t2 -o2 file1 file2 file3 file4 file5",
         "read 64 KiB, depth 2 x 2",
     ),
@@ -284,10 +288,6 @@ fn other_lines_of_the_documentation_say_why_not() {
         ("-Srw x", "remote cache"),
         ("diskspd -b8K -B10b #1", "/dev/nvme0n1"),
         (
-            "diskspd -F2 -O4 file1 file2 file3 file4 file5",
-            "equal part",
-        ),
-        (
             "diskspd -c1G -b4K -o32 -t1 -s8b -w50 -rs20 -d60 -Sh testfile.dat",
             "-r gives the alignment",
         ),
@@ -368,10 +368,12 @@ fn bursts_are_commands_and_a_pause_after_them() {
 
 #[test]
 fn threads_of_f_share_o_over_the_targets() {
-    let found = jobs("-F3 -O8 -b4K a b");
-    let shape: Vec<(u32, u32)> = found.iter().map(|job| (job.copies, job.depth)).collect();
-    assert_eq!(shape, [(3, 4), (3, 4)]);
-    assert!(plan("-F3 -O7 a b").is_err());
+    let found = jobs("-F3 -O7 -b4K a b");
+    let shape = |job: &JobSpec| (job.copies, job.depth, job.ties.shares_depth);
+    let shapes: Vec<_> = found.iter().map(shape).collect();
+    assert_eq!(shapes, [(3, 7, true), (3, 7, true)]);
+    // One target gets them all.
+    assert_eq!(shape(&jobs("-F3 -O7 -b4K a")[0]), (3, 7, false));
 }
 
 #[test]

@@ -180,11 +180,17 @@ fn phase(
         return Err(source.bad("TimeSpan", "there is no Target in it"));
     }
     let mut jobs = Vec::new();
+    let mut weights = std::collections::BTreeSet::new();
     for (index, element) in elements.iter().enumerate() {
+        weights.insert(source.count(element, "Weight")?);
+        if common.depth_total.is_some() && weights.len() > 1 {
+            let what = "targets that share a thread's commands have equal parts here";
+            return Err(source.bad("Weight", what));
+        }
         let mut draft = common.clone();
         let path = target(source, element, &mut draft)?;
         draft.check()?;
-        draft.share_depth(elements.len() as u32)?;
+        draft.share_depth(elements.len());
         jobs.push(draft.job(substituted(source, path, targets)?, index, options));
     }
     Ok(Phase { jobs })

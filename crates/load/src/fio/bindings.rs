@@ -74,14 +74,13 @@ pub(super) fn continue_on_error(draft: &mut Draft, s: &Setting) -> Outcome {
 }
 
 pub(super) fn zonemode(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.zbd = None;
     draft.strided = match s.text() {
         "none" => false,
         "strided" => true,
         "zbd" => {
-            return Err(s.bad(
-                "it needs a drive of zones that are reset as a whole, and there is none here",
-                "zonemode=strided goes through any drive zone by zone",
-            ));
+            draft.zbd = Some(s.clone());
+            false
         }
         _ => return Err(s.bad("it is none or strided", "")),
     };

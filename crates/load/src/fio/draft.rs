@@ -104,6 +104,7 @@ pub(super) struct Draft {
     pub refill: bool,
     /// `bsrange`, smallest and largest of each kind.
     pub range: Option<[(u32, u32); 3]>,
+    pub dedupe: super::dedupe::Asked,
     /// What writes hold, repeated; empty: what `compress_pct` says.
     pub pattern: Vec<u8>,
     /// One of fio's logs is asked for.
@@ -120,6 +121,8 @@ pub(super) struct Draft {
     pub verify_batch: u32,
     pub verify_goes_on: bool,
     pub strided: bool,
+    /// `zonemode=zbd`.
+    pub zbd: Option<Setting>,
     pub zone_bytes: u64,
     pub zone_range: u64,
     pub zone_skip: u64,
@@ -178,6 +181,7 @@ impl Default for Draft {
             zero: false,
             refill: false,
             range: None,
+            dedupe: super::dedupe::Asked::default(),
             pattern: Vec::new(),
             logs: false,
             log_avg_ms: 0,
@@ -190,6 +194,7 @@ impl Default for Draft {
             verify_batch: 0,
             verify_goes_on: false,
             strided: false,
+            zbd: None,
             zone_bytes: 0,
             zone_range: 0,
             zone_skip: 0,
@@ -209,10 +214,6 @@ impl Draft {
     /// The job of `section`, the `index`th of the file, as far as it can be made.
     pub fn finish(mut self, section: &Section, index: u32, errors: &mut Vec<Error>) -> JobSpec {
         self.time.time_based &= self.time.run.is_some();
-        if self.zero || self.verifies {
-            // fio fills buffers by other means then.
-            self.pattern.clear();
-        }
         let (mix, data) = (self.mix(), self.data());
         let mut kept = |what: Option<Error>| errors.extend(what);
         let (region, region_share) = self.region(section).unwrap_or_else(|error| {
@@ -233,6 +234,7 @@ impl Draft {
             SEQUENTIAL
         });
         let (block_sizes, steps) = (self.block_sizes(), self.steps());
+        let dedupe = self.dedupe.plan(self.smallest()[1]);
         let (verify, ties) = (self.verify(&order), self.ties());
         JobSpec {
             name: self.name.unwrap_or_else(|| section.name.clone()),
@@ -264,6 +266,7 @@ impl Draft {
             pace: self.pace,
             data,
             pattern: self.pattern,
+            dedupe,
             direct: self.direct,
             passthrough: self.passthrough,
             log_each: self.logs && self.log_avg_ms == 0,
@@ -283,10 +286,19 @@ impl Draft {
         }
     }
 
-    fn data(&self) -> Data {
+    /// How buffers are filled; of several ways, fio takes one.
+    fn data(&mut self) -> Data {
+        if self.verifies {
+            self.dedupe.percent = 0;
+        }
+        let repeats = self.dedupe.percent > 0;
+        if self.zero || self.verifies || repeats {
+            self.pattern.clear();
+        }
         Data {
             compress_pct: match (self.zero, self.pattern.len()) {
-                (true, _) => 100,
+                (true, _) if !repeats => 100,
+                (true, _) => self.compress_pct,
                 (false, 0) => self.compress_pct,
                 (false, len) => super::pattern::compress_pct(len),
             },
@@ -297,9 +309,16 @@ impl Draft {
     /// What cannot be meant together.
     fn contradiction(&self, section: &Section) -> Option<Error> {
         let files = u64::from(self.files.in_turn()) * u64::from(self.copies);
+        if let Some(setting) = &self.zbd {
+            return Some(super::zbd::refused(setting, self.zone_bytes > 0));
+        }
         let (what, hint) = if self.fsync > 0 && self.fdatasync > 0 {
             ("both fsync and fdatasync", "use one of them")
         } else if let Some(contradiction) = self.contradiction_of_bindings() {
+            contradiction
+        } else if let Some(contradiction) =
+            (self.dedupe).contradiction(self.size.is_some(), self.files.in_turn())
+        {
             contradiction
         } else if self.replayed.log.is_some() && self.shapes_commands() {
             let what = "read_iolog with a rate, thinktime, flow, latency_target, verify or zones";
@@ -390,6 +409,7 @@ impl Draft {
             exit: self.exits.then_some(self.exit_what),
             steady: self.ends_steady.then_some(self.steady),
             latency: (self.latency.limit > Nanos::ZERO).then_some(self.latency),
+            shares_depth: false,
         }
     }
 

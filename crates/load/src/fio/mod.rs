@@ -48,6 +48,7 @@
 //! Source: fio HOWTO, parse.c, options.c.
 
 mod bindings;
+mod dedupe;
 mod draft;
 mod engines;
 mod files;
@@ -57,6 +58,7 @@ mod pattern;
 mod refusals;
 mod replayed;
 mod setters;
+mod zbd;
 
 pub use notes::notes;
 pub use options::{OptionHelp, supported_options};

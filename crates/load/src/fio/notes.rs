@@ -72,11 +72,21 @@ fn of_writes(job: &JobSpec) -> Vec<String> {
     }
     if option(job, "buffer_pattern").is_some() {
         notes.push(match job.pattern.len() {
-            0 => "buffer_pattern has no effect beside verify and zero_buffers".to_owned(),
+            0 => "buffer_pattern has no effect beside verify, zero_buffers and dedupe".to_owned(),
             len => format!(
                 "buffer_pattern: a real target gets these {len} bytes, repeated; a model stores \
                  what compresses by {} %",
                 job.data.compress_pct
+            ),
+        });
+    }
+    if let Some(percent) = option(job, "dedupe_percentage").filter(|percent| *percent != "0") {
+        notes.push(match job.dedupe {
+            None => String::from("dedupe_percentage has no effect beside verify"),
+            Some(dedupe) => format!(
+                "dedupe_percentage={percent}: a real target gets {percent} % of its blocks of {} \
+                 bytes again; no modelled drive finds equal blocks",
+                dedupe.unit
             ),
         });
     }

@@ -174,8 +174,10 @@ static OPTIONS: &[OptionHelp] = options! {
     value fdatasync: "count", "0", "flush after this many writes, without a file's metadata";
     // Randomness.
     value random_distribution:
-        "random zipf:theta pareto:h normal:% zoned:%/%:... zoned_abs:%/size:...", "random",
-        "which addresses are likelier; all but random turn the random map off";
+        "random zipf:theta pareto:h normal:% zoned:%/%:...[,...] zoned_abs:%/size:...[,...]",
+        "random",
+        "which addresses are likelier; all but random turn the random map off; zones of reads, \
+         writes and trims may differ";
     value percentage_random: "%", "100",
         "random commands that go to a random address; the others follow the last of their kind";
     flag norandommap: "0", "do not wait with a second visit until all blocks had their first";
@@ -200,6 +202,13 @@ static OPTIONS: &[OptionHelp] = options! {
     value buffer_pattern: "\"text\" number 0x...", "",
         "writes hold these bytes, repeated: on a real target as they are, on a model as what \
          compresses that far; one pattern per real target";
+    value dedupe_percentage: "%", "0",
+        "share of the smallest writes that repeat earlier contents, on a real target; no modelled \
+         drive finds equal blocks; one choice per real target";
+    value dedupe_mode: "repeat working_set", "repeat",
+        "what they repeat: the last contents that were new, or any of a working set";
+    value dedupe_working_set_percentage by dedupe_working_set: "%", "5",
+        "the working set: as much new contents as this share of the region holds";
     flag refill_buffers: "0", "fresh contents for each write";
     // Verifying.
     value verify: "md5 crc32c sha256 xxhash meta pattern ...", "0",
@@ -322,11 +331,7 @@ static OPTIONS: &[OptionHelp] = options! {
     moot read_iolog_chunked: "a log is never held in memory";
     moot gpu_dev_ids: "where libcufile's buffers are; the drive gets the same commands";
     moot cuda_io: "where libcufile's buffers are; the drive gets the same commands";
-    // Contents that only a drive which finds equal blocks would store differently.
-    moot dedupe_percentage: "blocks are not repeated; no modelled drive finds equal ones";
-    moot dedupe_mode: "blocks are not repeated; no modelled drive finds equal ones";
-    moot dedupe_global: "blocks are not repeated; no modelled drive finds equal ones";
-    moot dedupe_working_set_percentage: "blocks are not repeated";
+    moot dedupe_global: "the jobs of a real target repeat the same contents in any case";
     // How fio verifies.
     moot verify_pattern: "blocks hold stamps of ssdlab's own";
     moot verify_interval: "each 512 bytes are verified on their own";

@@ -350,12 +350,14 @@ pub(super) fn random_distribution(draft: &mut Draft, s: &Setting) -> Outcome {
             }
             Distribution::Pareto { h }
         }
-        "zoned" => Distribution::Zoned {
-            zones: zones(s, rest)?,
-        },
-        "zoned_abs" => Distribution::ZonedBytes {
-            zones: absolute_zones(s, rest, draft.kb_base)?,
-        },
+        "zoned" => of_kinds(s, rest, |list| {
+            let zones = zones(s, list)?;
+            Ok(Distribution::Zoned { zones })
+        })?,
+        "zoned_abs" => of_kinds(s, rest, |list| {
+            let zones = absolute_zones(s, list, draft.kb_base)?;
+            Ok(Distribution::ZonedBytes { zones })
+        })?,
         "normal" => {
             let deviation = number(0.0)?;
             if !(0.0..=100.0).contains(&deviation) {
@@ -378,6 +380,27 @@ pub(super) fn percentage_random(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
+/// One list of zones for all commands, two for reads and for the others, or three for reads, writes
+/// and trims.
+fn of_kinds(
+    s: &Setting,
+    lists: &str,
+    parse: impl Fn(&str) -> Result<Distribution, Error>,
+) -> Result<Distribution, Error> {
+    let lists: Result<Vec<Distribution>, Error> = lists.split(',').map(parse).collect();
+    let kinds = match <[Distribution; 3]>::try_from(lists?) {
+        Ok(kinds) => kinds,
+        Err(lists) => match &lists[..] {
+            [all] => return Ok(all.clone()),
+            [read, others] => [read.clone(), others.clone(), others.clone()],
+            _ => return Err(s.bad("at most three lists of zones: reads,writes,trims", "")),
+        },
+    };
+    Ok(Distribution::Kinds {
+        kinds: Box::new(kinds),
+    })
+}
+
 /// `50/5:30/15:20/80`: shares of accesses and of the region.
 fn zones(s: &Setting, text: &str) -> Result<Vec<(u8, u8)>, Error> {
     let part = |text: &str| match text {
@@ -391,7 +414,7 @@ fn zones(s: &Setting, text: &str) -> Result<Vec<(u8, u8)>, Error> {
             Some((part(accesses)?, part(size)?))
         })
         .collect();
-    let hint = "for example zoned:50/5:30/15:20/80; several lists are not supported";
+    let hint = "for example zoned:50/5:30/15:20/80, or such lists for reads,writes,trims";
     let zones = zones.ok_or_else(|| {
         let both = "zones are accesses/size:accesses/size:..., whole numbers in per cent";
         s.bad(both, hint)
@@ -424,7 +447,7 @@ fn absolute_zones(s: &Setting, text: &str, kb_base: u64) -> Result<Vec<(u8, u64)
         Some(zones) if sum(&zones) == 100 && zones.len() <= 100 => Ok(zones),
         _ => Err(s.bad(
             "zones are accesses/size:accesses/size:..., the accesses in per cent, 100 in sum",
-            "for example zoned_abs:60/10g:30/100g:10/500g; several lists are not supported",
+            "for example zoned_abs:60/10g:30/100g:10/500g, or such lists for reads,writes,trims",
         )),
     }
 }
@@ -509,6 +532,25 @@ pub(super) fn refill_buffers(draft: &mut Draft, s: &Setting) -> Outcome {
 
 pub(super) fn buffer_pattern(draft: &mut Draft, s: &Setting) -> Outcome {
     draft.pattern = super::pattern::bytes(s)?;
+    Ok(())
+}
+
+pub(super) fn dedupe_percentage(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.dedupe.percent = s.percent()?;
+    Ok(())
+}
+
+pub(super) fn dedupe_mode(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.dedupe.from_set = match s.text() {
+        "repeat" => false,
+        "working_set" => true,
+        _ => return Err(s.bad("it is repeat or working_set", "")),
+    };
+    Ok(())
+}
+
+pub(super) fn dedupe_working_set(draft: &mut Draft, s: &Setting) -> Outcome {
+    draft.dedupe.set_pct = s.percent()?;
     Ok(())
 }
 

@@ -380,6 +380,18 @@ fn bad_combinations_name_the_job() {
         ("fsync=1\nfdatasync=1", "both fsync and fdatasync"),
         ("zonemode=strided", "zonemode=strided without zones"),
         ("zonesize=1m", "zones without a zonemode"),
+        (
+            "size=1g\nnrfiles=2\nrw=write\ndedupe_percentage=50\ndedupe_mode=working_set",
+            "a working set of dedupe with several files",
+        ),
+        (
+            "rw=write\ndedupe_percentage=50\ndedupe_mode=working_set",
+            "a working set of dedupe without a size",
+        ),
+        (
+            "size=1g\nrw=write\ndedupe_percentage=96\ndedupe_mode=working_set",
+            "a working set and a share of repeated blocks above 100 % together",
+        ),
         ("steadystate=iops:5%", "steadystate without a window"),
         ("latency_target=500", "latency_target without a window"),
         ("offset=1m\nfilesize=1m", "its offset is not below filesize"),

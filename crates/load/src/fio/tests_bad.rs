@@ -123,7 +123,7 @@ const BAD: &[(&str, &str, &str)] = &[
         "random_distribution=zoned:50/5:30/15",
         "`random_distribution` cannot be \
       `zoned:50/5:30/15`: accesses add up to 80 % and sizes to 20 %, not 100",
-        "for example zoned:50/5:30/15:20/80; several lists are not supported",
+        "for example zoned:50/5:30/15:20/80, or such lists for reads,writes,trims",
     ),
     (
         "random_distribution=gauss:1",
@@ -148,8 +148,14 @@ const BAD: &[(&str, &str, &str)] = &[
     ),
     (
         "zonemode=zbd",
-        "`zonemode` cannot be `zbd`: it needs a drive of zones that are reset as a whole, and \
-      there is none here",
+        "`zonemode` cannot be `zbd`: no target here has zones that are reset as a whole; without \
+      zonesize, fio refuses such a target, too",
+        "zonemode=strided goes through any drive zone by zone",
+    ),
+    (
+        "zonemode=zbd\nzonesize=1m",
+        "`zonemode` cannot be `zbd`: no target here has zones that are reset as a whole, and \
+      imitated ones, which fio makes of zonesize, are not supported",
         "zonemode=strided goes through any drive zone by zone",
     ),
     (

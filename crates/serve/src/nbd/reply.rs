@@ -36,22 +36,24 @@ impl Reply {
         out.extend(self.cookie.to_be_bytes());
     }
 
-    /// Appends the head of a chunk.
+    /// Appends the head of a chunk. Slices, because an array is appended byte by byte.
     fn chunk(self, out: &mut Vec<u8>, flags: u16, kind: u16, length: u32) {
         let is_extended = self.form == Form::Extended;
         let magic = match is_extended {
             true => EXTENDED_REPLY_MAGIC,
             false => STRUCTURED_REPLY_MAGIC,
         };
-        out.extend(magic.to_be_bytes());
-        out.extend(flags.to_be_bytes());
-        out.extend(kind.to_be_bytes());
-        out.extend(self.cookie.to_be_bytes());
+        let mut head = [0; 16];
+        head[..4].copy_from_slice(&magic.to_be_bytes());
+        head[4..6].copy_from_slice(&flags.to_be_bytes());
+        head[6..8].copy_from_slice(&kind.to_be_bytes());
+        head[8..].copy_from_slice(&self.cookie.to_be_bytes());
+        out.extend_from_slice(&head);
         if is_extended {
-            out.extend(self.offset.to_be_bytes());
-            out.extend(u64::from(length).to_be_bytes());
+            out.extend_from_slice(&self.offset.to_be_bytes());
+            out.extend_from_slice(&u64::from(length).to_be_bytes());
         } else {
-            out.extend(length.to_be_bytes());
+            out.extend_from_slice(&length.to_be_bytes());
         }
     }
 
@@ -78,7 +80,7 @@ impl Reply {
     /// Appends the head of a chunk of data; `length` bytes must follow.
     pub fn data_head(self, out: &mut Vec<u8>, flags: u16, offset: u64, length: u32) {
         self.chunk(out, flags, CHUNK_OFFSET_DATA, length + 8);
-        out.extend(offset.to_be_bytes());
+        out.extend_from_slice(&offset.to_be_bytes());
     }
 
     /// Appends a chunk of zeroes.

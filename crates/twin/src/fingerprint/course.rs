@@ -6,8 +6,8 @@ use super::values::{Value, values};
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_bench::device::named::{LoadKept, Name, Opened};
-use ssdlab_bench::device::open::{Needs, OpenOptions};
 use ssdlab_bench::device::{ModelledTarget, Target, TargetFacts, TargetKind};
+use ssdlab_bench::device::{Needs, OpenOptions};
 use ssdlab_bench::engine::devices::new_drive;
 use ssdlab_bench::with_target;
 use ssdlab_drives::catalogue;
@@ -186,7 +186,7 @@ fn open(
         verify_all: false,
         direct: true,
         passthrough: false,
-        patterns: Vec::new(),
+        contents: Vec::new(),
         granule: 4096,
         extent: options.size,
     };

@@ -3,8 +3,8 @@
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::{parse_duration, parse_size};
-use ssdlab_bench::device::open::OpenOptions;
-use ssdlab_bench::device::safety::WriteOptions;
+use ssdlab_bench::device::OpenOptions;
+use ssdlab_bench::device::WriteOptions;
 use ssdlab_judge::pull::{PULLS_NEEDED, Place, PullPlan, Switch};
 use std::path::PathBuf;
 use std::time::Duration;

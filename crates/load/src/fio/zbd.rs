@@ -1,0 +1,17 @@
+//! Why `zonemode=zbd` is refused.
+
+use ssdlab_fio::Error;
+use ssdlab_fio::Setting;
+
+/// What `setting` asks for is refused: no target is a zoned drive, and whether fio would refuse one
+/// depends on `zonesize`.
+pub(super) fn refused(setting: &Setting, has_zonesize: bool) -> Error {
+    let more = match has_zonesize {
+        true => ", and imitated ones, which fio makes of zonesize, are not supported",
+        false => "; without zonesize, fio refuses such a target, too",
+    };
+    setting.bad(
+        &format!("no target here has zones that are reset as a whole{more}"),
+        "zonemode=strided goes through any drive zone by zone",
+    )
+}
