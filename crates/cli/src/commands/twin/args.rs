@@ -40,9 +40,10 @@ counted), cliff (docs/twin.md), settled, drift_pct. `sequential` is needed:
 Runs instead of a table are writes after a fill: directories of `ssdlab run`, or
 fio's JSON with the bandwidth logs that it names. Their last quarter counts.
 
-Latency is that of reads and writes beside writes at less than the drive sustains
-(rate_iops, rate_process=poisson). Columns of its table: load, used_pct, one of
-write_iops, write_mibs and write_mbs, and read_p50_us, write_p99.9_us and so on.
+Latency is that of reads and writes beside writes at less than the drive
+sustains (rate_iops, rate_process=poisson). Columns of its table: load,
+used_pct, one of write_iops, write_mibs and write_mbs, and read_p50_us,
+write_p99.9_us and so on.
 
 Exit code 3: no row, or no model that explains the rows.
 
