@@ -82,7 +82,7 @@ fn everything_before_the_damage_is_had_back() {
     assert!(whole.damages.is_empty() && whole.lost.bytes == 0 && !whole.closed);
     assert_eq!(
         (whole.format, whole.title.as_deref()),
-        (Some(5), Some("a title"))
+        (Some(6), Some("a title"))
     );
     let log = std::fs::read(path.join(LOG)).expect("there");
     let mut rng = Rng::named(2, "repair");

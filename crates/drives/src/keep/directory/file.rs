@@ -12,12 +12,16 @@
 //! the log before: a frame fits in one place only. `synced` is how many bytes of the file were on
 //! disk for certain when the frame was written.
 
+use ssdlab_base::LabError;
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use twox_hash::XxHash3_64;
 
 /// Version of the form.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
+/// The oldest of this form: there, all bytes are in checkpoints and logs.
+pub const VERSION_MIN: u32 = 5;
 /// Bytes of a file's head, and of a frame's.
 pub const HEAD: usize = 48;
 /// Longest payload: a whole buffer of a large drive fits.
@@ -173,6 +177,12 @@ pub(super) fn write_all_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result
     use std::io::{Seek, Write};
     file.seek(io::SeekFrom::Start(at))?;
     file.write_all(bytes)
+}
+
+/// The names in a folder are on disk.
+pub(super) fn sync_folder(path: &Path) -> Result<(), LabError> {
+    let synced = File::open(path).and_then(|folder| folder.sync_all());
+    synced.map_err(|e| LabError::file("syncing", path, e))
 }
 
 #[cfg(test)]

@@ -36,14 +36,11 @@ fn content(dir: &mut DriveDir) -> Vec<u8> {
 
 /// Writes a file again as format 4 had it.
 fn as_old(path: &Path, kind: Kind) {
-    let wanted = Wanted {
-        kind,
-        directory: None,
-        number: None,
-        begins: None,
-        there: 0,
-    };
-    let (mut bytes, mut said) = (Vec::new(), Said::default());
+    let places = Arc::new(Places::of(path.parent().expect("a folder"), false));
+    places.are_of(&config()).expect("readable");
+    // Of other places: all bytes are in it.
+    let none = Arc::new(Places::of(Path::new("none"), false));
+    let (mut bytes, mut said) = (Vec::new(), Said::of(&none));
     let each = |record| {
         let record = match record {
             Record::Header(VERSION, config) => Record::Header(4, config),
@@ -58,7 +55,7 @@ fn as_old(path: &Path, kind: Kind) {
         bytes.extend(XxHash3_64::oneshot(&payload).to_le_bytes());
         bytes.extend(payload);
     };
-    frames::read(path, wanted, each).expect("readable");
+    frames::read(path, (Wanted::any(kind), &places), each).expect("readable");
     std::fs::write(path, bytes).expect("written");
 }
 
@@ -70,14 +67,15 @@ fn old_directory(path: &Path) -> PathBuf {
     as_old(&checkpoint_path(path, 1), Kind::Checkpoint);
     as_old(&log, Kind::Log);
     std::fs::remove_file(end::path(path)).expect("removed");
+    std::fs::remove_file(places::path(path)).expect("removed");
     let about = about::path(path);
     let text = std::fs::read_to_string(&about).expect("there");
-    std::fs::write(&about, text.replace("\"format\": 5", "\"format\": 4")).expect("written");
+    std::fs::write(&about, text.replace("\"format\": 6", "\"format\": 4")).expect("written");
     log
 }
 
 #[test]
-fn a_directory_of_format_4_goes_on_in_format_5() {
+fn a_directory_of_format_4_goes_on_in_format_6() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("drive");
     let log = old_directory(&path);
