@@ -32,9 +32,13 @@ impl Background {
         let write = move || {
             // What was said in it takes long to forget, and large files to be removed.
             drop(ended);
+            #[cfg(test)]
+            wait_while(&path, "hold-before", &stopped);
             let of = (log, chain, &places);
             let bytes = write_checkpoint(&path, of, snapshot, (sync, &stopped))?;
             let number = log.number;
+            #[cfg(test)]
+            wait_while(&path, "hold-after", &stopped);
             remove_others(&path, number, number..=u64::MAX)?;
             Ok(bytes)
         };
@@ -60,6 +64,14 @@ impl Background {
             Some(Ok(result)) => result,
             Some(Err(_)) | None => Err(LabError::refused("writing a checkpoint panicked", "")),
         }
+    }
+}
+
+/// Tests stop a checkpoint at a moment by a file of this name.
+#[cfg(test)]
+fn wait_while(path: &Path, name: &str, stopped: &AtomicBool) {
+    while path.join(name).exists() && !stopped.load(Ordering::Relaxed) {
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 

@@ -1,8 +1,8 @@
 //! A long log makes way for a checkpoint.
 
 use super::background::Background;
-use super::frames::Frames;
 use super::file::sync_folder;
+use super::frames::Frames;
 use super::stored::{Snapshot, log_path, remove_others, write_checkpoint};
 use super::{DriveDir, LOG_BYTES_MIN, Safety};
 use ssdlab_base::LabError;

@@ -71,9 +71,14 @@ impl Place {
 
     /// The head of the file, whose frames begin with `chain`.
     pub fn head(self, chain: u64) -> [u8; HEAD] {
+        self.head_of(VERSION, chain)
+    }
+
+    /// The same in a version of the form.
+    pub(super) fn head_of(self, version: u32, chain: u64) -> [u8; HEAD] {
         let mut head = [0; HEAD];
         head[..8].copy_from_slice(&self.magic());
-        head[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        head[8..12].copy_from_slice(&version.to_le_bytes());
         head[16..24].copy_from_slice(&self.directory.to_le_bytes());
         head[24..32].copy_from_slice(&self.number.to_le_bytes());
         head[32..40].copy_from_slice(&chain.to_le_bytes());
@@ -96,10 +101,12 @@ impl Place {
 
     /// Whether bytes that end early may be the beginning of this file's head.
     pub fn may_begin(self, bytes: &[u8]) -> bool {
-        // The chain and the sum are behind it.
-        let known = &self.head(0)[..32];
-        let count = bytes.len().min(known.len());
-        bytes[..count] == known[..count]
+        (VERSION_MIN..=VERSION).any(|version| {
+            // The chain and the sum are behind it.
+            let known = &self.head_of(version, 0)[..32];
+            let count = bytes.len().min(known.len());
+            bytes[..count] == known[..count]
+        })
     }
 }
 

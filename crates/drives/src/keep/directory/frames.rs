@@ -318,12 +318,7 @@ pub fn read(
     let failed = |error| LabError::file("reading", path, error);
     let file = File::open(path).map_err(failed)?;
     let all = file.metadata().map_err(failed)?.len();
-    read_from(
-        &mut BufReader::new(file),
-        all,
-        (path, wanted, places),
-        each,
-    )
+    read_from(&mut BufReader::new(file), all, (path, wanted, places), each)
 }
 
 /// Reads an `input` of `all` bytes as [`read`] does.

@@ -1,12 +1,12 @@
 //! Logs and checkpoints as bytes, for the fuzzer.
 
 use super::file::{FrameHead, Kind, Place};
-use super::places::Places;
 use super::frames::{self, Wanted};
+use super::places::Places;
 use super::records::Said;
 use ssdlab_base::LabError;
-use std::io::Cursor;
 use ssdlab_ssd::DriveConfig;
+use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
 use twox_hash::XxHash3_64;

@@ -1,8 +1,8 @@
 //! Before a command is acknowledged, what it did is in the log.
 
 use super::end::End;
-use super::records::Record;
 use super::file::sync_folder;
+use super::records::Record;
 use super::stored::{checkpoint_path, forget_saved, log_path};
 use super::{DriveDir, Safety, refused};
 use ssdlab_base::LabError;

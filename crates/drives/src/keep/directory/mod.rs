@@ -50,6 +50,7 @@ mod requests;
 mod show;
 mod stored;
 mod survey;
+mod survey_places;
 
 pub use check::{Checked, Repaired, check, repair};
 pub use fuzzed::{decode_frames, encode_frames};
@@ -305,3 +306,5 @@ fn refused(error: DataError) -> LabError {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_places;

@@ -13,10 +13,11 @@
 //! are not those of its sum is damage.
 #![allow(unsafe_code)]
 
-use super::map::Map;
 use super::file::{sync_folder, write_all_at};
+use super::map::Map;
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
+use ssdlab_ssd::caches::prefetch;
 use ssdlab_ssd::nand::media::Shelf;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -110,7 +111,10 @@ impl Places {
         let (known, _) = *self.shape.get_or_init(|| (size, most));
         if known != size {
             return Err(LabError::refused(
-                format!("{}: places of {known} and of {size} bytes", self.path.display()),
+                format!(
+                    "{}: places of {known} and of {size} bytes",
+                    self.path.display()
+                ),
                 "",
             ));
         }
@@ -120,7 +124,8 @@ impl Places {
         });
         self.zeroes.get_or_init(|| vec![0; size].into());
         if self.path.exists() && self.file.get().is_none() {
-            self.open(false).map_err(|e| LabError::file("opening", &self.path, e))?;
+            self.open(false)
+                .map_err(|e| LabError::file("opening", &self.path, e))?;
         }
         Ok(())
     }
@@ -207,6 +212,18 @@ impl Places {
         self.free().kept = (bytes / self.shape().0.max(1) as u64) as usize;
     }
 
+    /// No place is given.
+    #[cfg(test)]
+    pub fn set_none(&self) {
+        self.free().runs = false;
+    }
+
+    /// Number of places that were ever used.
+    #[cfg(test)]
+    pub fn fresh(&self) -> u32 {
+        self.free().fresh
+    }
+
     /// What has freed places until now is in frames of the log.
     pub fn logged(&self) {
         let free = &mut *self.free();
@@ -235,7 +252,10 @@ impl Places {
         };
         let synced = file.sync_data();
         synced.map_err(|error| LabError::file("syncing", &self.path, error))?;
-        match (self.is_new.swap(false, Ordering::Relaxed), self.path.parent()) {
+        match (
+            self.is_new.swap(false, Ordering::Relaxed),
+            self.path.parent(),
+        ) {
             (true, Some(folder)) => sync_folder(folder),
             _ => Ok(()),
         }
@@ -305,7 +325,9 @@ impl Shelf for Places {
         let (Some(entry), Some((_, map))) = (self.entry(place), self.file.get()) else {
             return None;
         };
-        entry.sum.store(XxHash3_64::oneshot(bytes), Ordering::Relaxed);
+        entry
+            .sum
+            .store(XxHash3_64::oneshot(bytes), Ordering::Relaxed);
         // SAFETY: the file is writable and reaches behind every place that `take` gives; nobody
         // holds the place, and it was taken out of the free ones.
         unsafe { map.put(place as usize * size, bytes) };
@@ -329,6 +351,17 @@ impl Shelf for Places {
     fn sum(&self, place: u32) -> u64 {
         let entry = self.entry(place);
         entry.map_or(0, |entry| entry.sum.load(Ordering::Relaxed))
+    }
+
+    fn prefetch(&self, place: u32) {
+        let place = place as usize;
+        let parts = self
+            .entries
+            .get()
+            .and_then(|parts| parts.get(place / TOGETHER));
+        if let Some(part) = parts.and_then(OnceLock::get) {
+            prefetch(part, place % TOGETHER);
+        }
     }
 
     fn hold(&self, place: u32) {

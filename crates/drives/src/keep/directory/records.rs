@@ -4,12 +4,12 @@
 //! what a protected drive's buffer held before it came to media, costs a byte. Content in a place of
 //! the directory is said by the place's number and sum; see `places`.
 
+use super::places::Places;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::Smart;
 use ssdlab_ssd::image::{IMAGE_VERSION, Image, ImageError, Reader, Writer};
-use ssdlab_ssd::nand::media::{Content, Event, Numbers, Page, SlotBytes, SlotContent, Spare};
-use super::places::Places;
 use ssdlab_ssd::nand::media::Shelf;
+use ssdlab_ssd::nand::media::{Content, Event, Numbers, Page, SlotBytes, SlotContent, Spare};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -251,9 +251,12 @@ impl Stored {
             }
         }
         let pages = blocks.into_values().flatten();
-        let programmed = pages.flat_map(|page| &page.slots).map(|spare| &spare.content);
+        let programmed = pages
+            .flat_map(|page| &page.slots)
+            .map(|spare| &spare.content);
         let all = programmed.chain(self.saved.values());
-        all.filter_map(|content| place_of(content, places)).collect()
+        all.filter_map(|content| place_of(content, places))
+            .collect()
     }
 
     /// Slots with bytes in these places are gone.

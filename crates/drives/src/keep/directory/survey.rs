@@ -93,7 +93,7 @@ pub(super) struct Base {
     pub bytes_before: u64,
     pub title: String,
     /// Places named in the last log, where what was not synced may be missing.
-    named: Named,
+    pub named: Named,
     /// Places whose bytes are not those that were put there.
     pub not_whole: BTreeSet<u32>,
 }
@@ -126,18 +126,21 @@ pub(super) fn survey(
     boot: u64,
     (salvage, writable): (bool, bool),
 ) -> Result<Survey, LabError> {
-    let mut frames_max = u64::MAX;
-    loop {
+    let look = |frames_max| {
         let places = Arc::new(Places::of(path, writable));
-        let mut survey = look(path, boot, (salvage, frames_max, places))?;
-        match survey.frames_without_bytes() {
-            Some(frames) => frames_max = frames,
-            None => {
-                survey.hold_against_places();
-                return Ok(survey);
-            }
+        look(path, boot, (salvage, frames_max, places))
+    };
+    let mut survey = look(u64::MAX)?;
+    while let Some(frames) = survey.frames_without_bytes() {
+        let shorter = look(frames)?;
+        if shorter.damages.len() > survey.damages.len() {
+            // That would cut off what was synced.
+            break;
         }
+        survey = shorter;
     }
+    survey.hold_against_places();
+    Ok(survey)
 }
 
 fn look(
@@ -220,7 +223,7 @@ impl Survey {
         Ok(())
     }
 
-    fn damaged(&mut self, file: &Path, at: Option<u64>, what: impl Into<String>) {
+    pub(super) fn damaged(&mut self, file: &Path, at: Option<u64>, what: impl Into<String>) {
         self.damages.push(Damage {
             file: file.to_owned(),
             at,
@@ -548,33 +551,6 @@ impl Survey {
             return false;
         }
         true
-    }
-
-    /// The frames of the last log before the first whose bytes were not on disk when the machine
-    /// crashed: what was synced is before it.
-    fn frames_without_bytes(&mut self) -> Option<u64> {
-        let base = self.base.as_mut()?;
-        base.not_whole = base.stored.places_in_use(&self.places);
-        base.not_whole.retain(|&place| !self.places.is_whole(place));
-        let frames = base.not_whole.iter();
-        frames.filter_map(|place| base.named.frame(*place)).min()
-    }
-
-    fn hold_against_places(&mut self) {
-        let Some(base) = &self.base else {
-            return;
-        };
-        let Some(&first) = base.not_whole.first() else {
-            return;
-        };
-        let (file, count) = (self.places.path().to_owned(), base.not_whole.len());
-        let at = self.places.begins(first);
-        if file.exists() {
-            let what = format!("the bytes of {count} mapping units are not those that were written");
-            self.damaged(&file, Some(at), what);
-        } else {
-            self.damaged(&file, None, "it is missing");
-        }
     }
 
     fn hold_against_about(&mut self) {

@@ -74,6 +74,8 @@ pub trait Shelf: fmt::Debug + Send + Sync {
     fn bytes(&self, place: u32) -> &[u8];
     /// A sum of the bytes that were put there.
     fn sum(&self, place: u32) -> u64;
+    /// Prefetches what the calls below touch.
+    fn prefetch(&self, place: u32);
     /// One holder more.
     fn hold(&self, place: u32);
     /// One holder less.
@@ -165,8 +167,10 @@ impl SlotBytes {
     /// Prefetches the reference count: an atomic update lets no later load overtake it, so that
     /// every slot would wait for memory in turn.
     pub(crate) fn prefetch(&self) {
-        if let At::Heap(Some(all)) = &self.at {
-            prefetch(all, 0);
+        match &self.at {
+            At::Heap(None) => {}
+            At::Heap(Some(all)) => prefetch(all, 0),
+            At::Shelf(shelf, place) => shelf.prefetch(*place),
         }
     }
 
@@ -300,12 +304,7 @@ impl Payload {
     }
 
     /// The same on a shelf of such slots, if it has room and all slots are whole.
-    pub fn put_on(
-        shelf: &Arc<dyn Shelf>,
-        offset: u64,
-        bytes: &[u8],
-        each: u32,
-    ) -> Option<Payload> {
+    pub fn put_on(shelf: &Arc<dyn Shelf>, offset: u64, bytes: &[u8], each: u32) -> Option<Payload> {
         let slot = each as usize;
         if !offset.is_multiple_of(each.into()) || !bytes.len().is_multiple_of(slot) {
             return None;
