@@ -149,7 +149,7 @@ impl Session<'_> {
     fn write_without_room(&mut self, server: &Server, client: &mut dyn Device) {
         let (at, fua) = (self.rng.below(PAGES), self.rng.percent(50));
         // Not even the first byte, the head of a frame, or a part of its content.
-        let more = [0, 1, 47, 48, 60, 2000][self.rng.below(6) as usize];
+        let more = [0, 1, 47, 48, 60, 80][self.rng.below(6) as usize];
         limit(server, self.folder, Some(more));
         self.next += 1;
         let number = self.next;

@@ -3,7 +3,6 @@
 //! Bytes that a killed process has stored in it are in the file, as if they had been written.
 #![allow(unsafe_code)]
 
-use rustix::mm::{MapFlags, ProtFlags};
 use ssdlab_ssd::caches::copy_past_caches;
 use std::fs::File;
 use std::io;
@@ -26,7 +25,9 @@ unsafe impl Sync for Map {}
 
 impl Map {
     /// Maps the first `len` bytes of a file, whether there are that many or not.
+    #[cfg(unix)]
     pub fn new(file: &File, len: usize, writable: bool) -> io::Result<Map> {
+        use rustix::mm::{MapFlags, ProtFlags};
         let writes = if writable {
             ProtFlags::WRITE
         } else {
@@ -39,13 +40,19 @@ impl Map {
                 std::ptr::null_mut(),
                 len,
                 ProtFlags::READ | writes,
-                MapFlags::SHARED | MapFlags::NORESERVE,
+                MapFlags::SHARED,
                 file,
                 0,
             )
         }?;
         let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("mapped at 0"))?;
         Ok(Map { start, len })
+    }
+
+    /// Directories are not opened on such systems, which have no locks either.
+    #[cfg(not(unix))]
+    pub fn new(_: &File, _: usize, _: bool) -> io::Result<Map> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     fn address(&self, at: usize, len: usize) -> *mut u8 {
@@ -81,6 +88,7 @@ impl Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
+        #[cfg(unix)]
         // SAFETY: the mapping made in `new`, unmapped once; borrows of it have ended.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
     }

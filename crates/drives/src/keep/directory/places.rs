@@ -13,7 +13,7 @@
 //! are not those of its sum is damage.
 #![allow(unsafe_code)]
 
-use super::file::{sync_folder, write_all_at};
+use super::file::sync_folder;
 use super::map::Map;
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
@@ -302,6 +302,13 @@ impl Places {
 }
 
 /// Room for the bytes `from..to` of a file.
+#[cfg(not(unix))]
+fn reserve(_: &File, _: u64, _: u64) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
+/// Room for the bytes `from..to` of a file.
+#[cfg(unix)]
 fn reserve(file: &File, from: u64, to: u64) -> std::io::Result<()> {
     use rustix::fs::{FallocateFlags, fallocate};
     use rustix::io::Errno;
@@ -309,7 +316,7 @@ fn reserve(file: &File, from: u64, to: u64) -> std::io::Result<()> {
         Ok(()) => Ok(()),
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
             let zeroes = vec![0; (to - from) as usize];
-            write_all_at(file, &zeroes, from)
+            super::file::write_all_at(file, &zeroes, from)
         }
         Err(error) => Err(error.into()),
     }
