@@ -8,12 +8,12 @@
 //! DIR/end              how far the log was acknowledged
 //! DIR/lock             held by who has it open
 //! ```
-//! The form of the files: `file`, `places`, `end`. What the media hold goes to the log before a command is
-//! acknowledged, one frame for all that happened since the last: so the directory is at every
-//! moment what the media would be if power were cut then, and a process that is killed is a drive
-//! whose power was cut. A frame cut short at the log's end has not happened. On a protected drive,
-//! what an acknowledged command left in the buffer is logged too: that is what the capacitor would
-//! have saved.
+//! The form of the files: `file`, `places`, `end`. What the media hold goes to the log before a
+//! command is acknowledged, one frame for all that happened since the last: so the directory is at
+//! every moment what the media would be if power were cut then, and a process that is killed is a
+//! drive whose power was cut. A frame cut short at the log's end has not happened. On a protected
+//! drive, what an acknowledged command left in the buffer is logged too: that is what the capacitor
+//! would have saved.
 //!
 //! What the drive knows beside its media, its wear included, is logged when power comes and goes
 //! and when a block is retired; erases since then are counted again from the log. So a kill loses

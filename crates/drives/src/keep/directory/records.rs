@@ -1,8 +1,8 @@
 //! What a frame holds, as bytes.
 //!
 //! Content that was last said of an address is not said again, only named: what reclaim moves, or
-//! what a protected drive's buffer held before it came to media, costs a byte. Content in a place of
-//! the directory is said by the place's number and sum; see `places`.
+//! what a protected drive's buffer held before it came to media, costs a byte. Content in a place
+//! of the directory is said by the place's number and sum; see `places`.
 
 use super::places::Places;
 use ssdlab_ssd::DriveConfig;
