@@ -46,6 +46,9 @@ struct Entry {
     sum: AtomicU64,
 }
 
+/// Some entries, made when the first of them is used.
+type Part = OnceLock<Box<[Entry]>>;
+
 /// Places without a holder.
 #[derive(Debug, Default)]
 struct Free {
@@ -74,7 +77,7 @@ pub(super) struct Places {
     bytes: AtomicU64,
     /// The file's name may not be on disk.
     is_new: AtomicBool,
-    entries: OnceLock<Box<[OnceLock<Box<[Entry]>>]>>,
+    entries: OnceLock<Box<[Part]>>,
     free: Mutex<Free>,
     /// The lock of the directory: held for as long as somebody has bytes of it.
     lock: Mutex<Option<File>>,

@@ -34,8 +34,8 @@ fn killed(path: &Path, files: &Files, safety: Safety) -> Vec<u8> {
     content(&mut dir)
 }
 
-/// The files on disk after the machine has crashed: as last synced, but of what was written since
-/// any block may be there.
+/// The files on disk after the machine has crashed: as last synced, but any block written since may
+/// be there.
 fn after_a_crash(synced: &Files, now: &Files, rng: &mut Rng) -> Files {
     let mut files = synced.clone();
     let (old, new) = (synced.get(OsStr::new("data")), now.get(OsStr::new("data")));
@@ -79,25 +79,21 @@ fn wait_for_checkpoint(dir: &DriveDir, path: &Path, moment: &str) {
     }
 }
 
-/// A place was used again while a checkpoint or a log still named it. Here places are used again as
-/// soon as they may, checkpoints stop before and after they are written, and the directory is
-/// opened as a kill, or a crash of the machine, after any command would leave it.
-fn places_are_used_again(protected: bool, safety: Safety) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (path, copy) = (folder.path().join("drive"), folder.path().join("copy"));
+/// A drive whose blocks have been erased and whose places are used again at once, with every value
+/// that a page may have: the durable one first.
+fn written_over(
+    path: &Path,
+    (protected, safety): (bool, Safety),
+    rng: &mut Rng,
+) -> (DriveDir, Vec<Vec<u8>>) {
     let mut config = config();
     config.buffer.protected = protected;
-    DriveDir::create(&path, &config, "title").expect("created");
-    let mut dir = open(&path, safety).expect("opens");
+    DriveDir::create(path, &config, "title").expect("created");
+    let mut dir = open(path, safety).expect("opens");
     dir.set_kept_bytes(0);
     dir.set_log_bytes_max(6 << 10);
     dir.boot = 12345;
-    let mut rng = Rng::named(u64::from(protected), "places");
-    // Every value that a page may have: the durable one first.
     let mut may: Vec<Vec<u8>> = vec![vec![0]; 60];
-    let (mut begun, mut in_flight) = (0, 0);
-    let moments = ["hold-before", "hold-after"];
-    // Until blocks are erased.
     for n in 0..1500 {
         let at = rng.below(60) as usize;
         dir.write((at * PAGE) as u64, &[n as u8 | 1; PAGE], false)
@@ -106,7 +102,28 @@ fn places_are_used_again(protected: bool, safety: Safety) {
     }
     dir.flush().expect("flushed");
     wait_for_end(&dir);
-    let mut synced = files(&path);
+    (dir, may)
+}
+
+fn assert_may(found: &[u8], may: &[Vec<u8>], step: u32) {
+    for (at, (found, may)) in found.iter().zip(may).enumerate() {
+        assert!(
+            may.contains(found),
+            "step {step}, page {at}: {found}, not {may:?}"
+        );
+    }
+}
+
+/// A place was used again while a checkpoint or a log still named it. Here places are used again as
+/// soon as they may, checkpoints stop before and after they are written, and the directory is
+/// opened as a kill, or a crash of the machine, after any command would leave it.
+fn places_are_used_again(protected: bool, safety: Safety) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, copy) = (folder.path().join("drive"), folder.path().join("copy"));
+    let mut rng = Rng::named(u64::from(protected), "places");
+    let (mut dir, mut may) = written_over(&path, (protected, safety), &mut rng);
+    let (mut begun, mut in_flight, mut synced) = (0, 0, files(&path));
+    let moments = ["hold-before", "hold-after"];
     let (steps, before) = (400, dir.places.fresh());
     for step in 0..steps {
         let held = moments[(step / 100 % 2) as usize];
@@ -148,25 +165,12 @@ fn places_are_used_again(protected: bool, safety: Safety) {
             continue;
         }
         let now = files(&path);
-        let found = killed(&copy, &now, safety);
-        for (at, (found, may)) in found.iter().zip(&may).enumerate() {
-            assert!(
-                may.contains(found),
-                "step {step}, page {at}: {found}, not {may:?}"
-            );
-        }
-        if safety == Safety::Host {
-            if durable || flushes || begins {
-                synced = now;
-            } else if !protected {
-                let found = killed(&copy, &after_a_crash(&synced, &now, &mut rng), safety);
-                for (at, (found, may)) in found.iter().zip(&may).enumerate() {
-                    assert!(
-                        may.contains(found),
-                        "crash, step {step}, page {at}: {found}, {may:?}"
-                    );
-                }
-            }
+        assert_may(&killed(&copy, &now, safety), &may, step);
+        if safety == Safety::Host && (durable || flushes || begins) {
+            synced = now;
+        } else if safety == Safety::Host && !protected {
+            let crashed = after_a_crash(&synced, &now, &mut rng);
+            assert_may(&killed(&copy, &crashed, safety), &may, step);
         }
     }
     let fresh = dir.places.fresh() - before;

@@ -179,7 +179,7 @@ pub struct Media {
     events: Option<Vec<Event>>,
     aim: aim::Aim,
     free: recent::FreePages,
-    shelf: shelved::OnShelf,
+    shelf: content::OnShelf,
 }
 
 impl Media {
@@ -214,7 +214,7 @@ impl Media {
             events: None,
             aim: aim::Aim::default(),
             free: recent::FreePages::default(),
-            shelf: shelved::OnShelf::default(),
+            shelf: content::OnShelf::default(),
         }
     }
 
