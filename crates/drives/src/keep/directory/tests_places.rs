@@ -298,3 +298,43 @@ fn a_directory_of_format_5_goes_on_in_format_6_and_may_be_killed_meanwhile() {
         expected
     );
 }
+
+/// As a server does: many commands, and then the log. Blocks are erased meanwhile, and what lay in
+/// them is still what a kill finds; with syncs, what a crash of the machine finds.
+#[test]
+fn places_freed_since_the_log_was_written_are_not_used_again() {
+    for safety in [Safety::Process, Safety::Host] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, copy) = (folder.path().join("drive"), folder.path().join("copy"));
+        let mut rng = Rng::named(3, "places");
+        let (mut dir, mut may) = written_over(&path, (false, safety), &mut rng);
+        dir.set_log_bytes_max(1 << 30);
+        for round in 0..4 {
+            dir.flush().expect("flushed");
+            wait_for_end(&dir);
+            may.iter_mut()
+                .for_each(|values| drop(values.drain(..values.len() - 1)));
+            let synced = files(&path);
+            for n in 0..1500_u32 {
+                let (at, value) = (rng.below(60) as usize, (n % 251) as u8 + 1);
+                let offset = (at * PAGE) as u64;
+                dir.data
+                    .write(offset, &[value; PAGE], false)
+                    .expect("written");
+                dir.keep_change(offset, PAGE as u64, false).expect("kept");
+                may[at].push(value);
+            }
+            assert_may(&killed(&copy, &files(&path), safety), &may, round);
+            dir.settle().expect("settled");
+            let now = files(&path);
+            assert_may(&killed(&copy, &now, safety), &may, round);
+            if safety == Safety::Host {
+                assert_may(
+                    &killed(&copy, &after_a_crash(&synced, &now, &mut rng), safety),
+                    &may,
+                    round,
+                );
+            }
+        }
+    }
+}
