@@ -82,7 +82,7 @@ fn everything_before_the_damage_is_had_back() {
     assert!(whole.damages.is_empty() && whole.lost.bytes == 0 && !whole.closed);
     assert_eq!(
         (whole.format, whole.title.as_deref()),
-        (Some(5), Some("a title"))
+        (Some(6), Some("a title"))
     );
     let log = std::fs::read(path.join(LOG)).expect("there");
     let mut rng = Rng::named(2, "repair");
@@ -195,6 +195,38 @@ fn what_is_wrong_is_named() {
         }
         std::fs::write(path.join(name), &whole[name]).expect("written");
     }
+}
+
+/// Bytes of a mapping unit that are not those that were written: all others are had back.
+#[test]
+fn a_damaged_place_costs_what_lies_in_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, to) = (folder.path().join("drive"), folder.path().join("to"));
+    let (states, _) = used(&path);
+    let data = path.join("data");
+    let whole = std::fs::read(&data).expect("there");
+    let last = page(100);
+    let place = whole.chunks(PAGE as usize).rposition(|bytes| bytes == last);
+    let place = place.expect("the last write has a place");
+    let mut bytes = whole.clone();
+    bytes[place * PAGE as usize + 9] ^= 1;
+    std::fs::write(&data, &bytes).expect("written");
+    let error = DriveDir::open(&path, Power::default(), Safety::Process).expect_err("damaged");
+    let at = format!("data: byte {}: ", place * PAGE as usize);
+    assert!(error.to_string().contains(&at), "{error}");
+    let checked = check(&path).expect("readable");
+    assert_eq!(
+        damages(&checked),
+        ["data: the bytes of 1 mapping units are not those that were written"]
+    );
+    assert_eq!(repair(&path, &to).expect("had back").wrong, None);
+    let (found, all) = (content(&to), &states[100]);
+    let differ = found.iter().zip(all).filter(|(found, all)| found != all);
+    let differ: Vec<_> = differ.collect();
+    assert!(differ.len() == 1 && *differ[0].1 == 100, "{differ:?}");
+    std::fs::remove_file(&data).expect("removed");
+    let checked = check(&path).expect("readable");
+    assert_eq!(damages(&checked), ["data: it is missing"]);
 }
 
 #[test]

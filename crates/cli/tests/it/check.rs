@@ -41,7 +41,7 @@ fn a_directory_is_checked_and_had_back() {
     let (drive, new) = (path.to_str().expect("text"), to.to_str().expect("text"));
     let (code, said, _) = ssdlab(&["check", drive]);
     assert_eq!(code, Some(0), "{said}");
-    let whole = said.contains("format 5: consumer-sata-1tb, ") && said.ends_with("whole\n");
+    let whole = said.contains("format 6: consumer-sata-1tb, ") && said.ends_with("whole\n");
     assert!(whole && said.contains("shut down in order"), "{said}");
     let log = path.join("log-0000000001");
     let mut bytes = std::fs::read(&log).expect("there");

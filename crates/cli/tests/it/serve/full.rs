@@ -149,7 +149,7 @@ impl Session<'_> {
     fn write_without_room(&mut self, server: &Server, client: &mut dyn Device) {
         let (at, fua) = (self.rng.below(PAGES), self.rng.percent(50));
         // Not even the first byte, the head of a frame, or a part of its content.
-        let more = [0, 1, 47, 48, 60, 2000][self.rng.below(6) as usize];
+        let more = [0, 1, 47, 48, 60, 70][self.rng.below(6) as usize];
         limit(server, self.folder, Some(more));
         self.next += 1;
         let number = self.next;
@@ -284,7 +284,8 @@ fn an_end_without_room_is_no_good_end() {
     let mut server = Server::start_without_signal(folder.path(), &[]).expect("serves");
     let mut client = Client::connect(&server.socket).expect("connects");
     client.write(0, &page(5), true).expect("written");
-    limit(&server, folder.path(), Some(100));
+    // Less than a frame, which names a place.
+    limit(&server, folder.path(), Some(60));
     assert!(is_full(client.write(PAGE, &page(6), true)));
     client.goodbye();
     let id = server.child.id().to_string();

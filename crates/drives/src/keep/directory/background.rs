@@ -3,6 +3,7 @@
 
 use super::file::Place;
 use super::frames::Frames;
+use super::places::Places;
 use super::stored::{Snapshot, remove_others, write_checkpoint};
 use ssdlab_base::LabError;
 use std::path::Path;
@@ -22,7 +23,7 @@ impl Background {
     /// removes what came before it. The log has begun with this chain; `ended` is the one before.
     pub fn begin(
         path: &Path,
-        log: (Place, u64),
+        (log, chain, places): (Place, u64, Arc<Places>),
         (snapshot, ended): (Snapshot, Frames),
         sync: bool,
     ) -> Result<Background, LabError> {
@@ -31,8 +32,13 @@ impl Background {
         let write = move || {
             // What was said in it takes long to forget, and large files to be removed.
             drop(ended);
-            let bytes = write_checkpoint(&path, log, snapshot, (sync, &stopped))?;
-            let number = log.0.number;
+            #[cfg(test)]
+            wait_while(&path, "hold-before", &stopped);
+            let of = (log, chain, &places);
+            let bytes = write_checkpoint(&path, of, snapshot, (sync, &stopped))?;
+            let number = log.number;
+            #[cfg(test)]
+            wait_while(&path, "hold-after", &stopped);
             remove_others(&path, number, number..=u64::MAX)?;
             Ok(bytes)
         };
@@ -58,6 +64,14 @@ impl Background {
             Some(Ok(result)) => result,
             Some(Err(_)) | None => Err(LabError::refused("writing a checkpoint panicked", "")),
         }
+    }
+}
+
+/// Tests stop a checkpoint at a moment by a file of this name.
+#[cfg(test)]
+fn wait_while(path: &Path, name: &str, stopped: &AtomicBool) {
+    while path.join(name).exists() && !stopped.load(Ordering::Relaxed) {
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 

@@ -59,7 +59,7 @@ fn checked(survey: &Survey) -> Checked {
 /// When it is no drive directory, is open elsewhere, cannot be read, or another build wrote it.
 pub fn check(path: &Path) -> Result<Checked, LabError> {
     let _lock = lock_to_read(path)?;
-    survey(path, end::boot(), true).map(|survey| checked(&survey))
+    survey(path, end::boot(), (true, false)).map(|survey| checked(&survey))
 }
 
 /// Writes what can be had back of `path`, the last consistent state before the damage, to the new
@@ -69,7 +69,7 @@ pub fn check(path: &Path) -> Result<Checked, LabError> {
 /// As [`check`], when nothing can be had back, or `to` exists or cannot be written.
 pub fn repair(path: &Path, to: &Path) -> Result<Repaired, LabError> {
     let _lock = lock_to_read(path)?;
-    let mut survey = survey(path, end::boot(), true)?;
+    let mut survey = survey(path, end::boot(), (true, false))?;
     let checked = checked(&survey);
     let Some(base) = survey.base.take() else {
         let damage = survey.damages.first().map(ToString::to_string);
@@ -82,14 +82,16 @@ pub fn repair(path: &Path, to: &Path) -> Result<Repaired, LabError> {
             "a copy of the directory, if there is one, is all that is left",
         ));
     };
-    create_again(to, base.stored, &base.title)?;
+    let mut stored = base.stored;
+    stored.forget_places(&base.not_whole);
+    create_again(to, stored, &base.title)?;
     let wrong = look_at(to)?;
     Ok(Repaired { checked, wrong })
 }
 
 /// Reads a directory that was just written, and starts its drive in memory.
 fn look_at(path: &Path) -> Result<Option<String>, LabError> {
-    let mut survey = survey(path, end::boot(), false)?;
+    let mut survey = survey(path, end::boot(), (false, false))?;
     let damage = survey.damages.first().map(ToString::to_string);
     let Some(Base { stored, .. }) = survey.base.take() else {
         return Ok(damage);

@@ -1,8 +1,9 @@
 //! A long log makes way for a checkpoint.
 
 use super::background::Background;
+use super::file::sync_folder;
 use super::frames::Frames;
-use super::stored::{Snapshot, log_path, remove_others, sync_folder, write_checkpoint};
+use super::stored::{Snapshot, log_path, remove_others, write_checkpoint};
 use super::{DriveDir, LOG_BYTES_MIN, Safety};
 use ssdlab_base::LabError;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +18,7 @@ impl DriveDir {
     pub(super) fn begin_checkpoint(&mut self) -> Result<(), LabError> {
         let (snapshot, ended) = self.begin_log(false)?;
         let (path, sync) = (&self.path, self.safety == Safety::Host);
-        let log = (self.log.place(), ended.chain());
+        let log = (self.log.place(), ended.chain(), self.places.clone());
         self.background = Some(Background::begin(path, log, (snapshot, ended), sync)?);
         Ok(())
     }
@@ -45,7 +46,7 @@ impl DriveDir {
             // First: a log that another follows is whole.
             self.sync()?;
         }
-        let mut log = Frames::create(&path, place, self.log.chain())?;
+        let mut log = Frames::create(&path, (place, self.log.chain()), &self.places)?;
         if host {
             log.sync()?;
             sync_folder(&self.path)?;
@@ -72,7 +73,8 @@ impl DriveDir {
         let (log, sync) = (self.log.place(), self.safety == Safety::Host);
         let (begins, go_on) = (ended.chain(), AtomicBool::new(false));
         let number = log.number;
-        let written = write_checkpoint(&self.path, (log, begins), snapshot, (sync, &go_on));
+        let of = (log, begins, &self.places);
+        let written = write_checkpoint(&self.path, of, snapshot, (sync, &go_on));
         self.checkpoint_bytes = written.inspect_err(|error| {
             if !error.is_out_of_room() {
                 self.log.give_up(error.to_string());

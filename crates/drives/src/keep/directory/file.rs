@@ -12,12 +12,16 @@
 //! the log before: a frame fits in one place only. `synced` is how many bytes of the file were on
 //! disk for certain when the frame was written.
 
+use ssdlab_base::LabError;
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use twox_hash::XxHash3_64;
 
 /// Version of the form.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
+/// The oldest of this form: there, all bytes are in checkpoints and logs.
+pub const VERSION_MIN: u32 = 5;
 /// Bytes of a file's head, and of a frame's.
 pub const HEAD: usize = 48;
 /// Longest payload: a whole buffer of a large drive fits.
@@ -67,9 +71,14 @@ impl Place {
 
     /// The head of the file, whose frames begin with `chain`.
     pub fn head(self, chain: u64) -> [u8; HEAD] {
+        self.head_of(VERSION, chain)
+    }
+
+    /// The same in a version of the form.
+    pub(super) fn head_of(self, version: u32, chain: u64) -> [u8; HEAD] {
         let mut head = [0; HEAD];
         head[..8].copy_from_slice(&self.magic());
-        head[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        head[8..12].copy_from_slice(&version.to_le_bytes());
         head[16..24].copy_from_slice(&self.directory.to_le_bytes());
         head[24..32].copy_from_slice(&self.number.to_le_bytes());
         head[32..40].copy_from_slice(&chain.to_le_bytes());
@@ -92,10 +101,12 @@ impl Place {
 
     /// Whether bytes that end early may be the beginning of this file's head.
     pub fn may_begin(self, bytes: &[u8]) -> bool {
-        // The chain and the sum are behind it.
-        let known = &self.head(0)[..32];
-        let count = bytes.len().min(known.len());
-        bytes[..count] == known[..count]
+        (VERSION_MIN..=VERSION).any(|version| {
+            // The chain and the sum are behind it.
+            let known = &self.head_of(version, 0)[..32];
+            let count = bytes.len().min(known.len());
+            bytes[..count] == known[..count]
+        })
     }
 }
 
@@ -173,6 +184,12 @@ pub(super) fn write_all_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result
     use std::io::{Seek, Write};
     file.seek(io::SeekFrom::Start(at))?;
     file.write_all(bytes)
+}
+
+/// The names in a folder are on disk.
+pub(super) fn sync_folder(path: &Path) -> Result<(), LabError> {
+    let synced = File::open(path).and_then(|folder| folder.sync_all());
+    synced.map_err(|e| LabError::file("syncing", path, e))
 }
 
 #[cfg(test)]

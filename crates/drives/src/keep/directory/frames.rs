@@ -1,13 +1,17 @@
 //! Files of frames, in the form of [`super::file`]: written, and read to their end or to the first
 //! byte that is damaged.
 
-use super::file::{FrameHead, HEAD, Kind, MARK, PAYLOAD_MAX, Place, VERSION, write_all_at};
+use super::file::{
+    FrameHead, HEAD, Kind, MARK, PAYLOAD_MAX, Place, VERSION, VERSION_MIN, write_all_at,
+};
+use super::places::Places;
 use super::records::{Record, Said};
 use ssdlab_base::LabError;
 use ssdlab_ssd::image::{Reader, Writer};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use twox_hash::XxHash3_64;
 
 /// Room for pending frames that is kept.
@@ -36,7 +40,11 @@ pub struct Frames {
 impl Frames {
     /// A new file without frames; an old one of that name is gone. One that cannot be written
     /// leaves nothing.
-    pub fn create(path: &Path, place: Place, chain: u64) -> Result<Frames, LabError> {
+    pub fn create(
+        path: &Path,
+        (place, chain): (Place, u64),
+        places: &Arc<Places>,
+    ) -> Result<Frames, LabError> {
         let file = File::create(path).map_err(|e| LabError::file("creating", path, e))?;
         if let Err(error) = write_all_at(&file, &place.head(chain), 0) {
             let _ = std::fs::remove_file(path);
@@ -51,7 +59,7 @@ impl Frames {
             chain,
             synced: 0,
             pending: Vec::new(),
-            said: Said::default(),
+            said: Said::of(places),
             broken: None,
         })
     }
@@ -236,8 +244,8 @@ pub struct Found {
 }
 
 impl Found {
-    /// Of an empty file.
-    pub(super) fn nothing() -> Found {
+    /// Of an empty file of the directory of these places.
+    pub(super) fn nothing(places: &Arc<Places>) -> Found {
         Found {
             place: None,
             begins: 0,
@@ -246,7 +254,7 @@ impl Found {
             chain: 0,
             chain_there: None,
             synced: 0,
-            said: Said::default(),
+            said: Said::of(places),
             ended: Ended::Whole,
         }
     }
@@ -265,9 +273,23 @@ pub struct Wanted {
     pub begins: Option<u64>,
     /// Byte at which the chain is noted.
     pub there: u64,
+    /// Frames after which it is taken to be torn.
+    pub frames_max: u64,
 }
 
 impl Wanted {
+    /// Any file of a kind.
+    pub fn any(kind: Kind) -> Wanted {
+        Wanted {
+            kind,
+            directory: None,
+            number: None,
+            begins: None,
+            there: 0,
+            frames_max: u64::MAX,
+        }
+    }
+
     /// Why a file with such a head is not this one.
     fn refuses(&self, place: Place, begins: u64) -> Option<&'static str> {
         if self
@@ -288,22 +310,26 @@ impl Wanted {
 ///
 /// # Errors
 /// When the file cannot be read, or another build wrote it.
-pub fn read(path: &Path, wanted: Wanted, each: impl FnMut(Record)) -> Result<Found, LabError> {
+pub fn read(
+    path: &Path,
+    (wanted, places): (Wanted, &Arc<Places>),
+    each: impl FnMut(Record),
+) -> Result<Found, LabError> {
     let failed = |error| LabError::file("reading", path, error);
     let file = File::open(path).map_err(failed)?;
     let all = file.metadata().map_err(failed)?.len();
-    read_from(&mut BufReader::new(file), all, (path, wanted), each)
+    read_from(&mut BufReader::new(file), all, (path, wanted, places), each)
 }
 
 /// Reads an `input` of `all` bytes as [`read`] does.
 pub fn read_from<R: Read + Seek>(
     input: &mut R,
     all: u64,
-    (path, wanted): (&Path, Wanted),
+    (path, wanted, places): (&Path, Wanted, &Arc<Places>),
     mut each: impl FnMut(Record),
 ) -> Result<Found, LabError> {
     let failed = |error| LabError::file("reading", path, error);
-    let mut found = Found::nothing();
+    let mut found = Found::nothing(places);
     if all < HEAD as u64 {
         found.ended = Ended::Torn;
         return Ok(found);
@@ -314,12 +340,9 @@ pub fn read_from<R: Read + Seek>(
         return Ok(found);
     };
     let version = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
-    if version != VERSION {
-        return Err(of_other_build(
-            path,
-            0,
-            &format!("format {version}, not {VERSION}"),
-        ));
+    if !(VERSION_MIN..=VERSION).contains(&version) {
+        let what = format!("format {version}, this build knows {VERSION_MIN} to {VERSION}");
+        return Err(of_other_build(path, 0, &what));
     }
     if let Some(why) = wanted.refuses(place, chain) {
         found.ended = not_it(why, all);
@@ -331,6 +354,9 @@ pub fn read_from<R: Read + Seek>(
     found.ended = loop {
         if found.bytes == wanted.there {
             found.chain_there = Some(found.chain);
+        }
+        if found.count == wanted.frames_max && found.bytes < all {
+            break Ended::Torn;
         }
         let next = next(input, all, place, &mut found, &mut payload).map_err(failed)?;
         if let Next::Ended(ended) = next {

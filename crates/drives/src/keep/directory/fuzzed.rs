@@ -2,10 +2,13 @@
 
 use super::file::{FrameHead, Kind, Place};
 use super::frames::{self, Wanted};
+use super::places::Places;
 use super::records::Said;
 use ssdlab_base::LabError;
+use ssdlab_ssd::DriveConfig;
 use std::io::Cursor;
 use std::path::Path;
+use std::sync::Arc;
 use twox_hash::XxHash3_64;
 
 /// A log with these payloads, each in a frame with correct sums.
@@ -42,20 +45,16 @@ pub fn decode_frames(bytes: &[u8], name: &Path) -> Result<(u64, Vec<Vec<u8>>), L
         true => Kind::Checkpoint,
         false => Kind::Log,
     };
-    let wanted = Wanted {
-        kind,
-        directory: None,
-        number: None,
-        begins: None,
-        there: 0,
-    };
+    let wanted = Wanted::any(kind);
+    let places = Arc::new(Places::of(Path::new("none"), false));
+    places.are_of(&DriveConfig::tiny())?;
     let mut records = Vec::new();
     let mut input = Cursor::new(bytes);
     let all = bytes.len() as u64;
-    let found = frames::read_from(&mut input, all, (name, wanted), |record| {
+    let found = frames::read_from(&mut input, all, (name, wanted, &places), |record| {
         records.push(record);
     })?;
-    let mut said = Said::default();
+    let mut said = Said::of(&places);
     let mut encoded = Vec::new();
     for record in &records {
         let mut payload = Vec::new();

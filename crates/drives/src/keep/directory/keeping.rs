@@ -1,8 +1,9 @@
 //! Before a command is acknowledged, what it did is in the log.
 
 use super::end::End;
+use super::file::sync_folder;
 use super::records::Record;
-use super::stored::{checkpoint_path, forget_saved, log_path, sync_folder};
+use super::stored::{checkpoint_path, forget_saved, log_path};
 use super::{DriveDir, Safety, refused};
 use ssdlab_base::LabError;
 use ssdlab_ssd::drive::power::{Cut, DataError, Recovery};
@@ -55,11 +56,17 @@ impl DriveDir {
             self.log.append(&Record::Saved(unlogged))?;
         }
         self.log_events(with_map)?;
+        self.places.logged();
         // After what was moved off the blocks that are retired now.
         if self.data.drive().worn_out() != self.worn_out {
             self.log_smart()?;
         }
         self.commit()?;
+        if self.safety == Safety::Process {
+            self.places.reuse();
+        } else if self.places.many_wait() {
+            self.sync()?;
+        }
         match self.background.take() {
             Some(checkpoint) if checkpoint.has_ended() => self.take_up(checkpoint)?,
             going_on => self.background = going_on,
@@ -101,10 +108,20 @@ impl DriveDir {
         })
     }
 
-    /// The log is on disk, and `end` says so.
+    /// The log is on disk, and `end` says so. The bytes that it names come first.
     pub(super) fn sync(&mut self) -> Result<(), LabError> {
+        self.sync_places()?;
         self.log.sync()?;
-        self.say_end()
+        self.say_end()?;
+        self.places.reuse();
+        Ok(())
+    }
+
+    fn sync_places(&mut self) -> Result<(), LabError> {
+        self.places.sync().inspect_err(|error| {
+            // As with a log: no second try can know.
+            self.log.give_up(error.to_string());
+        })
     }
 
     /// All that was there before is on disk, whatever it survived until now.
@@ -114,13 +131,14 @@ impl DriveDir {
             let synced = File::open(&path).and_then(|file| file.sync_all());
             synced.map_err(|error| LabError::file("syncing", path, error))?;
         }
+        self.sync_places()?;
         self.log.sync()?;
         sync_folder(&self.path)?;
         self.say_end()?;
         self.end.sync()
     }
 
-    /// Cuts the power now.
+    /// Cuts the power now. What it dropped is counted, and not in the result.
     ///
     /// # Errors
     /// When power is off, or the log cannot be written.
@@ -128,8 +146,10 @@ impl DriveDir {
         if !self.data.drive().is_on() {
             return Err(refused(DataError::Off));
         }
-        let cut = self.data.cut();
+        let mut cut = self.data.cut();
         self.keep_cut()?;
+        // Their bytes lie in places, which are locked for as long as anybody has some.
+        cut.damage.dropped.clear();
         Ok(cut)
     }
 

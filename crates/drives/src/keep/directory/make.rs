@@ -2,8 +2,9 @@
 
 use super::about;
 use super::end::{self, End, EndFile};
-use super::file::{Kind, Place};
-use super::stored::{Snapshot, Stored, sync_folder, write_checkpoint};
+use super::file::{Kind, Place, sync_folder};
+use super::places::Places;
+use super::stored::{Snapshot, Stored, write_checkpoint};
 use super::survey::Base;
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -91,7 +93,9 @@ fn put(path: &Path, number: u64, (snapshot, title): (Snapshot, &str)) -> Result<
         number,
     };
     let go_on = AtomicBool::new(false);
-    write_checkpoint(path, (log, chain), snapshot, (true, &go_on))?;
+    // Of no places yet: all bytes are in it.
+    let places = Arc::new(Places::of(path, false));
+    write_checkpoint(path, (log, chain, &places), snapshot, (true, &go_on))?;
     sync_folder(path)
 }
 

@@ -4,15 +4,16 @@
 //! DIR/about.json       what it is, for people
 //! DIR/checkpoint-N     everything at one moment: configuration, SMART, media, saved buffer
 //! DIR/log-N            what has happened since, append-only; then log-(N+1) and so on
+//! DIR/data             the bytes of the media, in places that checkpoints and logs name
 //! DIR/end              how far the log was acknowledged
 //! DIR/lock             held by who has it open
 //! ```
-//! The form of the files: `file`, `end`. What the media hold goes to the log before a command is
-//! acknowledged, one frame for all that happened since the last: so the directory is at every
-//! moment what the media would be if power were cut then, and a process that is killed is a drive
-//! whose power was cut. A frame cut short at the log's end has not happened. On a protected drive,
-//! what an acknowledged command left in the buffer is logged too: that is what the capacitor would
-//! have saved.
+//! The form of the files: `file`, `places`, `end`. What the media hold goes to the log before a
+//! command is acknowledged, one frame for all that happened since the last: so the directory is at
+//! every moment what the media would be if power were cut then, and a process that is killed is a
+//! drive whose power was cut. A frame cut short at the log's end has not happened. On a protected
+//! drive, what an acknowledged command left in the buffer is logged too: that is what the capacitor
+//! would have saved.
 //!
 //! What the drive knows beside its media, its wear included, is logged when power comes and goes
 //! and when a block is retired; erases since then are counted again from the log. So a kill loses
@@ -40,12 +41,16 @@ mod frames;
 mod fuzzed;
 mod keeping;
 mod make;
+mod map;
+mod named;
 mod old;
+mod places;
 mod records;
 mod requests;
 mod show;
 mod stored;
 mod survey;
+mod survey_places;
 
 pub use check::{Checked, Repaired, check, repair};
 pub use fuzzed::{decode_frames, encode_frames};
@@ -58,13 +63,14 @@ use end::EndFile;
 use file::{Kind, Place, VERSION};
 use frames::Frames;
 use make::{create_with, lock, upgrade};
+use places::Places;
 use ssdlab_base::LabError;
 use ssdlab_ssd::drive::power::{DataDrive, DataError, Power, PowerDrive, Recovery, Smart};
 use ssdlab_ssd::nand::media::Content;
 use ssdlab_ssd::{Drive, DriveConfig};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use stored::{Stored, checkpoint_path, file_bytes, log_path, remove_others};
 use survey::{Base, Survey, survey};
 
@@ -114,7 +120,8 @@ pub struct DriveDir {
     unlogged: Vec<(u32, Content)>,
     /// How worn out the drive was when its SMART was last logged.
     worn_out: (u64, u64, bool),
-    _lock: File,
+    /// The bytes of the media, and the directory's lock.
+    places: Arc<Places>,
 }
 
 impl DriveDir {
@@ -155,10 +162,11 @@ impl DriveDir {
         }
         let lock = lock(path)?;
         let (mut survey, mut base) = whole(path, boot)?;
-        if base.format < VERSION {
+        if old::has(base.format) {
             upgrade(path, base)?;
             (survey, base) = whole(path, boot)?;
         }
+        let places = survey.places.clone();
         let (data, saved, recovery) = start(base.stored, power)?;
         // Everything was read: from here on files are changed.
         let (file, kind) = (log_path(path, base.last), Kind::Log);
@@ -169,7 +177,7 @@ impl DriveDir {
         };
         let log = match base.tail {
             Some(found) => Frames::open(&file, place, found)?,
-            None => Frames::create(&file, place, base.chain)?,
+            None => Frames::create(&file, (place, base.chain), &places)?,
         };
         let end = survey.end.ok_or_else(|| LabError::refused("no end", ""))?;
         let end = EndFile::open(path, end)?;
@@ -193,13 +201,31 @@ impl DriveDir {
             saved,
             unlogged: Vec::new(),
             worn_out: (0, 0, false),
-            _lock: lock,
+            places: places.clone(),
         };
+        places.keep_lock(lock);
         if safety == Safety::Host {
             dir.sync_all(base.number)?;
         }
-        dir.log_on()?;
+        dir.go_on(base.format)?;
         Ok((dir, recovery))
+    }
+
+    /// Takes up work on files that are of this format.
+    fn go_on(&mut self, format: u32) -> Result<(), LabError> {
+        let is_older = format < VERSION;
+        if is_older {
+            // No log of that format names places; a new one may follow it.
+            drop(self.begin_log(false)?);
+        }
+        self.places.run();
+        self.data.drive_mut().put_on_shelf(self.places.clone());
+        self.log_on()?;
+        if is_older && self.background.is_none() {
+            let begun = self.begin_checkpoint();
+            self.unless_put_off(begun)?;
+        }
+        Ok(())
     }
 
     /// What was found when it was opened and is no damage, a sentence each: a torn tail, or what
@@ -217,6 +243,12 @@ impl DriveDir {
     /// twice the last checkpoint.
     pub fn set_log_bytes_max(&mut self, bytes: u64) {
         self.log_bytes_max = Some(bytes);
+    }
+
+    /// Keeps `bytes` of the places that are no longer named as they are, instead of 64 MiB: from
+    /// them [`repair`] has older bytes back.
+    pub fn set_kept_bytes(&mut self, bytes: u64) {
+        self.places.set_kept(bytes);
     }
 
     /// The drive, to look at.
@@ -260,7 +292,7 @@ fn start(
 
 /// A directory without damage.
 fn whole(path: &Path, boot: u64) -> Result<(Survey, Base), LabError> {
-    let mut survey = survey(path, boot, false)?;
+    let mut survey = survey(path, boot, (false, true))?;
     match (survey.damages.first(), survey.base.take()) {
         (Some(damage), _) => Err(damage.refusal(path)),
         (None, Some(base)) => Ok((survey, base)),
@@ -274,3 +306,5 @@ fn refused(error: DataError) -> LabError {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_places;

@@ -5,14 +5,21 @@
 //! file may be one, or a flipped bit: it is damage where a good frame lies behind it.
 
 use super::frames::{Behind, Ended, Found};
+use super::places::Places;
 use super::records::Record;
 use ssdlab_base::LabError;
 use ssdlab_ssd::image::Reader;
 use std::path::Path;
+use std::sync::Arc;
 use twox_hash::XxHash3_64;
 
 /// The oldest format that is read, and the newest of this form.
 pub const VERSIONS: std::ops::RangeInclusive<u32> = 3..=4;
+
+/// Whether a format is of this form.
+pub fn has(format: u32) -> bool {
+    VERSIONS.contains(&format)
+}
 
 /// Bytes before a frame's payload.
 const HEAD: usize = 12;
@@ -26,9 +33,13 @@ const HOPS: u32 = 3;
 ///
 /// # Errors
 /// When it cannot be read, or a frame with a correct checksum holds no record.
-pub fn read(path: &Path, mut each: impl FnMut(Record)) -> Result<Found, LabError> {
+pub fn read(
+    path: &Path,
+    places: &Arc<Places>,
+    mut each: impl FnMut(Record),
+) -> Result<Found, LabError> {
     let bytes = std::fs::read(path).map_err(|e| LabError::file("reading", path, e))?;
-    let mut found = Found::nothing();
+    let mut found = Found::nothing(places);
     let mut at = 0;
     found.ended = loop {
         let rest = &bytes[at..];

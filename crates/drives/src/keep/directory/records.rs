@@ -1,11 +1,14 @@
 //! What a frame holds, as bytes.
 //!
 //! Content that was last said of an address is not said again, only named: what reclaim moves, or
-//! what a protected drive's buffer held before it came to media, costs a byte.
+//! what a protected drive's buffer held before it came to media, costs a byte. Content in a place
+//! of the directory is said by the place's number and sum; see `places`.
 
+use super::places::Places;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::Smart;
 use ssdlab_ssd::image::{IMAGE_VERSION, Image, ImageError, Reader, Writer};
+use ssdlab_ssd::nand::media::Shelf;
 use ssdlab_ssd::nand::media::{Content, Event, Numbers, Page, SlotBytes, SlotContent, Spare};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,17 +32,41 @@ pub enum Record {
     Title(String),
 }
 
-/// What was last said of each address in a file. Only looked up, never walked.
-#[derive(Debug, Default)]
-pub struct Said(HashMap<u32, SlotContent>);
+/// What was last said of each address in a file, and the places of its directory.
+#[derive(Debug)]
+pub struct Said {
+    /// Only looked up, never walked. Content in places is not in it.
+    last: HashMap<u32, SlotContent>,
+    places: Arc<Places>,
+    shelf: Arc<dyn Shelf>,
+}
 
 /// How a content is said.
 const NOTHING: u8 = 0;
 const AS_BEFORE: u8 = 1;
 const OF_ONE_WRITE: u8 = 2;
 const OF_SEVERAL: u8 = 3;
+/// The same two in a place.
+const OF_ONE_WRITE_IN_PLACE: u8 = 4;
+const OF_SEVERAL_IN_PLACE: u8 = 5;
 
 impl Said {
+    /// Nothing was said yet in a file of the directory of these places.
+    pub fn of(places: &Arc<Places>) -> Said {
+        Said {
+            last: HashMap::new(),
+            places: places.clone(),
+            shelf: places.clone(),
+        }
+    }
+
+    /// The place of a content, where it lies in one of this directory.
+    fn place(&self, content: &SlotContent) -> Option<u32> {
+        let (shelf, place) = content.bytes.as_ref()?.place()?;
+        let ours = Arc::as_ptr(shelf).addr() == Arc::as_ptr(&self.places).addr();
+        ours.then_some(place)
+    }
+
     fn save(
         &mut self,
         address: u32,
@@ -49,11 +76,14 @@ impl Said {
         let Some(content) = content else {
             return NOTHING.save(out);
         };
-        let before = self.0.get(&address);
+        if let Some(place) = self.place(content) {
+            return self.save_place(&content.numbers, place, out);
+        }
+        let before = self.last.get(&address);
         if before.is_some_and(|before| before.is_copy_of(content)) {
             return AS_BEFORE.save(out);
         }
-        self.0.insert(address, content.clone());
+        self.last.insert(address, content.clone());
         let numbers = &content.numbers;
         match numbers.one() {
             Some(number) => {
@@ -74,15 +104,43 @@ impl Said {
         Ok(())
     }
 
+    fn save_place(
+        &self,
+        numbers: &Numbers,
+        place: u32,
+        out: &mut Writer<'_>,
+    ) -> Result<(), ImageError> {
+        match numbers.one() {
+            Some(number) => {
+                (OF_ONE_WRITE_IN_PLACE, numbers.count() as u32).save(out)?;
+                number.save(out)?;
+            }
+            None => {
+                OF_SEVERAL_IN_PLACE.save(out)?;
+                numbers.iter().collect::<Vec<u64>>().save(out)?;
+            }
+        }
+        (place, self.places.sum(place)).save(out)
+    }
+
+    fn load_place(&self, numbers: Numbers, from: &mut Reader<'_>) -> Result<Content, ImageError> {
+        let (place, sum): (u32, u64) = Image::load(from)?;
+        let bytes = self.places.named(place, sum);
+        let len = bytes.ok_or_else(|| ImageError::Unknown(format!("there is no place {place}")))?;
+        let bytes = Some(SlotBytes::in_place(&self.shelf, place, len));
+        Ok(Some(SlotContent { numbers, bytes }))
+    }
+
     fn load(&mut self, address: u32, from: &mut Reader<'_>) -> Result<Content, ImageError> {
-        let numbers = match u8::load(from)? {
+        let kind = u8::load(from)?;
+        let numbers = match kind {
             NOTHING => return Ok(None),
             AS_BEFORE => {
-                let before = self.0.get(&address).cloned();
+                let before = self.last.get(&address).cloned();
                 let unknown = || ImageError::Unknown(format!("nothing was said of {address}"));
                 return before.ok_or_else(unknown).map(Some);
             }
-            OF_ONE_WRITE => {
+            OF_ONE_WRITE | OF_ONE_WRITE_IN_PLACE => {
                 let (count, number) = (u32::load(from)?, u64::load(from)?);
                 if count > 1 << 16 {
                     let what = format!("{count} sectors in a mapping unit");
@@ -90,12 +148,15 @@ impl Said {
                 }
                 Numbers::same(number, count as usize)
             }
-            OF_SEVERAL => Vec::load(from)?.into(),
+            OF_SEVERAL | OF_SEVERAL_IN_PLACE => Vec::load(from)?.into(),
             other => return Err(ImageError::Unknown(format!("content of kind {other}"))),
         };
+        if matches!(kind, OF_ONE_WRITE_IN_PLACE | OF_SEVERAL_IN_PLACE) {
+            return self.load_place(numbers, from);
+        }
         let bytes = Option::<Vec<u8>>::load(from)?.map(SlotBytes::from);
         let content = SlotContent { numbers, bytes };
-        self.0.insert(address, content.clone());
+        self.last.insert(address, content.clone());
         Ok(Some(content))
     }
 
@@ -308,7 +369,8 @@ mod tests {
                 Event::Unstable { block: 1 },
             ]),
         ];
-        let (mut said, mut heard) = (Said::default(), Said::default());
+        let places = Arc::new(Places::of(std::path::Path::new("none"), false));
+        let (mut said, mut heard) = (Said::of(&places), Said::of(&places));
         let mut lengths = Vec::new();
         for record in &records {
             let bytes = bytes_of(record, &mut said);

@@ -1,16 +1,17 @@
 //! A directory's files: checkpoints and their logs, written, found and read.
 
-use super::file::{Kind, Place, VERSION};
+use super::file::{Kind, Place, VERSION, sync_folder};
 use super::frames::Frames;
+use super::places::Places;
 use super::records::Record;
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::{PowerDrive, Smart};
-use ssdlab_ssd::nand::media::{Content, Event};
-use std::collections::BTreeMap;
-use std::fs::File;
+use ssdlab_ssd::nand::media::{Content, Event, Page, SlotBytes};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a directory holds.
@@ -134,14 +135,14 @@ impl Snapshot {
 /// cannot be written whole, or that `stop` ends, leaves nothing.
 pub(super) fn write_checkpoint(
     path: &Path,
-    (log, chain): (Place, u64),
+    (log, chain, places): (Place, u64, &Arc<Places>),
     snapshot: Snapshot,
     (sync, stop): (bool, &AtomicBool),
 ) -> Result<u64, LabError> {
     let file = checkpoint_path(path, log.number);
     let part = file.with_extension("part");
     let kind = Kind::Checkpoint;
-    let frames = Frames::create(&part, Place { kind, ..log }, chain)?;
+    let frames = Frames::create(&part, (Place { kind, ..log }, chain), places)?;
     let written = write_part(frames, snapshot, (sync, stop));
     let bytes = written.inspect_err(|_| drop(std::fs::remove_file(&part)))?;
     let renamed = std::fs::rename(&part, &file);
@@ -183,12 +184,6 @@ fn write_part(
         frames.sync()?;
     }
     Ok(frames.bytes())
-}
-
-/// The names in a folder are on disk.
-pub(super) fn sync_folder(path: &Path) -> Result<(), LabError> {
-    let synced = File::open(path).and_then(|folder| folder.sync_all());
-    synced.map_err(|e| LabError::file("syncing", path, e))
 }
 
 impl Stored {
@@ -245,6 +240,46 @@ impl Stored {
         }
     }
 
+    /// The places that what is on media, or saved, has its bytes in.
+    pub fn places_in_use(&self, places: &Places) -> BTreeSet<u32> {
+        let mut blocks: BTreeMap<u32, Vec<&Page>> = BTreeMap::new();
+        for event in &self.events {
+            match event {
+                Event::Erased { block } => drop(blocks.remove(block)),
+                Event::Programmed { block, page } => blocks.entry(*block).or_default().push(page),
+                Event::Lost { .. } | Event::Noted(_) | Event::Unstable { .. } => {}
+            }
+        }
+        let pages = blocks.into_values().flatten();
+        let programmed = pages
+            .flat_map(|page| &page.slots)
+            .map(|spare| &spare.content);
+        let all = programmed.chain(self.saved.values());
+        all.filter_map(|content| place_of(content, places))
+            .collect()
+    }
+
+    /// Slots with bytes in these places are gone.
+    pub fn forget_places(&mut self, gone: &BTreeSet<u32>) {
+        if gone.is_empty() {
+            return;
+        }
+        let is_gone = |content: &Content| {
+            let bytes = content.as_ref().and_then(|content| content.bytes.as_ref());
+            let place = bytes.and_then(SlotBytes::place);
+            place.is_some_and(|(_, place)| gone.contains(&place))
+        };
+        for event in &mut self.events {
+            if let Event::Programmed { page, .. } = event
+                && page.slots.iter().any(|spare| is_gone(&spare.content))
+            {
+                let slots = &mut Arc::make_mut(page).slots;
+                slots.retain(|spare| !is_gone(&spare.content));
+            }
+        }
+        self.saved.retain(|_, content| !is_gone(content));
+    }
+
     /// Numbers go on behind the last one seen.
     fn count(&mut self, content: &Content) {
         let last = content
@@ -252,4 +287,10 @@ impl Stored {
             .map_or(0, |content| content.numbers.highest());
         self.smart.number = self.smart.number.max(last);
     }
+}
+
+/// The place of a content's bytes, if it is one of these.
+fn place_of(content: &Content, places: &Places) -> Option<u32> {
+    let (shelf, place) = content.as_ref()?.bytes.as_ref()?.place()?;
+    (Arc::as_ptr(shelf).addr() == std::ptr::from_ref(places).addr()).then_some(place)
 }

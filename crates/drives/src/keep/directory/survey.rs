@@ -6,8 +6,10 @@
 //! behind the last byte known to be on disk may be cut off. Anything else is damage.
 
 use super::end::End;
-use super::file::{HEAD, Kind, Place, VERSION};
+use super::file::{HEAD, Kind, Place, VERSION, VERSION_MIN};
 use super::frames::{Behind, Ended, Found, Wanted};
+use super::named::Named;
+use super::places::Places;
 use super::records::Record;
 use super::stored::{Stored, checkpoint_path, file_bytes, log_path, number_of};
 use super::{about, end, frames, old};
@@ -15,6 +17,7 @@ use ssdlab_base::LabError;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Something in a file that was never written so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +92,10 @@ pub(super) struct Base {
     /// Bytes of the logs before it.
     pub bytes_before: u64,
     pub title: String,
+    /// Places named in the last log, where what was not synced may be missing.
+    pub named: Named,
+    /// Places whose bytes are not those that were put there.
+    pub not_whole: BTreeSet<u32>,
 }
 
 /// What was found.
@@ -104,15 +111,44 @@ pub(super) struct Survey {
     pub notes: Vec<String>,
     pub base: Option<Base>,
     pub lost: Lost,
+    pub places: Arc<Places>,
+    /// Frames after which the last log is cut off.
+    frames_max: u64,
 }
 
 /// Looks at a directory, in the present run of the machine; with `salvage`, older checkpoints too
-/// when the newest is damaged.
+/// when the newest is damaged; with `writable`, the places can be written later.
 ///
 /// # Errors
 /// When it is no drive directory, cannot be read, or another build wrote it.
-pub(super) fn survey(path: &Path, boot: u64, salvage: bool) -> Result<Survey, LabError> {
-    let mut survey = Survey::begin(path, boot)?;
+pub(super) fn survey(
+    path: &Path,
+    boot: u64,
+    (salvage, writable): (bool, bool),
+) -> Result<Survey, LabError> {
+    let look = |frames_max| {
+        let places = Arc::new(Places::of(path, writable));
+        look(path, boot, (salvage, frames_max, places))
+    };
+    let mut survey = look(u64::MAX)?;
+    while let Some(frames) = survey.frames_without_bytes() {
+        let shorter = look(frames)?;
+        if shorter.damages.len() > survey.damages.len() {
+            // That would cut off what was synced.
+            break;
+        }
+        survey = shorter;
+    }
+    survey.hold_against_places();
+    Ok(survey)
+}
+
+fn look(
+    path: &Path,
+    boot: u64,
+    (salvage, frames_max, places): (bool, u64, Arc<Places>),
+) -> Result<Survey, LabError> {
+    let mut survey = Survey::begin(path, boot, (frames_max, places))?;
     let Some(&newest) = survey.checkpoints.last() else {
         survey.no_checkpoint()?;
         return Ok(survey);
@@ -130,7 +166,11 @@ pub(super) fn survey(path: &Path, boot: u64, salvage: bool) -> Result<Survey, La
 }
 
 impl Survey {
-    fn begin(path: &Path, boot: u64) -> Result<Survey, LabError> {
+    fn begin(
+        path: &Path,
+        boot: u64,
+        (frames_max, places): (u64, Arc<Places>),
+    ) -> Result<Survey, LabError> {
         let failed = |error| LabError::file("reading", path, error);
         let (mut checkpoints, mut logs) = (BTreeSet::new(), BTreeSet::new());
         for entry in std::fs::read_dir(path).map_err(failed)? {
@@ -152,6 +192,8 @@ impl Survey {
             notes: Vec::new(),
             base: None,
             lost: Lost::default(),
+            places,
+            frames_max,
         };
         if let Some((turn, end, whole)) = end::read(path)? {
             survey.end = Some((turn, end));
@@ -181,7 +223,7 @@ impl Survey {
         Ok(())
     }
 
-    fn damaged(&mut self, file: &Path, at: Option<u64>, what: impl Into<String>) {
+    pub(super) fn damaged(&mut self, file: &Path, at: Option<u64>, what: impl Into<String>) {
         self.damages.push(Damage {
             file: file.to_owned(),
             at,
@@ -202,10 +244,12 @@ impl Survey {
     fn checkpoint(&mut self, number: u64) -> Result<Option<Base>, LabError> {
         let file = checkpoint_path(&self.path, number);
         let (mut stored, mut format, mut ends, mut headless) = (None, 0, false, false);
+        let (places, mut known) = (self.places.clone(), Ok(()));
         let each = |record: Record| {
             ends = matches!(record, Record::End | Record::Closed);
             match (&mut stored, record) {
                 (None, Record::Header(version, config)) => {
+                    known = places.are_of(&config);
                     (format, stored) = (version, Some(Stored::new(*config)));
                 }
                 (None, _) => headless = true,
@@ -213,17 +257,15 @@ impl Survey {
             }
         };
         let found = if is_old(&file)? {
-            old::read(&file, each)?
+            old::read(&file, &self.places, each)?
         } else {
             let wanted = Wanted {
-                kind: Kind::Checkpoint,
-                directory: None,
                 number: Some(number),
-                begins: None,
-                there: 0,
+                ..Wanted::any(Kind::Checkpoint)
             };
-            frames::read(&file, wanted, each)?
+            frames::read(&file, (wanted, &self.places), each)?
         };
+        known?;
         self.saw(&file, &found);
         let what = match &found.ended {
             Ended::Damaged(what, behind) => format!("{what}{}", also(behind)),
@@ -237,8 +279,8 @@ impl Survey {
             return Ok(None);
         };
         let is_known = match found.place {
-            Some(_) => format == VERSION,
-            None => old::VERSIONS.contains(&format),
+            Some(_) => (VERSION_MIN..=VERSION).contains(&format),
+            None => old::has(format),
         };
         if !is_known {
             let (from, what) = (old::VERSIONS.start(), file.display());
@@ -257,6 +299,8 @@ impl Survey {
             last: number,
             tail: None,
             bytes_before: 0,
+            named: Named::default(),
+            not_whole: BTreeSet::new(),
         }))
     }
 
@@ -266,7 +310,7 @@ impl Survey {
         let end = self
             .end
             .map(|(_, end)| end)
-            .filter(|_| base.format == VERSION && sound);
+            .filter(|_| !old::has(base.format) && sound);
         let mut number = base.number;
         loop {
             let has_next = self.logs.range(number + 1..).next().is_some();
@@ -283,7 +327,7 @@ impl Survey {
             base.chain = found.chain;
             if !whole || !(has_next || end.is_some_and(|end| end.log > number)) {
                 if whole {
-                    let begun = found.place.is_some() || base.format < VERSION;
+                    let begun = found.place.is_some() || old::has(base.format);
                     base.tail = begun.then_some(found);
                 } else {
                     self.count_lost(number, &found, end)?;
@@ -304,20 +348,29 @@ impl Survey {
         end: Option<End>,
     ) -> Result<Found, LabError> {
         let file = log_path(&self.path, number);
-        let each = |record| base.stored.take(record);
-        let found = if base.format < VERSION {
-            old::read(&file, each)?
+        let here = end.filter(|end| end.log == number);
+        let unsure = here.is_some_and(|end| end.may_have_crashed(self.boot));
+        let mut frame = 0;
+        let (named, stored) = (&mut base.named, &mut base.stored);
+        let each = |record: Record| {
+            if unsure {
+                named.note(&record, frame);
+            }
+            frame += 1;
+            stored.take(record);
+        };
+        let found = if old::has(base.format) {
+            old::read(&file, &self.places, each)?
         } else {
             let wanted = Wanted {
                 kind: Kind::Log,
                 directory: Some(base.directory),
                 number: Some(number),
                 begins: Some(base.chain),
-                there: end
-                    .filter(|end| end.log == number)
-                    .map_or(0, |end| end.bytes),
+                there: here.map_or(0, |end| end.bytes),
+                frames_max: here.map_or(u64::MAX, |_| self.frames_max),
             };
-            let mut found = frames::read(&file, wanted, each)?;
+            let mut found = frames::read(&file, (wanted, &self.places), each)?;
             if found.place.is_none() {
                 found.chain = base.chain;
             }
@@ -451,16 +504,14 @@ impl Survey {
         let later: Vec<u64> = self.logs.range(number + 1..).copied().collect();
         for later in later {
             let file = log_path(&self.path, later);
-            let wanted = Wanted {
-                kind: Kind::Log,
-                directory: None,
-                number: None,
-                begins: None,
-                there: 0,
-            };
+            // Places of their own: what they name is not to be held.
+            let places = Arc::new(Places::of(&self.path, false));
+            if let Some(base) = &self.base {
+                places.are_of(&base.stored.config)?;
+            }
             let found = match is_old(&file)? {
-                true => old::read(&file, drop)?,
-                false => frames::read(&file, wanted, drop)?,
+                true => old::read(&file, &places, drop)?,
+                false => frames::read(&file, (Wanted::any(Kind::Log), &places), drop)?,
             };
             self.lost.frames += found.count;
             self.lost.bytes += file_bytes(&file);
@@ -470,7 +521,7 @@ impl Survey {
 
     /// Whether `end` is of this checkpoint and these logs.
     fn hold_against_end(&mut self, base: &Base) -> bool {
-        if base.format < VERSION {
+        if old::has(base.format) {
             return true;
         }
         let file = end::path(&self.path);

@@ -7,16 +7,16 @@ use super::*;
 use ssdlab_ssd::image::Writer;
 use twox_hash::XxHash3_64;
 
-const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 
-fn config() -> DriveConfig {
+pub(super) fn config() -> DriveConfig {
     DriveConfig {
         user_bytes: 60 * PAGE as u64,
         ..DriveConfig::tiny()
     }
 }
 
-fn open(path: &Path, safety: Safety) -> Result<DriveDir, LabError> {
+pub(super) fn open(path: &Path, safety: Safety) -> Result<DriveDir, LabError> {
     DriveDir::open(path, Power::default(), safety).map(|(dir, _)| dir)
 }
 
@@ -28,7 +28,7 @@ fn write(dir: &mut DriveDir, pages: std::ops::Range<u64>, fill: u8) {
 }
 
 /// The first byte of each page.
-fn content(dir: &mut DriveDir) -> Vec<u8> {
+pub(super) fn content(dir: &mut DriveDir) -> Vec<u8> {
     let mut bytes = vec![0; 60 * PAGE];
     dir.read(0, &mut bytes).expect("read");
     bytes.chunks(PAGE).map(|page| page[0]).collect()
@@ -36,14 +36,11 @@ fn content(dir: &mut DriveDir) -> Vec<u8> {
 
 /// Writes a file again as format 4 had it.
 fn as_old(path: &Path, kind: Kind) {
-    let wanted = Wanted {
-        kind,
-        directory: None,
-        number: None,
-        begins: None,
-        there: 0,
-    };
-    let (mut bytes, mut said) = (Vec::new(), Said::default());
+    let places = Arc::new(Places::of(path.parent().expect("a folder"), false));
+    places.are_of(&config()).expect("readable");
+    // Of other places: all bytes are in it.
+    let none = Arc::new(Places::of(Path::new("none"), false));
+    let (mut bytes, mut said) = (Vec::new(), Said::of(&none));
     let each = |record| {
         let record = match record {
             Record::Header(VERSION, config) => Record::Header(4, config),
@@ -58,7 +55,7 @@ fn as_old(path: &Path, kind: Kind) {
         bytes.extend(XxHash3_64::oneshot(&payload).to_le_bytes());
         bytes.extend(payload);
     };
-    frames::read(path, wanted, each).expect("readable");
+    frames::read(path, (Wanted::any(kind), &places), each).expect("readable");
     std::fs::write(path, bytes).expect("written");
 }
 
@@ -70,14 +67,15 @@ fn old_directory(path: &Path) -> PathBuf {
     as_old(&checkpoint_path(path, 1), Kind::Checkpoint);
     as_old(&log, Kind::Log);
     std::fs::remove_file(end::path(path)).expect("removed");
+    std::fs::remove_file(places::path(path)).expect("removed");
     let about = about::path(path);
     let text = std::fs::read_to_string(&about).expect("there");
-    std::fs::write(&about, text.replace("\"format\": 5", "\"format\": 4")).expect("written");
+    std::fs::write(&about, text.replace("\"format\": 6", "\"format\": 4")).expect("written");
     log
 }
 
 #[test]
-fn a_directory_of_format_4_goes_on_in_format_5() {
+fn a_directory_of_format_4_goes_on_in_format_6() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("drive");
     let log = old_directory(&path);
@@ -146,10 +144,10 @@ fn after_a_crash_of_the_machine_what_was_synced_must_be_whole() {
     for lost in 0..4 {
         let (log, synced, all) = crashed(&path, Safety::Host);
         let mut bytes = std::fs::read(&log).expect("there");
-        let from = synced as usize + 3000;
+        let from = synced as usize + 100;
         match lost {
             // A block that never was written, an end that never was, zeroes in its place.
-            0 => bytes[from..from + 4096].fill(0),
+            0 => bytes[from..from + 400].fill(0),
             1 => bytes.truncate(from),
             2 => bytes[synced as usize..].fill(0),
             _ => bytes.truncate(synced as usize),
@@ -170,7 +168,7 @@ fn after_a_crash_of_the_machine_what_was_synced_must_be_whole() {
         let mut bytes = std::fs::read(&log).expect("there");
         assert_eq!(bytes.len() as u64, all);
         match lost {
-            0 => bytes[synced as usize - 600..][..512].fill(0),
+            0 => bytes[synced as usize - 200..][..100].fill(0),
             1 => bytes.truncate(synced as usize - 1),
             2 => bytes[HEAD..].fill(0),
             _ => bytes.truncate(0),
@@ -182,6 +180,47 @@ fn after_a_crash_of_the_machine_what_was_synced_must_be_whole() {
     }
 }
 
+/// Frames may reach the disk before the bytes that they name: what was synced has both.
+#[test]
+fn frames_whose_bytes_were_not_on_disk_are_cut_off_behind_the_last_sync() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drive");
+    for lost in [1 << 9, 1, 0b10_0100_1000, (1 << 10) - 1] {
+        crashed(&path, Safety::Host);
+        let data = places::path(&path);
+        let mut bytes = std::fs::read(&data).expect("there");
+        let whole = bytes.clone();
+        let second = bytes.chunks_mut(PAGE).filter(|page| page[0] == 2);
+        for (_, page) in (0..).zip(second).filter(|(n, _)| lost >> n & 1 == 1) {
+            page.fill(0);
+        }
+        std::fs::write(&data, &bytes).expect("written");
+        let mut dir = open(&path, Safety::Host).expect("what was synced is there");
+        let found = content(&mut dir);
+        assert_eq!(found[..10], [1; 10]);
+        let kept = found[10..20].iter().filter(|&&byte| byte == 2).count();
+        assert!(
+            kept <= (lost as u32).trailing_zeros() as usize,
+            "{lost:b}: {found:?}"
+        );
+        assert!(
+            lost != 1 << 9 || kept >= 5,
+            "frames before it are kept: {kept}"
+        );
+        let said = dir.notes().concat();
+        assert!(said.contains("behind the last sync"), "{said}");
+        drop(dir);
+        // The same in what was synced is damage.
+        crashed(&path, Safety::Host);
+        let mut bytes = whole;
+        let first = bytes.chunks(PAGE).position(|page| page[0] == 1);
+        bytes[first.expect("there") * PAGE + 100] ^= 1;
+        std::fs::write(&data, &bytes).expect("written");
+        let error = open(&path, Safety::Host).expect_err("damaged").to_string();
+        assert!(error.contains("data: byte "), "{error}");
+    }
+}
+
 /// Without syncs nothing was promised for a crash: but nothing is lost quietly either.
 #[test]
 fn a_crash_of_the_machine_without_syncs_is_damage() {
@@ -189,7 +228,7 @@ fn a_crash_of_the_machine_without_syncs_is_damage() {
     let path = folder.path().join("drive");
     let (log, synced, _) = crashed(&path, Safety::Process);
     let mut bytes = std::fs::read(&log).expect("there");
-    bytes.truncate(synced as usize + 3000);
+    bytes.truncate(synced as usize + 100);
     std::fs::write(&log, &bytes).expect("written");
     let error = open(&path, Safety::Process)
         .expect_err("damaged")

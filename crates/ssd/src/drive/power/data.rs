@@ -327,7 +327,10 @@ impl DataDrive {
                 fua,
                 ..Command::write(at, part.len() as u32)
             };
-            took += self.run(&command, Some(Payload::new(at, part, each)))?;
+            let shelf = self.drive.media().shelf();
+            let payload = shelf.and_then(|shelf| Payload::put_on(shelf, at, part, each));
+            let payload = payload.unwrap_or_else(|| Payload::new(at, part, each));
+            took += self.run(&command, Some(payload))?;
             at += part.len() as u64;
         }
         Ok(took)

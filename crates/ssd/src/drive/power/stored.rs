@@ -7,7 +7,7 @@ use crate::drive::Drive;
 use crate::ftl::Translation;
 use crate::ftl::recover::Recoverable;
 use crate::image::image_of;
-use crate::nand::media::{Content, Event, MapRecord};
+use crate::nand::media::{Content, Event, MapRecord, Shelf};
 use crate::nand::{EndOfLife, Reliability, UsedArray};
 use crate::units::Nanos;
 use std::sync::Arc;
@@ -120,6 +120,11 @@ impl PowerDrive {
     /// Wear of the media, where it wears.
     pub fn reliability(&self) -> Option<&Reliability> {
         each!(self, engine => engine.ftl.reliability())
+    }
+
+    /// Puts the bytes that the media hold, and those to come, on a shelf of slots of their size.
+    pub fn put_on_shelf(&mut self, shelf: Arc<dyn Shelf>) {
+        self.media_mut().put_on_shelf(shelf);
     }
 
     /// Keeps all changes of the media from now on for [`PowerDrive::take_events`].

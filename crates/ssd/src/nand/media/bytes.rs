@@ -64,15 +64,38 @@ fn buffer_of(bytes: &[u8]) -> Buffer {
     used
 }
 
+/// Where the bytes of slots lie outside of the heap, in places of one slot each: a file, for one.
+///
+/// A place counts its holders; what a place without any is used for next is the shelf's business.
+pub trait Shelf: fmt::Debug + Send + Sync {
+    /// Puts the bytes of a slot into a place, with one holder; `None`: there is no room.
+    fn put(&self, bytes: &[u8]) -> Option<u32>;
+    /// The bytes in a place.
+    fn bytes(&self, place: u32) -> &[u8];
+    /// A sum of the bytes that were put there.
+    fn sum(&self, place: u32) -> u64;
+    /// Prefetches what the calls below touch.
+    fn prefetch(&self, place: u32);
+    /// One holder more.
+    fn hold(&self, place: u32);
+    /// One holder less.
+    fn release(&self, place: u32);
+}
+
 /// Bytes of a slot, or a part of a command's data. Cloning shares them.
-#[derive(Clone)]
 pub struct SlotBytes {
-    /// All data of the command, in order, in buffers of one length. `None` only while it is
-    /// dropped.
-    all: Option<Arc<[Buffer]>>,
-    /// Range within that data, inside one buffer.
+    at: At,
+    /// Range within that data, inside one buffer or place.
     start: u32,
     len: u32,
+}
+
+enum At {
+    /// All data of the command, in order, in buffers of one length. `None` only while it is
+    /// dropped.
+    Heap(Option<Arc<[Buffer]>>),
+    /// A place that it holds.
+    Shelf(Arc<dyn Shelf>, u32),
 }
 
 impl SlotBytes {
@@ -80,7 +103,36 @@ impl SlotBytes {
         SlotBytes {
             start: 0,
             len: buffer.len() as u32,
-            all: Some([buffer].into()),
+            at: At::Heap(Some([buffer].into())),
+        }
+    }
+
+    /// The bytes of a slot of `len` bytes in a place of a shelf, which counts one holder more.
+    pub fn in_place(shelf: &Arc<dyn Shelf>, place: u32, len: u32) -> SlotBytes {
+        shelf.hold(place);
+        SlotBytes::held(shelf, place, len)
+    }
+
+    /// The same of a place that counts this holder already.
+    fn held(shelf: &Arc<dyn Shelf>, place: u32, len: u32) -> SlotBytes {
+        SlotBytes {
+            at: At::Shelf(shelf.clone(), place),
+            start: 0,
+            len,
+        }
+    }
+
+    /// Puts the bytes of a slot on a shelf; `None`: there is no room.
+    pub fn put_on(shelf: &Arc<dyn Shelf>, bytes: &[u8]) -> Option<SlotBytes> {
+        let place = shelf.put(bytes)?;
+        Some(SlotBytes::held(shelf, place, bytes.len() as u32))
+    }
+
+    /// The shelf and the place, where the bytes are all that lies in one.
+    pub fn place(&self) -> Option<(&Arc<dyn Shelf>, u32)> {
+        match &self.at {
+            At::Shelf(shelf, place) if self.start == 0 => Some((shelf, *place)),
+            _ => None,
         }
     }
 
@@ -90,24 +142,24 @@ impl SlotBytes {
     /// When the range lies outside.
     pub fn part(&self, range: Range<usize>) -> SlotBytes {
         assert!(range.end <= self.len(), "{range:?} of {}", self.len());
-        SlotBytes {
-            all: self.all.clone(),
-            start: self.start + range.start as u32,
-            len: range.len() as u32,
-        }
+        let mut part = self.clone();
+        part.start += range.start as u32;
+        part.len = range.len() as u32;
+        part
     }
 
     /// Changes the bytes, in a copy of their own.
     pub fn change(&mut self, change: impl FnOnce(&mut [u8])) {
         let mut own = self.own();
-        let all = own.all.as_mut().and_then(Arc::get_mut);
-        if let Some([buffer]) = all {
+        if let At::Heap(Some(all)) = &mut own.at
+            && let Some([buffer]) = Arc::get_mut(all)
+        {
             change(buffer);
         }
         *self = own;
     }
 
-    /// An unshared copy of the bytes.
+    /// An unshared copy of the bytes, in the heap.
     pub fn own(&self) -> SlotBytes {
         SlotBytes::from(&**self)
     }
@@ -115,20 +167,30 @@ impl SlotBytes {
     /// Prefetches the reference count: an atomic update lets no later load overtake it, so that
     /// every slot would wait for memory in turn.
     pub(crate) fn prefetch(&self) {
-        if let Some(all) = &self.all {
-            prefetch(all, 0);
+        match &self.at {
+            At::Heap(None) => {}
+            At::Heap(Some(all)) => prefetch(all, 0),
+            At::Shelf(shelf, place) => shelf.prefetch(*place),
         }
     }
 
     /// Whether both are the same part of the same data.
     pub(super) fn is_copy_of(&self, other: &SlotBytes) -> bool {
-        let at = |bytes: &SlotBytes| (bytes.start, bytes.len, bytes.all.as_ref().map(Arc::as_ptr));
-        at(self) == at(other)
+        let same = match (&self.at, &other.at) {
+            (At::Heap(one), At::Heap(other)) => {
+                one.as_ref().map(Arc::as_ptr) == other.as_ref().map(Arc::as_ptr)
+            }
+            (At::Shelf(one, place), At::Shelf(other, there)) => {
+                place == there && Arc::as_ptr(one).addr() == Arc::as_ptr(other).addr()
+            }
+            _ => false,
+        };
+        same && (self.start, self.len) == (other.start, other.len)
     }
 
     /// Whether most of the shared data is no longer in use.
     pub fn wastes(&self) -> bool {
-        let Some(all) = &self.all else {
+        let At::Heap(Some(all)) = &self.at else {
             return false;
         };
         let used = Arc::strong_count(all).saturating_mul(self.len());
@@ -136,11 +198,28 @@ impl SlotBytes {
     }
 }
 
+impl Clone for SlotBytes {
+    fn clone(&self) -> SlotBytes {
+        let at = match &self.at {
+            At::Heap(all) => At::Heap(all.clone()),
+            At::Shelf(shelf, place) => {
+                shelf.hold(*place);
+                At::Shelf(shelf.clone(), *place)
+            }
+        };
+        SlotBytes { at, ..*self }
+    }
+}
+
 impl Drop for SlotBytes {
     fn drop(&mut self) {
+        let all = match &mut self.at {
+            At::Heap(all) => all.take(),
+            At::Shelf(shelf, place) => return shelf.release(*place),
+        };
         // If two threads drop the last two at once, both see two: the buffers then return to the
         // heap.
-        if let Some(mut all) = self.all.take()
+        if let Some(mut all) = all
             && Arc::strong_count(&all) == 1
             && all[0].len() == USUAL
             && let Some(own) = Arc::get_mut(&mut all)
@@ -154,13 +233,17 @@ impl Deref for SlotBytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        let Some(all) = &self.all else {
-            return &[];
-        };
-        let (start, each) = (self.start as usize, all[0].len());
-        // Empty ones have no buffer.
-        let buffer = start.checked_div(each).unwrap_or(0);
-        &all[buffer][start - buffer * each..][..self.len as usize]
+        let (start, len) = (self.start as usize, self.len as usize);
+        match &self.at {
+            At::Heap(None) => &[],
+            At::Heap(Some(all)) => {
+                let each = all[0].len();
+                // Empty ones have no buffer.
+                let buffer = start.checked_div(each).unwrap_or(0);
+                &all[buffer][start - buffer * each..][..len]
+            }
+            At::Shelf(shelf, place) => &shelf.bytes(*place)[start..start + len],
+        }
     }
 }
 
@@ -178,7 +261,7 @@ impl From<Vec<u8>> for SlotBytes {
 
 impl PartialEq for SlotBytes {
     fn eq(&self, other: &SlotBytes) -> bool {
-        **self == **other
+        self.is_copy_of(other) || **self == **other
     }
 }
 
@@ -195,6 +278,8 @@ impl fmt::Debug for SlotBytes {
 pub struct Payload {
     /// The first buffer, or all data.
     first: SlotBytes,
+    /// On a shelf: what follows, a place each.
+    rest: Vec<SlotBytes>,
     len: usize,
 }
 
@@ -207,12 +292,31 @@ impl Payload {
             return SlotBytes::from(bytes).into();
         }
         let first = SlotBytes {
-            all: Some(bytes.chunks(slot).map(buffer_of).collect()),
+            at: At::Heap(Some(bytes.chunks(slot).map(buffer_of).collect())),
             start: 0,
             len: each,
         };
-        let len = bytes.len();
-        Payload { first, len }
+        Payload {
+            first,
+            rest: Vec::new(),
+            len: bytes.len(),
+        }
+    }
+
+    /// The same on a shelf of such slots, if it has room and all slots are whole.
+    pub fn put_on(shelf: &Arc<dyn Shelf>, offset: u64, bytes: &[u8], each: u32) -> Option<Payload> {
+        let slot = each as usize;
+        if !offset.is_multiple_of(each.into()) || !bytes.len().is_multiple_of(slot) {
+            return None;
+        }
+        let mut slots = bytes.chunks(slot);
+        let first = SlotBytes::put_on(shelf, slots.next()?)?;
+        let rest = slots.map(|bytes| SlotBytes::put_on(shelf, bytes));
+        Some(Payload {
+            first,
+            rest: rest.collect::<Option<_>>()?,
+            len: bytes.len(),
+        })
     }
 
     /// Number of bytes.
@@ -231,27 +335,33 @@ impl Payload {
     /// When the range lies outside.
     pub fn part(&self, range: Range<usize>) -> SlotBytes {
         assert!(range.end <= self.len, "{range:?} of {}", self.len);
-        let first = &self.first;
-        let each = first.len();
+        let each = self.first.len();
         if range.end <= each {
-            return first.part(range);
+            return self.first.part(range);
         }
-        let of = |range: Range<usize>| SlotBytes {
-            all: first.all.clone(),
-            start: range.start as u32,
-            len: range.len() as u32,
-        };
         if (range.end - 1) / each == range.start / each {
-            return of(range);
+            return self.within(range, each);
         }
         let mut bytes = Vec::with_capacity(range.len());
         let mut at = range.start;
         while at < range.end {
             let until = range.end.min((at / each + 1) * each);
-            bytes.extend_from_slice(&of(at..until));
+            bytes.extend_from_slice(&self.within(at..until, each));
             at = until;
         }
         bytes.into()
+    }
+
+    /// A part within one buffer or place of `each` bytes.
+    fn within(&self, range: Range<usize>, each: usize) -> SlotBytes {
+        let buffer = range.start / each;
+        let of_place = buffer.checked_sub(1).and_then(|n| self.rest.get(n));
+        if let Some(place) = of_place {
+            return place.part(range.start - buffer * each..range.end - buffer * each);
+        }
+        let mut part = self.first.clone();
+        (part.start, part.len) = (range.start as u32, range.len() as u32);
+        part
     }
 }
 
@@ -259,6 +369,7 @@ impl From<SlotBytes> for Payload {
     fn from(one: SlotBytes) -> Payload {
         Payload {
             len: one.len(),
+            rest: Vec::new(),
             first: one,
         }
     }

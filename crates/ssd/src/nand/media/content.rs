@@ -4,7 +4,7 @@
 //! number, and slots of one command share its bytes. A copy shares both and is stored in the spare
 //! area itself, where reclaim finds it without a further lookup.
 
-use super::bytes::SlotBytes;
+use super::bytes::{Shelf, SlotBytes};
 use std::fmt;
 use std::ops::{Index, Range};
 use std::sync::Arc;
@@ -50,6 +50,38 @@ impl SlotContent {
             _ => false,
         };
         same_bytes && self.numbers == other.numbers
+    }
+}
+
+/// The shelf for new bytes. A fork begins with none: the places that it has stay as they are.
+#[derive(Debug, Default)]
+pub(super) struct OnShelf(Option<Arc<dyn Shelf>>);
+
+impl Clone for OnShelf {
+    fn clone(&self) -> OnShelf {
+        OnShelf::default()
+    }
+}
+
+impl OnShelf {
+    pub fn of(shelf: Arc<dyn Shelf>) -> OnShelf {
+        OnShelf(Some(shelf))
+    }
+
+    pub fn get(&self) -> Option<&Arc<dyn Shelf>> {
+        self.0.as_ref()
+    }
+
+    /// Moves a content's bytes from the heap to the shelf, if there is one with room.
+    pub fn take(&self, content: &mut SlotContent) {
+        let (Some(shelf), Some(bytes)) = (&self.0, &content.bytes) else {
+            return;
+        };
+        if bytes.place().is_none()
+            && let Some(placed) = SlotBytes::put_on(shelf, bytes)
+        {
+            content.bytes = Some(placed);
+        }
     }
 }
 

@@ -24,11 +24,12 @@ mod bytes;
 mod content;
 mod page;
 mod recent;
+mod shelved;
 #[cfg(test)]
 mod tests;
 
 pub use aim::Aimed;
-pub use bytes::{Payload, SlotBytes};
+pub use bytes::{Payload, Shelf, SlotBytes};
 pub use content::{Content, Numbers, SlotContent};
 pub use page::{Block, MapRecord, Page, Spare};
 
@@ -178,6 +179,7 @@ pub struct Media {
     events: Option<Vec<Event>>,
     aim: aim::Aim,
     free: recent::FreePages,
+    shelf: content::OnShelf,
 }
 
 impl Media {
@@ -212,6 +214,7 @@ impl Media {
             events: None,
             aim: aim::Aim::default(),
             free: recent::FreePages::default(),
+            shelf: content::OnShelf::default(),
         }
     }
 
@@ -401,6 +404,7 @@ impl Media {
                 }
             }
         }
+        self.shelf.take(&mut content);
         self.buffer.insert(address, Some(content));
     }
 

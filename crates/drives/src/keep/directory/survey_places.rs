@@ -1,0 +1,33 @@
+//! Whether the bytes that files name are there.
+
+use super::survey::Survey;
+
+impl Survey {
+    /// The frames of the last log before the first whose bytes were not on disk when the machine
+    /// crashed: what was synced is before it.
+    pub(super) fn frames_without_bytes(&mut self) -> Option<u64> {
+        let base = self.base.as_mut()?;
+        base.not_whole = base.stored.places_in_use(&self.places);
+        base.not_whole.retain(|&place| !self.places.is_whole(place));
+        let frames = base.not_whole.iter();
+        frames.filter_map(|place| base.named.frame(*place)).min()
+    }
+
+    pub(super) fn hold_against_places(&mut self) {
+        let Some(base) = &self.base else {
+            return;
+        };
+        let Some(&first) = base.not_whole.first() else {
+            return;
+        };
+        let (file, count) = (self.places.path().to_owned(), base.not_whole.len());
+        let at = self.places.begins(first);
+        if file.exists() {
+            let what =
+                format!("the bytes of {count} mapping units are not those that were written");
+            self.damaged(&file, Some(at), what);
+        } else {
+            self.damaged(&file, None, "it is missing");
+        }
+    }
+}
