@@ -113,7 +113,7 @@ fn a_protected_buffer_as_large_as_the_drive_never_touches_its_flash() {
         (whole.buffer.hold_bytes, whole.user_bytes) = (small, small);
         let mut counting = CountingDrive::new(whole).unwrap();
         for n in 0..1000 {
-            counting.apply(&Command::write(n % 64 << 20, 1 << 20));
+            counting.apply(&Command::write((n % 64) << 20, 1 << 20));
         }
         assert_eq!(counting.counters().nand_programs, 0, "{name}");
     }
