@@ -82,7 +82,8 @@ pub(crate) struct Raw {
     pub left_out: Option<String>,
 }
 
-fn bad(source: &str, line: usize, key: &str, what: String, hint: &str) -> LabError {
+/// What is wrong with an entry of a table, in a line from 1 or, 0, in all of it.
+pub(crate) fn bad(source: &str, line: usize, key: &str, what: String, hint: &str) -> LabError {
     LabError::BadEntry {
         key: key.into(),
         what,

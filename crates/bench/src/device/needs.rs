@@ -60,6 +60,27 @@ pub struct Needs {
     pub extent: Option<u64>,
 }
 
+impl Default for Needs {
+    /// One command at a time that reads and writes nothing, past the page cache.
+    fn default() -> Needs {
+        Needs {
+            depth: 1,
+            read_bytes: 0,
+            write_bytes: 0,
+            changes: false,
+            data_only: true,
+            refill: false,
+            verify: false,
+            verify_all: false,
+            direct: true,
+            passthrough: false,
+            contents: Vec::new(),
+            granule: 0,
+            extent: Some(0),
+        }
+    }
+}
+
 impl Needs {
     /// What `plan` asks.
     ///
@@ -75,18 +96,7 @@ impl Needs {
         }
         let mut needs = Needs {
             depth: depth.max(1) as u32,
-            read_bytes: 0,
-            write_bytes: 0,
-            changes: false,
-            data_only: true,
-            refill: false,
-            verify: false,
-            verify_all: false,
-            direct: true,
-            passthrough: false,
-            contents: Vec::new(),
-            granule: 0,
-            extent: Some(0),
+            ..Needs::default()
         };
         for job in plan.phases.iter().flat_map(|phase| &phase.jobs) {
             needs.add(job);

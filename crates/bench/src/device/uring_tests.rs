@@ -39,14 +39,9 @@ fn needs(depth: u32) -> Needs {
         write_bytes: 1 << 16,
         changes: true,
         data_only: false,
-        refill: false,
-        verify: false,
-        verify_all: false,
-        direct: true,
-        passthrough: false,
-        contents: Vec::new(),
         granule: 4096,
         extent: None,
+        ..Needs::default()
     }
 }
 

@@ -97,14 +97,9 @@ fn open(args: &Zil, size: Option<u64>, stop: &AtomicBool) -> Result<LogDevice, L
         write_bytes: 128 << 10,
         changes: true,
         data_only: false,
-        refill: false,
-        verify: false,
-        verify_all: false,
-        direct: true,
-        passthrough: false,
-        contents: Vec::new(),
         granule: 4096,
         extent: size,
+        ..Needs::default()
     };
     let mut target_args = args.target_args.clone();
     // A file that is made for this is as large as the log device.

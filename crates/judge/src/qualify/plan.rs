@@ -144,15 +144,9 @@ fn needs(extent: Option<u64>) -> Needs {
         read_bytes: BLOCK_MAX,
         write_bytes: BLOCK_MAX,
         changes: true,
-        data_only: true,
-        refill: false,
-        verify: false,
-        verify_all: false,
-        direct: true,
-        passthrough: false,
-        contents: Vec::new(),
         granule: 4096,
         extent,
+        ..Needs::default()
     }
 }
 

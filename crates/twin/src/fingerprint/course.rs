@@ -180,15 +180,9 @@ fn open(
         read_bytes: LARGE,
         write_bytes: LARGE,
         changes: true,
-        data_only: true,
-        refill: false,
-        verify: false,
-        verify_all: false,
-        direct: true,
-        passthrough: false,
-        contents: Vec::new(),
         granule: 4096,
         extent: options.size,
+        ..Needs::default()
     };
     let mut filling = |done, total| progress.filling(done, total);
     let (target, kept) = (&request.target, request.kept);

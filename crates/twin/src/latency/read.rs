@@ -8,9 +8,9 @@
 use super::{Kind, Measured, Quantile};
 use crate::measured::load_and_share;
 use crate::structure::SLOT;
+use crate::table;
 use serde_json::Value;
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
 use ssdlab_load::synthetic::Pattern;
 use std::path::Path;
 
@@ -21,15 +21,8 @@ const COLUMNS: &str = "load, used_pct, one of write_iops (of 4 KiB), write_mibs 
                        read_pN_us and write_pN_us with N the percentile, such as read_p99.9_us";
 
 fn bad(source: &str, line: usize, key: &str, what: String) -> LabError {
-    LabError::BadEntry {
-        key: key.into(),
-        what,
-        place: Place {
-            source: source.into(),
-            line: (line > 0).then_some(line),
-        },
-        hint: format!("columns are {COLUMNS}"),
-    }
+    let hint = format!("columns are {COLUMNS}");
+    table::bad(source, line, key, what, &hint)
 }
 
 /// What the cells of a column are.
