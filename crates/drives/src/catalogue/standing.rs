@@ -7,7 +7,7 @@ pub const TABLE: &str = include_str!("../../../../drives/validated.csv");
 pub const HEADER: &str = "drive,figure,sheet,model,null,fitted,holds";
 
 /// How a drive stands to its own data sheet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Standing {
     /// Its model meets every figure of the sheet.
     Validated,
@@ -17,6 +17,8 @@ pub enum Standing {
         held: usize,
         /// Figures that the sheet gives.
         figures: usize,
+        /// The model's worst figure over the sheet's, or the reverse: at least 1.
+        worst: f64,
     },
     /// Its file gives no figure that could be held against it.
     Unknown,
@@ -29,12 +31,27 @@ impl Standing {
             let drive = row.split(',').next();
             drive == Some(name)
         });
-        let holds: Vec<bool> = rows.map(|row| row.ends_with(",yes")).collect();
-        let held = holds.iter().filter(|holds| **holds).count();
-        match holds.len() {
-            0 => Standing::Unknown,
-            figures if figures == held => Standing::Validated,
-            figures => Standing::Off { held, figures },
+        let rows: Vec<&str> = rows.collect();
+        let missed = rows.iter().filter(|row| !row.ends_with(",yes"));
+        let ratios: Vec<f64> = missed.map(|row| ratio(row)).collect();
+        let figures = rows.len();
+        match (figures, ratios.len()) {
+            (0, _) => Standing::Unknown,
+            (_, 0) => Standing::Validated,
+            (_, missed) => Standing::Off {
+                held: figures - missed,
+                figures,
+                worst: ratios.into_iter().fold(1.0, f64::max),
+            },
+        }
+    }
+
+    /// How far a rate or a time of the model may be from the drive's, as a factor, by what its own
+    /// data sheet shows of it: 1 where the sheet shows no miss.
+    pub fn margin(self) -> f64 {
+        match self {
+            Standing::Off { worst, .. } => worst,
+            Standing::Validated | Standing::Unknown => 1.0,
         }
     }
 
@@ -55,7 +72,7 @@ impl Standing {
     pub fn cell(self) -> String {
         match self {
             Standing::Validated => "yes".to_owned(),
-            Standing::Off { held, figures } => format!("{held} of {figures} figures"),
+            Standing::Off { held, figures, .. } => format!("{held} of {figures} figures"),
             Standing::Unknown => "no figures".to_owned(),
         }
     }
@@ -64,11 +81,44 @@ impl Standing {
     pub fn premise(self) -> Option<String> {
         match self {
             Standing::Validated | Standing::Unknown => None,
-            Standing::Off { held, figures } => Some(format!(
+            Standing::Off { held, figures, .. } => Some(format!(
                 "the drive is not validated: its model meets {held} of the {figures} figures of \
                  its data sheet, so its rates are not those of the real drive \
                  (`ssdlab drives validate`)"
             )),
+        }
+    }
+}
+
+/// The model's figure of a row over the sheet's, or the reverse, whichever is at least 1.
+fn ratio(row: &str) -> f64 {
+    let mut figures = row.split(',').skip(2).map(str::parse::<f64>);
+    match (figures.next(), figures.next()) {
+        (Some(Ok(sheet)), Some(Ok(model))) if sheet > 0.0 && model > 0.0 => {
+            (sheet / model).max(model / sheet)
+        }
+        _ => f64::INFINITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_margin_is_the_worst_miss_of_the_drives_own_sheet() {
+        assert_eq!(Standing::of("no-such-drive").margin(), 1.0);
+        assert_eq!(ratio("a,b,200,100,0,no,no"), 2.0);
+        assert_eq!(ratio("a,b,100,200,0,no,no"), 2.0);
+        assert_eq!(ratio("a,b,100,,0,no,no"), f64::INFINITY);
+        for row in TABLE.lines().skip(1) {
+            let drive = row.split(',').next().expect("a drive");
+            let standing = Standing::of(drive);
+            let margin = standing.margin();
+            assert!(margin.is_finite() && margin >= 1.0, "{row}: {margin}");
+            if row.ends_with(",no") {
+                assert!(margin >= ratio(row), "{row}: {margin}");
+            }
         }
     }
 }

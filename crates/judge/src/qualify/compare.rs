@@ -87,6 +87,11 @@ fn meets_its_sheet(e: &Evidence) -> Option<String> {
     standing(e).map(Standing::cell)
 }
 
+/// How far a rate or a time of the target may be from the drive's that it stands for, as a factor.
+pub(super) fn margin(e: &Evidence) -> f64 {
+    standing(e).map_or(1.0, Standing::margin)
+}
+
 /// That a modelled drive is not like the real one, where its data sheet says so.
 pub fn not_validated(e: &Evidence) -> Option<String> {
     standing(e)?

@@ -1,12 +1,14 @@
 //! A role's requirements held against evidence: per requirement a finding, over all an answer.
 //!
+//! A requirement on a rate or a time is met by a modelled drive that is not validated only if it would
+//! be met by a drive as far below as the model is off its own data sheet: else it is not known.
 //! The outcome is FAIL when a hard requirement fails, UNKNOWN when none fails but one is unknown,
 //! else PASS; soft requirements that fail are named in the answer and change nothing else.
 
-use super::cuts;
 use super::readings::{self, Reading};
 use super::roles::{Measure, Requirement, Role, Unit};
 use super::{Evidence, Finding, Grade, Mechanism, Outcome, Verdict, mechanisms, show};
+use super::{compare, cuts};
 
 /// Holds `evidence` against `role`.
 pub fn judge(role: &Role, evidence: &Evidence) -> Verdict {
@@ -52,8 +54,21 @@ struct Judged {
     why: String,
 }
 
-fn weigh(reading: Reading, at_least: Option<f64>, at_most: Option<f64>, unit: Unit) -> Judged {
-    let meets = |value| at_least.is_none_or(|l| value >= l) && at_most.is_none_or(|l| value <= l);
+fn weigh(
+    reading: Reading,
+    at_least: Option<f64>,
+    at_most: Option<f64>,
+    unit: Unit,
+    margin: f64,
+) -> Judged {
+    let meets_by = |value: f64, margin: f64| {
+        at_least.is_none_or(|l| value / margin >= l) && at_most.is_none_or(|l| value * margin <= l)
+    };
+    let meets = |value| meets_by(value, 1.0);
+    let margin = match unit {
+        Unit::PerSecond | Unit::Milliseconds => margin,
+        _ => 1.0,
+    };
     match reading {
         Reading::Unknown { grade, why } => Judged {
             outcome: Outcome::Unknown,
@@ -93,12 +108,22 @@ fn weigh(reading: Reading, at_least: Option<f64>, at_most: Option<f64>, unit: Un
             why,
         },
         Reading::Number { value, grade, why } => {
-            let met = meets(value);
+            let is_near = meets(value) && !meets_by(value, margin);
             Judged {
-                outcome: if met { Outcome::Pass } else { Outcome::Fail },
+                outcome: match meets(value) {
+                    true if is_near => Outcome::Unknown,
+                    true => Outcome::Pass,
+                    false => Outcome::Fail,
+                },
                 value: show::with_unit(value, unit),
                 grade,
-                why,
+                why: match is_near {
+                    true => format!(
+                        "{why} The limit is nearer than the model is true: it misses its own \
+                         data sheet by up to {margin:.1} times."
+                    ),
+                    false => why,
+                },
             }
         }
     }
@@ -113,12 +138,13 @@ fn limit_text(at_least: Option<f64>, at_most: Option<f64>, unit: Unit) -> String
 }
 
 fn find(r: &Requirement, role: &Role, e: &Evidence) -> Finding {
+    let margin = compare::margin(e);
     let reading = readings::read(r.measure, role.durable_method, e);
-    let mut judged = weigh(reading, r.at_least, r.at_most, r.unit);
+    let mut judged = weigh(reading, r.at_least, r.at_most, r.unit, margin);
     let mut limit = limit_text(r.at_least, r.at_most, r.unit);
     if let Some(or) = &r.or {
         let reading = readings::read(or.measure, role.durable_method, e);
-        let other = weigh(reading, or.at_least, or.at_most, or.unit);
+        let other = weigh(reading, or.at_least, or.at_most, or.unit, margin);
         judged = either(judged, other);
         limit = format!(
             "{limit} or {}",

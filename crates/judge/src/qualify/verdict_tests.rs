@@ -55,6 +55,35 @@ fn the_consumer_drive_is_no_cache_device_and_the_reasons_are_named() {
     }
 }
 
+/// A model that misses its own data sheet by some factor meets a limit only by more than that.
+#[test]
+fn a_model_that_is_off_passes_only_by_more_than_it_is_off() {
+    let answer = |name: &str, rate: f64| {
+        let mut e = protected();
+        (e.facts.name, e.facts.kind) = (format!("drive:{name}"), TargetKind::Modelled);
+        e.overwrite = Some(fixtures::overwritten(40.0, rate, rate));
+        let v = verdict("slog", &e);
+        (v.outcome, finding(&v, "sustained_durable_rate").clone())
+    };
+    let off = "intel-dc-p3700-800gb";
+    let margin = ssdlab_drives::catalogue::Standing::of(off).margin();
+    assert!(margin > 1.05, "{off} is validated: take another drive");
+    for (rate, outcome) in [
+        (700.0 * margin * 1.01, Outcome::Pass),
+        (700.0 * margin * 0.99, Outcome::Unknown),
+        (699.0, Outcome::Fail),
+    ] {
+        let (whole, found) = answer(off, rate);
+        assert_eq!((whole, found.outcome), (outcome, outcome), "{rate}");
+        assert_eq!(
+            found.why.contains("data sheet by up to"),
+            outcome == Outcome::Unknown
+        );
+    }
+    // A validated model, or a drive that is measured itself, is taken at its word.
+    assert_eq!(answer("intel-dc-s3700-400gb", 701.0).0, Outcome::Pass);
+}
+
 /// A rate that was steady for a while and fell is no steady state.
 #[test]
 fn a_steady_state_that_was_left_does_not_hold() {
