@@ -340,3 +340,29 @@ fn a_cut_that_comes_before_the_aimed_one_disarms_it() {
     drive.read(0, &mut bytes).expect("read");
     assert_eq!(bytes, [2; 4096]);
 }
+
+/// A drive with a pSLC cache that was used and erased takes the same time as a new one.
+#[test]
+fn an_erased_drive_has_its_fast_cache_again() {
+    let mut config = DriveConfig::tiny();
+    config.ftl.slc.superblocks = 3;
+    let slots = config.user_bytes / SLOT;
+    let mut drive = Drive::new(config).expect("possible");
+    let fill = |drive: &mut Drive, from: Nanos| -> Vec<u64> {
+        let mut now = from;
+        let times = (0..slots).map(|slot| {
+            drive.submit(0, &Command::write_fua(slot * SLOT, SLOT as u32), now);
+            let done = drive.pop_completion(Nanos::MAX).expect("written");
+            let took = done.done - now;
+            now = done.done;
+            took.0
+        });
+        times.collect()
+    };
+    let new = fill(&mut drive, Nanos::ZERO);
+    assert!(new.iter().max() > new.iter().min(), "the cache is not seen");
+    let used = drive.now();
+    fill(&mut drive, used);
+    let erased = drive.secure_erase(drive.now());
+    assert_eq!(fill(&mut drive, erased), new);
+}

@@ -338,6 +338,18 @@ fn a_capacitor_saves_the_oldest_data_first() {
     assert_eq!(saved, [19, 18, 17, 16, 15, 14, 13, 12]);
 }
 
+/// One command at a time: the clock stands where the last one ended.
+#[test]
+fn a_call_takes_as_long_as_the_clock_moves() {
+    let mut drive = DataDrive::new(DriveConfig::tiny(), Power::default()).expect("possible");
+    for n in 0..50_u64 {
+        let before = drive.drive().now();
+        let took = drive.write(n * 4096, &[1; 4096], true).expect("written");
+        assert!(took > Nanos::ZERO);
+        assert_eq!(before + took, drive.drive().now(), "{n}");
+    }
+}
+
 /// Report of a drive about a cut and its recovery.
 #[test]
 fn recovery_is_reported_step_by_step() {
@@ -352,8 +364,13 @@ fn recovery_is_reported_step_by_step() {
             drive.flush().expect("flushed");
         }
     }
+    let before = drive.drive().now();
     let cut = drive.cut();
-    assert!(cut.buffered > 0 && cut.saved == 0, "{cut:?}");
+    assert_eq!(cut.at, before);
+    assert!(
+        before > Nanos::ZERO && cut.buffered > 0 && cut.saved == 0,
+        "{cut:?}"
+    );
     assert_eq!(drive.read(0, &mut [0; 512]), Err(DataError::Off));
     let recovery = drive.power_on();
     let names: Vec<&str> = recovery.steps.iter().map(|step| step.name).collect();
