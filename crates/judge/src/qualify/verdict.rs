@@ -1,7 +1,8 @@
 //! A role's requirements held against evidence: per requirement a finding, over all an answer.
 //!
-//! A requirement on a rate or a time is met by a modelled drive that is not validated only if it would
-//! be met by a drive as far below as the model is off its own data sheet: else it is not known.
+//! A requirement on a rate or a time is met by a modelled drive that is not validated only if it
+//! would be met by a drive as far below as the model is off its own data sheet: else it is not
+//! known.
 //! The outcome is FAIL when a hard requirement fails, UNKNOWN when none fails but one is unknown,
 //! else PASS; soft requirements that fail are named in the answer and change nothing else.
 
@@ -108,25 +109,26 @@ fn weigh(
             why,
         },
         Reading::Number { value, grade, why } => {
-            let is_near = meets(value) && !meets_by(value, margin);
+            let (outcome, why) = match (meets(value), meets_by(value, margin)) {
+                (false, _) => (Outcome::Fail, why),
+                (true, true) => (Outcome::Pass, why),
+                (true, false) => (Outcome::Unknown, too_near(&why, margin)),
+            };
             Judged {
-                outcome: match meets(value) {
-                    true if is_near => Outcome::Unknown,
-                    true => Outcome::Pass,
-                    false => Outcome::Fail,
-                },
+                outcome,
                 value: show::with_unit(value, unit),
                 grade,
-                why: match is_near {
-                    true => format!(
-                        "{why} The limit is nearer than the model is true: it misses its own \
-                         data sheet by up to {margin:.1} times."
-                    ),
-                    false => why,
-                },
+                why,
             }
         }
     }
+}
+
+fn too_near(why: &str, margin: f64) -> String {
+    format!(
+        "{why} The limit is nearer than the model is true: it misses its own data sheet by up to \
+         {margin:.1} times."
+    )
 }
 
 fn limit_text(at_least: Option<f64>, at_most: Option<f64>, unit: Unit) -> String {
