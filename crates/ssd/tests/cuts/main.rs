@@ -14,8 +14,9 @@ mod rig;
 
 use rig::{Found, OCCASIONS, Rig, in_step};
 use ssdlab_ssd::config::{MappingKind, SlcFull};
-use ssdlab_ssd::drive::power::{DataDrive, DataError, FAULTS, Fault, FaultKind, Lie, Power};
-use ssdlab_ssd::{DriveConfig, Nanos};
+use ssdlab_ssd::drive::power::{DataDrive, DataError, FAULTS, Fault, FaultKind, Lie};
+use ssdlab_ssd::drive::power::{Oracle, Power};
+use ssdlab_ssd::{Command, DriveConfig, Nanos};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -336,6 +337,42 @@ fn a_capacitor_saves_the_oldest_data_first() {
     let saved = drive.drive().saved().iter();
     let saved: Vec<u32> = saved.map(|(address, _)| *address).collect();
     assert_eq!(saved, [19, 18, 17, 16, 15, 14, 13, 12]);
+}
+
+/// What was found once is what the next cut is held against: a loss is reported once.
+#[test]
+fn a_broken_promise_is_reported_once() {
+    let mut oracle = Oracle::new(4096, false);
+    oracle.submitted(0, 1, &Command::write_fua(0, 4096));
+    oracle.completed(0);
+    assert_eq!(oracle.after_recovery(|_| 0).broken.len(), 8);
+    assert_eq!(oracle.after_recovery(|_| 0).broken, []);
+}
+
+/// Buffered data stays in its place when the buffer fills up with what was trimmed meanwhile.
+#[test]
+fn what_is_buffered_survives_a_buffer_full_of_trimmed_writes() {
+    let mut drive = DataDrive::new(DriveConfig::tiny(), Power::default()).expect("possible");
+    let kept = |page: u64| [page as u8 + 1; 4096];
+    for page in 0..3 {
+        drive
+            .write(page * 4096, &kept(page), false)
+            .expect("written");
+    }
+    for _ in 0..200 {
+        drive.write(9 * 4096, &[9; 4096], false).expect("written");
+        drive.trim(9 * 4096, 4096).expect("trimmed");
+    }
+    for flushed in [false, true] {
+        if flushed {
+            drive.flush().expect("flushed");
+        }
+        for page in 0..3 {
+            let mut found = [0; 4096];
+            drive.read(page * 4096, &mut found).expect("read");
+            assert!(found == kept(page), "page {page}, flushed: {flushed}");
+        }
+    }
 }
 
 /// One command at a time: the clock stands where the last one ended.
