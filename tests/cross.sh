@@ -1,83 +1,94 @@
 #!/usr/bin/env bash
-# Checks for Windows the crates that need no Linux, with the library that rustup has; builds for
-# aarch64 Linux and runs that program under qemu-user. `windows` takes a minute and is part of
-# tests/all.sh. `aarch64` is not: it takes some ten minutes and three gigabytes, and needs root,
-# debootstrap and the network; the root with Debian's rustc-web is kept in the target folder.
-# Without what it needs, a part says so in a line that begins with SKIPPED.
-# Usage: bash tests/cross.sh [aarch64|windows]...
+# Builds the program for other machines and systems with the libraries that rustup has, runs it
+# there, and compares what it prints and writes with the program of this machine: `musl` in a root
+# of BusyBox alone, `aarch64` under qemu-user, `windows` under Wine. Programs are those of the dev
+# profile. Without what it needs, a part says so in a line that begins with SKIPPED.
+# Usage: bash tests/cross.sh path/of/ssdlab [musl|aarch64|windows]...
 set -euo pipefail
+ssdlab=$(realpath "$1")
+shift
 cd "$(dirname "$0")/.."
-top=$PWD
 target=$(realpath "${CARGO_TARGET_DIR:-target}")
-root=$target/cross-root
-built=/build # inside, as is the source
-source=/src
 . tests/skips.sh
-mounted=()
-cleanup() { for place in "${mounted[@]}"; do umount "$place"; done; }
+work=$(mktemp -d "$target/cross.XXXXXX")
+cleanup() {
+  [ ! -d "$work/wine" ] || WINEPREFIX=$work/wine /usr/lib/wine/wineserver64 --kill --wait || true
+  rm -rf "$work"
+}
 trap cleanup EXIT
-inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 "$@"; }
+export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 
-# A Debian root with the compiler that Debian keeps for browsers, and libraries for aarch64.
-make_root() {
-  local mirror=http://deb.debian.org/debian suite=bookworm
-  debootstrap --variant=minbase "$suite" "$root" "$mirror"
-  for of in "debian $suite" "debian $suite-updates" "debian-security $suite-security"; do
-    echo "deb http://deb.debian.org/${of% *} ${of#* } main"
-  done >"$root/etc/apt/sources.list"
-  inside dpkg --add-architecture arm64
-  inside apt-get update -q
-  inside env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends rustc-web \
-    cargo-web libstd-rust-web-dev:arm64 gcc libc6-dev gcc-aarch64-linux-gnu \
-    libc6-dev-arm64-cross qemu-user ca-certificates
-  cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
-  touch "$root/.made"
+# The program for the target $1; what else it takes is in $2 and on.
+build() {
+  local triple=$1 tool
+  shift
+  for tool in rustup "$@"; do
+    command -v "$tool" >/dev/null || { skip "$triple" "$tool is not installed" && return 1; }
+  done
+  rustup target add "$triple" >/dev/null 2>&1 ||
+    { skip "$triple" "rustup has no library for it here" && return 1; }
+  CARGO_TARGET_DIR=$target/cross cargo build --quiet --locked --target "$triple" -p ssdlab
 }
-bound() { mount --bind "$1" "$root/$2" && mounted+=("$root/$2"); }
-enter() {
-  [ -e "$root/.made" ] || { rm -rf "$root" && make_root; }
-  mkdir -p "$root/src" "$root/cargo/registry"
-  mount -t proc proc "$root/proc" && mounted+=("$root/proc")
-  bound "$top" src
-  bound "${CARGO_HOME:-$HOME/.cargo}/registry" cargo/registry
+# What the program does by the command that follows, in files of a folder.
+use_it() {
+  local to=$1
+  shift
+  mkdir "$to"
+  cp examples/drives/small.toml "$to/"
+  (cd "$to"
+    "$@" drives list --json
+    "$@" simulate --drive small.toml --load zipf:1.2 --until 2x --quiet --json --out simulated
+    "$@" run --profile jesd219-enterprise --runtime 1s --target drive:small.toml --quiet \
+      --format json --out run
+    "$@" qualify drive:small.toml --role slog --profile quick --no-reference --quiet \
+      --out qualified || [ $? = 1 ]
+    "$@" reproduce zil.pattern --quiet --json --out reproduced
+    # When it was run, and what it took.
+    sed -i -E '/"(started_at|timestamp|timestamp_ms|time|wall_ns|cpu_[a-z_]+|[a-z]+_cpu)":/d' \
+      */run.json run/fio.json run/result.json) | grep -vE '"(wall_ns|cpu_[a-z_]+)":' >"$to/printed"
 }
-cargo_inside() { # arguments of cargo
-  inside CARGO_HOME=/cargo CARGO_TARGET_DIR="$built" CARGO_INCREMENTAL=0 \
-    CARGO_PROFILE_DEV_DEBUG=0 CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
-    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
-    bash -c 'cd ${0} && exec cargo "$@"' "$source" "$@"
+# The same output and files as of this machine's program; the command runs that of $1.
+compare() {
+  local name=$1
+  shift
+  "$@" --version
+  [ -d "$work/here" ] || use_it "$work/here" "$ssdlab"
+  use_it "$work/$name" "$@"
+  # A system may end the lines that it prints in its own way, and have its own slashes.
+  sed -i 's/\r$//; s|\\|/|g' "$work/$name/printed"
+  diff -r "$work/here" "$work/$name"
+  echo "ok: $name: $(find "$work/here" -type f | wc -l) files, the same bytes as on this machine"
 }
 
+musl() {
+  local triple=x86_64-unknown-linux-musl
+  CC_x86_64_unknown_linux_musl=musl-gcc build "$triple" musl-gcc || return 0
+  compare musl "$target/cross/$triple/debug/ssdlab"
+}
 aarch64() {
-  [ "$(id -u)" = 0 ] || { skip aarch64 "needs root" && return; }
-  enter
-  local arm=aarch64-unknown-linux-gnu
-  cargo_inside build --locked -p ssdlab --bin ssdlab --target "$arm"
-  local run=(inside qemu-aarch64 -L / "$built/$arm/debug/ssdlab")
-  "${run[@]}" --version
-  # The same bytes as on this machine.
-  "${run[@]}" drives list --json >"$target/aarch64.json"
-  "$target/debug/ssdlab" drives list --json | cmp - "$target/aarch64.json"
-  "${run[@]}" simulate --drive "$source/examples/drives/small.toml" --until 1x --quiet --json \
-    --out "$built/simulated" --replace >"$target/aarch64.json"
-  "$target/debug/ssdlab" simulate --drive "$top/examples/drives/small.toml" --until 1x --quiet --json \
-    --out "$target/simulated" --replace >"$target/native.json"
-  cmp "$target/native.json" "$target/aarch64.json"
-  echo "ok: aarch64 under qemu-user: the same bytes of a simulation"
+  local triple=aarch64-unknown-linux-gnu
+  CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+    build "$triple" aarch64-linux-gnu-gcc qemu-aarch64 || return 0
+  compare aarch64 qemu-aarch64 -L /usr/aarch64-linux-gnu "$target/cross/$triple/debug/ssdlab"
 }
-# The simulator, the articles' figures and the reports.
 windows() {
-  local crates=() crate gnu=x86_64-pc-windows-gnu
-  for crate in $PORTABLE; do crates+=(-p "$crate"); done
-  if ! command -v rustup >/dev/null || ! rustup target add "$gnu" >/dev/null 2>&1; then
-    skip windows "rustup, or its library for Windows, is not to be had"
-    return
-  fi
-  CARGO_INCREMENTAL=0 CARGO_TARGET_DIR=$target/windows cargo check --quiet --locked --target "$gnu" \
-    "${crates[@]}"
-  echo "ok: these crates compile for Windows: $PORTABLE"
+  local triple=x86_64-pc-windows-gnu wine=/usr/lib/wine/wine64
+  [ -x "$wine" ] || { skip windows "wine64 is not installed" && return; }
+  build "$triple" x86_64-w64-mingw32-gcc || return 0
+  local folder=$target/cross/$triple/debug
+  # Wine 8 lacks a library of Windows 10, from which programs have their random numbers.
+  x86_64-w64-mingw32-gcc -shared -o "$folder/bcryptprimitives.dll" -x c - -ladvapi32 <<'C'
+#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID bytes, ULONG count);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T count) {
+  return SystemFunction036(bytes, (ULONG)count);
 }
-PORTABLE="ssdlab-base ssdlab-ssd ssdlab-view ssdlab-crash ssdlab-fio ssdlab-load ssdlab-drives
-  ssdlab-bench ssdlab-life ssdlab-hosts ssdlab-twin ssdlab-articles"
-[ $# -gt 0 ] || set -- aarch64 windows
+C
+  export WINEPREFIX=$work/wine WINEDEBUG=-all WINEDLLOVERRIDES=mscoree,mshtml=
+  compare windows "$wine" "$folder/ssdlab.exe"
+  # What needs Linux says so.
+  ! "$wine" "$folder/ssdlab.exe" serve drive >"$work/said" 2>&1
+  grep -q 'serve` needs Linux' "$work/said"
+}
+[ $# -gt 0 ] || set -- musl aarch64 windows
 for what in "$@"; do "$what"; done

@@ -21,6 +21,7 @@ use std::process::ExitCode;
 static MEMORY: ssdlab_base::huge_pages::HugePages = ssdlab_base::huge_pages::HugePages;
 
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
     commands::conform::guest_if_called();
     let matches = groups::grouped(Cli::command()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());

@@ -13,7 +13,7 @@ const POINTS_PER_PAGE: usize = 44_000;
 /// A line is never thinned below this.
 const POINTS_PER_LINE_MIN: usize = 400;
 /// Significant places kept for display: finer than a pixel and than the histograms.
-const PLACES: i32 = 4;
+const PLACES: usize = 4;
 
 /// What the y axis counts, from zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -249,12 +249,9 @@ impl Note {
 
 /// Rounded to [`PLACES`] significant places.
 fn short(value: f64) -> Value {
-    if value == 0.0 || !value.is_finite() {
-        return number(value);
-    }
-    let scale = 10f64.powi(PLACES - 1 - value.abs().log10().floor() as i32);
-    let rounded = (value * scale).round() / scale;
-    number(if rounded.is_finite() { rounded } else { value })
+    // By its digits: powers of ten differ in the last bit from one system's library to the next.
+    let digits = format!("{value:.*e}", PLACES - 1);
+    number(digits.parse().unwrap_or(value))
 }
 
 /// As an integer where it is one; null when not finite.

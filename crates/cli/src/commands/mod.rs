@@ -3,29 +3,37 @@
 pub mod age;
 pub mod check;
 pub mod compare;
+#[cfg(target_os = "linux")]
 pub mod conform;
+#[cfg(target_os = "linux")]
 pub mod crashtest;
 pub mod create;
 pub mod diagnose;
 pub mod drives;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 pub mod endurance;
 pub mod fingerprint;
 pub mod generate;
 pub mod hosts;
 pub mod inspect;
+#[cfg(target_os = "linux")]
 pub mod mark;
 pub mod mirror;
 pub mod months;
 pub mod oltp;
 pub mod policies;
+#[cfg(target_os = "linux")]
 pub mod power;
 pub mod profiles;
+#[cfg(target_os = "linux")]
 pub mod pull;
 pub mod qualify;
 pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod run_plan;
+#[cfg(target_os = "linux")]
 pub mod serve;
 pub mod simulate;
 pub mod smart;
@@ -35,3 +43,6 @@ pub mod tier;
 pub mod trace;
 pub mod twin;
 pub mod zil;
+
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{conform, crashtest, mark, power, pull, serve};

@@ -30,7 +30,7 @@ pub struct Reproduce {
     #[arg(long)]
     pub list: bool,
     /// Also what takes minutes when no figure is named: the life of article worn.
-    #[arg(long)]
+    #[arg(long, visible_alias = "long")]
     pub full: bool,
     /// A drive saved by `ssdlab age`, in the place of the life of article worn.
     #[arg(long, value_name = "FILE")]

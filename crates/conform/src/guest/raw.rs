@@ -11,13 +11,13 @@ use std::os::fd::AsRawFd;
 pub struct Page(pub [u8; 4096]);
 
 /// `BLKFLSBUF` of `linux/fs.h`.
-const BLKFLSBUF: libc::c_ulong = 0x1261;
+const BLKFLSBUF: libc::Ioctl = 0x1261;
 /// `SG_IO` of `scsi/sg.h`.
-const SG_IO: libc::c_ulong = 0x2285;
+const SG_IO: libc::Ioctl = 0x2285;
 /// `NVME_IOCTL_ID` of `linux/nvme_ioctl.h`.
-const NVME_ID: libc::c_ulong = 0x4e40;
+const NVME_ID: libc::Ioctl = 0x4e40;
 /// `NVME_IOCTL_IO_CMD` of `linux/nvme_ioctl.h`.
-const NVME_IO: libc::c_ulong = 0xc048_4e43;
+const NVME_IO: libc::Ioctl = 0xc048_4e43_u32 as libc::Ioctl;
 /// Time that a command has, in ms.
 const TIMEOUT_MS: u32 = 30_000;
 

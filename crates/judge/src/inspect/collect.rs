@@ -4,8 +4,6 @@ use super::json::Doc;
 use super::report::{DriveReport, KernelFacts, REPORT_VERSION};
 use serde_json::Value;
 use ssdlab_base::LabError;
-use ssdlab_bench::device::system::{System, describe};
-use ssdlab_bench::device::{TargetFacts, TargetKind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -76,7 +74,10 @@ pub fn collect(device: &Path, kind: Option<&str>) -> Result<DriveReport, LabErro
 }
 
 /// What sysfs says of the block device.
+#[cfg(target_os = "linux")]
 fn kernel(device: &Path) -> Option<KernelFacts> {
+    use ssdlab_bench::device::system::{System, describe};
+    use ssdlab_bench::device::{TargetFacts, TargetKind};
     let stat = rustix::fs::stat(device).ok()?;
     let mut facts = TargetFacts::unknown(String::new(), TargetKind::BlockDevice);
     describe(&System::live(), &stat, &mut facts);
@@ -85,4 +86,10 @@ fn kernel(device: &Path) -> Option<KernelFacts> {
         write_cache: facts.write_cache,
         fua: facts.fua,
     })
+}
+
+/// Only Linux has sysfs.
+#[cfg(not(target_os = "linux"))]
+fn kernel(_device: &Path) -> Option<KernelFacts> {
+    None
 }

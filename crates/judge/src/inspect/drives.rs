@@ -6,7 +6,7 @@ use super::inspection::Inspection;
 use super::read::inspect;
 use super::report::{DriveReport, drive_reports};
 use ssdlab_base::LabError;
-use std::os::unix::fs::FileTypeExt;
+use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 /// A drive's last look, and the forecasts from all looks at it.
@@ -44,11 +44,22 @@ pub fn drives(paths: &[PathBuf], kind: Option<&str>) -> Result<Vec<Inspected>, L
 /// When it cannot be read.
 pub fn reports(path: &Path, kind: Option<&str>) -> Result<Vec<DriveReport>, LabError> {
     let meta = std::fs::metadata(path).map_err(|error| LabError::file("reading", path, error))?;
-    let is_device = meta.file_type().is_block_device() || meta.file_type().is_char_device();
-    if is_device {
+    if is_device(meta.file_type()) {
         return Ok(vec![collect(path, kind)?]);
     }
     drive_reports(path)
+}
+
+#[cfg(unix)]
+fn is_device(kind: FileType) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    kind.is_block_device() || kind.is_char_device()
+}
+
+/// Devices have no paths among files there; reports that were saved are read.
+#[cfg(not(unix))]
+fn is_device(_kind: FileType) -> bool {
+    false
 }
 
 /// The looks at one drive.

@@ -3,11 +3,9 @@
 use super::collect::collect;
 use super::inspection::Inspection;
 use super::read::inspect;
-use rustix::fs::FileType;
 use ssdlab_base::LabError;
+use ssdlab_bench::device::TargetFacts;
 use ssdlab_bench::device::health::DriveHealth;
-use ssdlab_bench::device::system::{DevId, System};
-use ssdlab_bench::device::{TargetFacts, TargetKind};
 use std::path::{Path, PathBuf};
 
 /// Enters what the drive reports and what is published of its model. What the target already knows
@@ -41,12 +39,15 @@ pub fn enrich(facts: &mut TargetFacts, found: &Inspection) {
     });
 }
 
-/// Attachments under which a drive of one's own may answer smartctl.
-const PHYSICAL: [&str; 4] = ["sata", "nvme", "scsi", "usb"];
-
 /// The drive underneath a file or block device; `None` when there is none to ask: a virtual
 /// machine's disk, a stacked device, a file system without a device.
+#[cfg(target_os = "linux")]
 fn drive_under(path: &Path) -> Option<PathBuf> {
+    use rustix::fs::FileType;
+    use ssdlab_bench::device::TargetKind;
+    use ssdlab_bench::device::system::{DevId, System};
+    /// Attachments under which a drive of one's own may answer smartctl.
+    const PHYSICAL: [&str; 4] = ["sata", "nvme", "scsi", "usb"];
     let system = System::live();
     let stat = rustix::fs::stat(path).ok()?;
     let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
@@ -58,6 +59,12 @@ fn drive_under(path: &Path) -> Option<PathBuf> {
     device.describe(&system, &mut facts);
     let physical = PHYSICAL.contains(&device.interface()) && facts.virtualised == Some(false);
     physical.then(|| Path::new("/dev").join(device.disk_name()))
+}
+
+/// Files and block devices are no targets there.
+#[cfg(not(target_os = "linux"))]
+fn drive_under(_path: &Path) -> Option<PathBuf> {
+    None
 }
 
 /// Asks the drive underneath a file or block device; `None` when there is none to ask.
@@ -77,6 +84,7 @@ mod tests {
     use super::super::Reported;
     use super::*;
     use crate::qualify::{Evidence, Outcome, judge, role};
+    use ssdlab_bench::device::TargetKind;
     use ssdlab_bench::device::health::Grade;
     use ssdlab_drives::known::known;
 

@@ -1,10 +1,14 @@
 //! Reads every sector that the ledger knows and holds it against the book.
 
 use super::book::{Book, Judged};
+use super::place::Place;
+use super::read;
 use super::record::{Loss, Record};
 use super::stamp::{Found, Stamp};
+use super::target::is_same;
 use ssdlab_base::LabError;
 use ssdlab_bench::device::direct::{Buffer, DirectFile};
+use std::path::Path;
 use std::time::Duration;
 
 /// Bytes read at once.
@@ -174,4 +178,22 @@ pub fn check(
             .probe(&std::io::Error::other("no sector can be read"))
             .map(|()| checked),
     }
+}
+
+/// Reads every sector of `target` and holds it against `ledger`; changes neither.
+///
+/// # Errors
+/// When one of them cannot be read, or they do not belong together.
+pub fn check_target(
+    target: &Path,
+    ledger: &Place,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Checked, LabError> {
+    let book = read(ledger)?;
+    let path = target
+        .canonicalize()
+        .map_err(|error| LabError::file("looking at", target, error))?;
+    let file = DirectFile::open_to_read(&path)?;
+    is_same(&book.start, &file)?;
+    check(&file, &book, progress)
 }

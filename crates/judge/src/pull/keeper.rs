@@ -4,7 +4,7 @@
 //! is refused from then on.
 
 use super::frames::{PAYLOAD_MAX, Position};
-use super::store::LedgerFile;
+use super::ledger::LedgerFile;
 use super::wire::{HELLO, Wish, answer, refuse};
 use ssdlab_base::LabError;
 use std::io::{self, Read as _, Write as _};

@@ -5,9 +5,10 @@
 
 use super::book::Book;
 use super::check::{Checked, check};
+use super::ledger::Store;
+use super::place::Place;
 use super::record::{By, Pull, RECENT_NEEDED, Record, Session, Start, Strike};
 use super::scribe::Scribe;
-use super::store::{Place, Store};
 use super::streams::{Ended, Load, STREAMS};
 use super::switch::Switch;
 use super::target::{is_same, own_account, reopen, start};

@@ -5,8 +5,8 @@
 
 use super::book::Book;
 use super::frames::Position;
+use super::ledger::Store;
 use super::record::Record;
-use super::store::Store;
 use ssdlab_base::LabError;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;

@@ -1,7 +1,7 @@
 //! The target of a test: opened for the first time, and found again after each pull.
 
+use super::ledger::random_number;
 use super::record::Start;
-use super::store::random_number;
 use crate::inspect::drive_of;
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;

@@ -135,6 +135,15 @@ fn locks(_: &File) -> bool {
 }
 
 fn take(path: &Path, lock: File) -> Result<File, LabError> {
+    if cfg!(not(unix)) {
+        return Err(LabError::refused(
+            format!(
+                "{} cannot be opened: drive directories need Linux",
+                path.display()
+            ),
+            "drive:NAME is a drive in memory, on every system",
+        ));
+    }
     // A child that another thread of ours starts has it for a moment, until its program begins.
     for _ in 0..LOCK_TRIES {
         if locks(&lock) {

@@ -1,56 +1,15 @@
-//! Where a ledger is kept: a file, opened by one process at a time, or another machine.
+//! Ledgers to which frames are appended: a file, opened by one process at a time, or another
+//! machine.
 
 use super::frames;
 use super::frames::{Contents, Position};
+use super::place::Place;
 use super::wire::Remote;
 use ssdlab_base::LabError;
-use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-
-/// The name of a ledger.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// A file, best on another disk.
-    File(PathBuf),
-    /// `HOST:PORT` of `ssdlab pull ledger`.
-    Tcp(String),
-}
-
-impl Place {
-    /// Reads a name: `tcp:HOST:PORT` or a path.
-    ///
-    /// # Errors
-    /// When it is empty, or has no port.
-    pub fn parse(text: &str) -> Result<Place, LabError> {
-        let bad = |allowed: &str| {
-            LabError::bad_option("--ledger", text, allowed, "--ledger tcp:192.0.2.7:7040")
-        };
-        match text.strip_prefix("tcp:") {
-            Some(address)
-                if address
-                    .rsplit_once(':')
-                    .is_some_and(|(_, port)| port.parse::<u16>().is_ok()) =>
-            {
-                Ok(Place::Tcp(address.to_owned()))
-            }
-            Some(_) => Err(bad("tcp:HOST:PORT")),
-            None if text.is_empty() => Err(bad("a file, or tcp:HOST:PORT")),
-            None => Ok(Place::File(PathBuf::from(text))),
-        }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place::File(path) => write!(f, "{}", path.display()),
-            Place::Tcp(address) => write!(f, "tcp:{address}"),
-        }
-    }
-}
 
 /// An open ledger to which frames are appended.
 pub enum Store {
@@ -89,20 +48,6 @@ impl Store {
             Store::Remote(remote) => remote.append(frame, at),
         }
     }
-}
-
-/// The records of a ledger that is not opened to be continued.
-///
-/// # Errors
-/// When it cannot be read, is none, or is damaged.
-pub fn read(place: &Place) -> Result<Contents, LabError> {
-    let bytes = match place {
-        Place::File(path) => {
-            std::fs::read(path).map_err(|error| LabError::file("reading", path, error))?
-        }
-        Place::Tcp(address) => Remote::read(address)?,
-    };
-    frames::read(&bytes, &place.to_string())
 }
 
 /// A ledger in a file.
