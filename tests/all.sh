@@ -40,6 +40,13 @@ need qemu-system-x86_64 qemu-system-x86
 need syslinux syslinux
 need mcopy mtools
 need mkfs.vfat dosfstools
+# For programs of other machines and systems (tests/cross.sh).
+need musl-gcc musl-tools
+need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+[ -d /usr/aarch64-linux-gnu/include ] || missing+=(libc6-dev-arm64-cross)
+need qemu-aarch64 qemu-user
+need x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64
+[ -x /usr/lib/wine/wine64 ] || missing+=(wine64)
 [ "${SSDLAB_KNOWN:-}" != all ] || need redis-server redis-server
 [ -d /usr/lib/postgresql ] || command -v initdb >/dev/null 2>&1 || missing+=(postgresql)
 # For fio2gnuplot.
@@ -116,7 +123,7 @@ start "fio's own examples, by fio and by ssdlab" bash tests/fio_examples.sh "$ta
 step "other people's tools read what we write" bash tests/outside.sh "$target/release/ssdlab"
 step "other people's tools read results" bash tests/results.sh "$target/release/ssdlab"
 step "what is printed as JSON has a schema" bash tests/schemas.sh "$target/release/ssdlab"
-step "crates that need no Linux compile for Windows" bash tests/cross.sh windows
+step "the program on musl, aarch64 and Windows" bash tests/cross.sh "$target/release/ssdlab"
 step "packages install in clean roots" bash tests/packages.sh "$target/release/ssdlab"
 step "a workflow file's steps in a bare root" bash tests/ci.sh "$target/release/ssdlab"
 step "other people's clients use what we serve" \

@@ -15,6 +15,7 @@ pub fn prefetch<T>(slice: &[T], index: usize) {
 }
 
 /// Bytes of a cache line.
+#[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
 /// Copies `from` to `into`, bypassing the caches where the processor can: for bytes that are not
