@@ -12,31 +12,40 @@ pub struct NeedsLinux {
     _rest: Vec<String>,
 }
 
-macro_rules! needs_linux {
-    ($($name:ident::$run:ident($args:ident)),*) => { $(
-        pub mod $name {
-            pub use super::NeedsLinux as $args;
-            use super::{Exit, Failure, LabError};
-
-            /// Refuses.
-            ///
-            /// # Errors
-            /// Always.
-            pub fn $run(_args: &$args) -> Result<Exit, Failure> {
-                Err(LabError::refused(
-                    concat!("`ssdlab ", stringify!($name), "` needs Linux"),
-                    "modelled drives and what reads results are here; `ssdlab --help` lists them",
-                ).into())
-            }
-        }
-    )* };
+fn refuse(name: &str) -> Result<Exit, Failure> {
+    let refused = LabError::refused(
+        format!("`ssdlab {name}` needs Linux"),
+        "modelled drives and what reads results are here; `ssdlab --help` lists them",
+    );
+    Err(refused.into())
 }
 
-needs_linux!(
-    conform::run(Conform),
-    crashtest::crashtest(Crashtest),
-    mark::make_mark(MarkArgs),
-    power::power(PowerArgs),
-    pull::pull(PullArgs),
-    serve::serve(Serve)
-);
+/// The arguments of a command, and what refuses it.
+macro_rules! refused {
+    ($name:literal, $run:ident, $args:ident) => {
+        pub type $args = crate::commands::elsewhere::NeedsLinux;
+
+        pub fn $run(_: &$args) -> Result<crate::failure::Exit, crate::failure::Failure> {
+            crate::commands::elsewhere::refuse($name)
+        }
+    };
+}
+
+pub mod conform {
+    refused!("conform", run, Conform);
+}
+pub mod crashtest {
+    refused!("crashtest", crashtest, Crashtest);
+}
+pub mod mark {
+    refused!("mark", make_mark, MarkArgs);
+}
+pub mod power {
+    refused!("power", power, PowerArgs);
+}
+pub mod pull {
+    refused!("pull", pull, PullArgs);
+}
+pub mod serve {
+    refused!("serve", serve, Serve);
+}

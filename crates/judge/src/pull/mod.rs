@@ -10,8 +10,8 @@
 //!
 //! A record of every write is in the ledger before the write is sent, so that newer content is
 //! never taken for corruption; a promise enters it once the drive has completed the flush or the
-//! FUA write. All but reading ledgers needs Linux. Left out: cuts of the ledger's own disk that lose
-//! what it has synced (then the ledger is too short, and says so), and drives that never come back.
+//! FUA write. All but reading ledgers needs Linux. Left out: cuts of the ledger's own disk that
+//! lose what it has synced (then it is too short, and says so), and drives that never come back.
 
 // Elsewhere, ledgers are only read: what writes them has no user.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code))]
