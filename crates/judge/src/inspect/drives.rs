@@ -6,6 +6,8 @@ use super::inspection::Inspection;
 use super::read::inspect;
 use super::report::{DriveReport, drive_reports};
 use ssdlab_base::LabError;
+use ssdlab_bench::device::generic::block_path;
+use ssdlab_bench::device::system::System;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -46,7 +48,9 @@ pub fn reports(path: &Path, kind: Option<&str>) -> Result<Vec<DriveReport>, LabE
     let meta = std::fs::metadata(path).map_err(|error| LabError::file("reading", path, error))?;
     let is_device = meta.file_type().is_block_device() || meta.file_type().is_char_device();
     if is_device {
-        return Ok(vec![collect(path, kind)?]);
+        // smartctl and the kernel's queue know an NVMe drive by its block device.
+        let device = block_path(&System::live(), path);
+        return Ok(vec![collect(&device, kind)?]);
     }
     drive_reports(path)
 }

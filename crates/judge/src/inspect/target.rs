@@ -5,6 +5,7 @@ use super::inspection::Inspection;
 use super::read::inspect;
 use rustix::fs::FileType;
 use ssdlab_base::LabError;
+use ssdlab_bench::device::generic::block_path;
 use ssdlab_bench::device::health::DriveHealth;
 use ssdlab_bench::device::system::{DevId, System};
 use ssdlab_bench::device::{TargetFacts, TargetKind};
@@ -44,11 +45,11 @@ pub fn enrich(facts: &mut TargetFacts, found: &Inspection) {
 /// Attachments under which a drive of one's own may answer smartctl.
 const PHYSICAL: [&str; 4] = ["sata", "nvme", "scsi", "usb"];
 
-/// The drive underneath a file or block device; `None` when there is none to ask: a virtual
-/// machine's disk, a stacked device, a file system without a device.
+/// The drive underneath a file, block device or NVMe generic device; `None` when there is none to
+/// ask: a virtual machine's disk, a stacked device, a file system without a device.
 fn drive_under(path: &Path) -> Option<PathBuf> {
     let system = System::live();
-    let stat = rustix::fs::stat(path).ok()?;
+    let stat = rustix::fs::stat(block_path(&system, path)).ok()?;
     let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
     let device = match is_device {
         true => system.block_device(DevId::from_raw(stat.st_rdev)),
@@ -60,7 +61,8 @@ fn drive_under(path: &Path) -> Option<PathBuf> {
     physical.then(|| Path::new("/dev").join(device.disk_name()))
 }
 
-/// Asks the drive underneath a file or block device; `None` when there is none to ask.
+/// Asks the drive underneath a file, block device or NVMe generic device; `None` when there is none
+/// to ask.
 ///
 /// # Errors
 /// When there is one and it cannot be read.
