@@ -24,14 +24,16 @@ import cuts
 HERE = pathlib.Path(__file__).parent
 MIB = 1 << 20
 MODULES = ["nvme", "crc32c_generic", "ext4"]
-PROGRAMS = ["fio", "smartctl", "mke2fs"]
+PROGRAMS = ["fio", "smartctl", "setpriv"]
 SERIAL = "PASS0001"
 #: Opcodes of the NVM command set, as QEMU's trace has them.
 FLUSH, WRITE, READ, TRIM = 0x0, 0x1, 0x2, 0x9
 #: Namespaces of the first controller.
 MAIN, LARGE, METADATA, FAILING, LAST = 1, 2, 3, 4, 5
+#: The namespace of the second, which Linux calls the first none the less.
+TOOLS = 9
 #: Where the failing namespace fails, in sectors of 512 bytes.
-BAD_READ, BAD_WRITE = 2048, 4096
+BAD_READ, BAD_WRITE = 40960, 61440
 PATTERN = b"passthrough!"
 TRACING = "/sys/kernel/tracing"
 
@@ -53,9 +55,13 @@ def tools(folder, ssdlab):
     image = folder / "tools.img"
     size = sum(file.stat().st_size for file in root.rglob("*") if file.is_file())
     blank(image, size // MIB * MIB * 5 // 4 + 32 * MIB)
-    make = [shutil.which("mke2fs", path=path), "-q", "-t", "ext4", "-O", "^has_journal", "-d", root]
-    subprocess.run(make + [image], check=True)
+    file_system(image, "-O", "^has_journal", "-d", root)
     return image
+
+
+def file_system(image, *more):
+    program = shutil.which("mke2fs", path="/usr/sbin:/sbin:/usr/bin")
+    subprocess.run([program, "-q", "-F", "-t", "ext4", *more, image], check=True)
 
 
 def blank(path, size):
@@ -89,6 +95,7 @@ class Guest(cuts.Guest):
                 continue
             blank(folder / f"d{nsid}", 64 * MIB)
             words += f" -drive if=none,id=d{nsid},format=raw,discard=unmap,file={folder}/d{nsid}"
+        file_system(folder / f"d{LAST}")
         blank(folder / "failing", 64 * MIB)
         words += f" -drive if=none,id=d{FAILING},format=raw,file.driver=blkdebug"
         words += f",file.image.filename={folder}/failing"
@@ -98,7 +105,8 @@ class Guest(cuts.Guest):
             words += f",file.inject-error.{number}.sector={sector}"
             words += f",file.inject-error.{number}.errno=5"
         words += f" -drive if=none,id=tools,format=raw,readonly=on,file={tools}"
-        words += " -device nvme,serial=TOOLS,drive=tools -append"
+        words += f" -device nvme,id=c1,serial=TOOLS -device nvme-ns,bus=c1,drive=tools,nsid={TOOLS}"
+        words += " -append"
         self.child = subprocess.Popen(
             words.split()
             + ["rdinit=/init console=ttyS0 quiet loglevel=1 panic=-1 no_timer_check"],
@@ -181,7 +189,7 @@ def loads(guest, answers):
         ("largest", MAIN, "rw=write;bs=512k;size=8m;offset=40m;iodepth=4", {WRITE: 16}),
     ]:
         target = f"/dev/ng0n{nsid}"
-        # The guard reads signatures through the block device: once beforehand, to know how often.
+        # Beside the job's reads the drive gets those that look for signatures.
         (code, said, result), got = guest.counted(nsid, lambda: guest.job(name, lines, target))
         if result is None:
             answers.check(name, f"exit {code}\n{said}", False)
@@ -201,9 +209,17 @@ def loads(guest, answers):
         answers.check(name, f"exit {code}, the drive got {got}, counted {own}, done {ops}", right)
 
 
+def filled(guest, answers):
+    """A tenth of the target, in the largest commands that it takes, before a job that reads."""
+    more = f"--serial {SERIAL} --fill 10"
+    load = lambda: guest.job("filled", "rw=randread;bs=4k;size=64k", f"/dev/ng0n{LARGE}", more)
+    (code, said, result), got = guest.counted(LARGE, load)
+    right = code == 0 and got[WRITE] == 12 and counters(result)["reads"] == 16
+    answers.check("filled", f"exit {code}, the drive got {got}" if result else said, right)
+
+
 def refusals(guest, answers):
     """What must not be done, with the reason."""
-    guest.run("mke2fs -q -F -t ext4 /dev/nvme0n5; ls /sys/block/nvme0n3")
     write, read = "rw=write;bs=4k;size=64k", "rw=randread;bs=4k;size=64k"
     for name, lines, target, more, words in [
         ("unconfirmed", write, "/dev/ng0n1", "", "nothing was confirmed"),
@@ -224,16 +240,21 @@ def refusals(guest, answers):
         right = code == 2 and words in said and "hint: " in said and result is None
         right &= not {WRITE, TRIM, FLUSH} & got.keys()
         answers.check(f"refused, {name}", said.replace("\n", " / "), right)
+    guest.run("chmod 666 /dev/ng0n1")
+    guest.run(job_file("user", read))
+    code, said = guest.run("/usr/bin/setpriv --reuid 1 --regid 1 --clear-groups ssdlab run user.fio -q --out user")
+    answers.check("refused, a user", said.replace("\n", " / "), code == 2 and "6.2" in said)
     # Held against others while it writes.
-    long = "rw=write;bs=4k;size=8m;time_based;runtime=6"
+    long = "rw=write;bs=4k;size=8m;time_based;runtime=4"
     guest.run(f"{job_file('long', long)}; ssdlab run long.fio -q --out long --serial {SERIAL} &")
-    code, said = guest.run("sleep 3; dd if=/dev/zero of=/dev/nvme0n1 bs=4k count=0 2>&1; "
-                           f"ssdlab run long.fio -q --out second --serial {SERIAL}")
+    code, said = guest.run(f"sleep 2; ssdlab run long.fio -q --out second --serial {SERIAL}")
     answers.check("refused, held", said.replace("\n", " / "), code == 2 and "in use" in said)
-    guest.run("sleep 4")
-    code, said, result = guest.job("others", read, "/dev/ng1n1", "")
-    right = code == 0 and counters(result)["reads"] == 16
-    answers.check("reads beside a mount", f"exit {code}", right)
+    guest.run("wait; while pidof ssdlab; do usleep 100000; done")
+    # The file system reads its own namespace, too.
+    reads = lambda: guest.job("others", read, "/dev/ng1n1", "")
+    (code, said, result), got = guest.counted(TOOLS, reads)
+    right = code == 0 and counters(result)["reads"] == 16 and got[READ] >= 16
+    answers.check("reads beside a mount", f"exit {code}, the drive got {got}", right)
 
 
 def failures(guest, answers):
@@ -255,7 +276,7 @@ def beside_fio(guest, answers):
         lines = f"rw={rw};bs=16k;size=1m;offset=24m;thread"
         _, ours = guest.counted(MAIN, lambda: guest.job(f"ours{rw}", lines))
         (code, said), theirs = guest.counted(
-            MAIN, lambda: guest.run(f"fio --output=/tmp/said ours{rw}.fio; c=$?; cat /tmp/said; exit $c")
+            MAIN, lambda: guest.run(f"fio --output=said ours{rw}.fio; c=$?; cat said; exit $c")
         )
         seen = f"ours {ours}, fio's {theirs}"
         op = WRITE if rw == "write" else READ
@@ -263,7 +284,7 @@ def beside_fio(guest, answers):
         answers.check(f"beside fio, {rw}", seen if code == 0 else f"{seen}: {said}", right)
 
 
-def image(folder, answers):
+def in_image(folder, answers):
     """What lies in the image when the guest has stopped."""
     bytes = (folder / f"d{MAIN}").read_bytes()
     block = (PATTERN * 400)[:4096]
@@ -287,6 +308,7 @@ def main():
         _, line = guest.until("booted")
         print(f"{line}, after {time.monotonic() - began:.0f} s", flush=True)
         loads(guest, answers)
+        filled(guest, answers)
         refusals(guest, answers)
         failures(guest, answers)
         beside_fio(guest, answers)
@@ -294,7 +316,7 @@ def main():
         answers.check("inspect", said[:200], code == 0 and SERIAL in said)
         guest.say("end")
         guest.child.wait(timeout=60)
-        image(folder, answers)
+        in_image(folder, answers)
     took = time.monotonic() - began
     print(f"NVMe passthrough: {answers.wrong} wrong answers, {took:.0f} s")
     sys.exit(answers.wrong > 0)

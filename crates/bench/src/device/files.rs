@@ -4,8 +4,8 @@
 //! registered buffers. A durable write carries `RWF_DSYNC`, a flush is `IORING_OP_FSYNC`. What
 //! reaches the drive of these is the kernel's business and is in the device's counters: on a device
 //! without FUA a durable write is a write and a flush. A trim of a file punches a hole, and zeroes
-//! are written with `fallocate`. The kernel carries out flushes, holes and zeroes in worker threads,
-//! which adds some 10 us to their latency.
+//! are written with `fallocate`. The kernel carries out flushes, holes and zeroes in worker
+//! threads, which adds some 10 us to their latency.
 
 use super::system::DeviceCounters;
 use super::uring::UringTarget;
@@ -56,6 +56,7 @@ impl Files {
 impl Way for Files {
     type Entry = squeue::Entry;
     type Completion = cqueue::Entry;
+    const SINCE: &str = "5.11";
     const REGISTERS: bool = true;
 
     fn registered(&mut self) {

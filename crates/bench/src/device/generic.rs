@@ -88,7 +88,7 @@ pub(super) fn refuse_passthrough(system: &System, path: &Path) -> LabError {
         )
     };
     let usual = String::from(
-        "write ioengine=io_uring to measure it by reads and writes; a modelled drive takes \
+        "write ioengine=io_uring to measure files and block devices; a modelled drive takes \
          io_uring_cmd as it is",
     );
     let Some((FileType::BlockDevice, id)) = kind else {

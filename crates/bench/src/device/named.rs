@@ -81,6 +81,18 @@ impl Name {
     }
 }
 
+impl Name {
+    /// Bytes of the largest command that it takes; `None`: larger ones are split, or there is no
+    /// limit.
+    pub fn len_max(&self) -> Option<u64> {
+        #[cfg(target_os = "linux")]
+        if let Name::Path(path) = self {
+            return super::nvme::len_max(path);
+        }
+        None
+    }
+}
+
 /// The drive of the catalogue that a plain word without `drive:` names, or nearly does; `None` when
 /// it is a path or a file of that name exists.
 fn meant(text: &str) -> Option<String> {

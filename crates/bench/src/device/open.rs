@@ -42,14 +42,14 @@ pub fn open(
     progress: &mut dyn FnMut(u64, u64),
     stop: &AtomicBool,
 ) -> Result<FileTarget, LabError> {
+    if needs.passthrough {
+        return Err(refuse_passthrough(&System::live(), path));
+    }
     if !needs.direct && !options.buffered {
         return Err(LabError::refused(
             "the workload asks for buffered I/O (direct=0): that measures the page cache",
             "set direct=1 (-Su for DISKSPD), or allow buffered I/O on this target (--buffered)",
         ));
-    }
-    if needs.passthrough {
-        return Err(refuse_passthrough(&System::live(), path));
     }
     refuse_contents(needs)?;
     let missing = !path.try_exists().unwrap_or(true);

@@ -98,7 +98,7 @@ impl<W: Way> UringTarget<W> {
     /// `way`. Writes hold `contents`.
     ///
     /// # Errors
-    /// When the kernel has no io_uring (5.11 or later is needed), or forbids it.
+    /// When the kernel has no io_uring, or none that goes this way, or forbids it.
     pub(super) fn new(
         file: File,
         mut facts: TargetFacts,
@@ -109,8 +109,11 @@ impl<W: Way> UringTarget<W> {
         let refused = |error: io::Error| {
             LabError::refused(
                 format!("io_uring cannot be used: {error}"),
-                "Linux 5.11 or later is needed; see also sysctl kernel.io_uring_disabled and the \
-                 container's seccomp profile",
+                format!(
+                    "Linux {} or later is needed; see also sysctl kernel.io_uring_disabled and the \
+                     container's seccomp profile",
+                    W::SINCE
+                ),
             )
         };
         let ring = ring(options.depth).map_err(refused)?;

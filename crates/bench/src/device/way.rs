@@ -15,6 +15,8 @@ pub trait Way {
     type Entry: squeue::EntryMarker;
     /// What it gives back.
     type Completion: cqueue::EntryMarker;
+    /// The oldest Linux that has it.
+    const SINCE: &str;
     /// Whether buffers are registered with the ring, where the kernel lets us.
     const REGISTERS: bool;
 

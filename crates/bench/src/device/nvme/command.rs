@@ -4,10 +4,7 @@
 //! Write, Write Zeroes); Base Specification 2.0, 5.17 (Identify); Linux
 //! `include/uapi/linux/nvme_ioctl.h`.
 
-use rustix::io::Result as SystemResult;
-use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, opcode};
 use ssdlab_ssd::{Command, Op};
-use std::ffi::c_void;
 
 /// Opcodes of the NVM command set.
 const FLUSH: u8 = 0x00;
@@ -16,7 +13,7 @@ const READ: u8 = 0x02;
 const WRITE_ZEROES: u8 = 0x08;
 const DATASET_MANAGEMENT: u8 = 0x09;
 /// Opcode of the admin command set.
-const IDENTIFY: u8 = 0x06;
+pub(super) const IDENTIFY: u8 = 0x06;
 /// Dword 12 of Read, Write and Write Zeroes: Force Unit Access.
 const FUA: u32 = 1 << 30;
 /// Dword 11 of Dataset Management: Attribute - Deallocate.
@@ -26,10 +23,6 @@ pub(super) const BLOCKS_MAX: u32 = 1 << 16;
 /// Bytes of the answer to Identify.
 pub(super) const IDENTIFY_BYTES: usize = 4096;
 
-/// `NVME_IOCTL_ID`: the number of the namespace.
-const ID: Opcode = opcode::none(b'N', 0x40);
-/// `NVME_IOCTL_ADMIN_CMD`.
-const ADMIN: Opcode = opcode::read_write::<NvmeCommand>(b'N', 0x41);
 /// `NVME_URING_CMD_IO`, as an entry of a ring has it.
 pub(super) const URING_IO: u32 = 0xc048_4e80;
 
@@ -58,8 +51,7 @@ pub(super) struct NvmeCommand {
     pub result: u32,
 }
 
-const BYTES: usize = 72;
-const _: () = assert!(size_of::<NvmeCommand>() == BYTES);
+const _: () = assert!(size_of::<NvmeCommand>() == 72);
 
 impl NvmeCommand {
     /// `command` to a namespace whose blocks have `1 << block_shift` bytes. `address` is that of
@@ -103,11 +95,31 @@ impl NvmeCommand {
     /// As an entry of a ring carries it.
     #[inline]
     pub fn bytes(&self) -> [u8; 80] {
-        // SAFETY: integers of 72 bytes together, as asserted above, in an order that leaves no
-        // padding; every byte of them is initialised.
-        let own: [u8; BYTES] = unsafe { std::mem::transmute(*self) };
         let mut bytes = [0; 80];
-        bytes[..BYTES].copy_from_slice(&own);
+        let long = [self.metadata, self.addr];
+        let words = [
+            self.metadata_len,
+            self.data_len,
+            self.cdw10,
+            self.cdw11,
+            self.cdw12,
+            self.cdw13,
+            self.cdw14,
+            self.cdw15,
+            self.timeout_ms,
+            self.result,
+        ];
+        (bytes[0], bytes[1]) = (self.opcode, self.flags);
+        bytes[2..4].copy_from_slice(&self.reserved.to_ne_bytes());
+        bytes[4..8].copy_from_slice(&self.nsid.to_ne_bytes());
+        bytes[8..12].copy_from_slice(&self.cdw2.to_ne_bytes());
+        bytes[12..16].copy_from_slice(&self.cdw3.to_ne_bytes());
+        for (to, from) in bytes[16..32].chunks_exact_mut(8).zip(long) {
+            to.copy_from_slice(&from.to_ne_bytes());
+        }
+        for (to, from) in bytes[32..72].chunks_exact_mut(4).zip(words) {
+            to.copy_from_slice(&from.to_ne_bytes());
+        }
         bytes
     }
 }
@@ -127,68 +139,6 @@ impl Range {
         range[4..8].copy_from_slice(&(trim.len >> block_shift).to_le_bytes());
         range[8..].copy_from_slice(&(trim.offset >> block_shift).to_le_bytes());
         Range(range)
-    }
-}
-
-/// Asks for the number of the namespace.
-pub(super) struct NamespaceId;
-
-// SAFETY: `NVME_IOCTL_ID` takes no memory and returns a number.
-unsafe impl Ioctl for NamespaceId {
-    type Output = u32;
-    const IS_MUTATING: bool = false;
-
-    fn opcode(&self) -> Opcode {
-        ID
-    }
-
-    fn as_ptr(&mut self) -> *mut c_void {
-        std::ptr::null_mut()
-    }
-
-    unsafe fn output_from_ptr(out: IoctlOutput, _: *mut c_void) -> SystemResult<u32> {
-        Ok(out as u32)
-    }
-}
-
-/// Asks what the namespace is: Identify with CNS 0. The answer is an NVMe status, 0 for success.
-pub(super) struct Identify<'a> {
-    command: NvmeCommand,
-    answer: &'a mut [u8; IDENTIFY_BYTES],
-}
-
-impl Identify<'_> {
-    /// Of namespace `nsid`; the drive fills `answer`.
-    pub fn namespace(nsid: u32, answer: &mut [u8; IDENTIFY_BYTES]) -> Identify<'_> {
-        Identify {
-            command: NvmeCommand {
-                opcode: IDENTIFY,
-                nsid,
-                data_len: IDENTIFY_BYTES as u32,
-                ..NvmeCommand::default()
-            },
-            answer,
-        }
-    }
-}
-
-// SAFETY: `NVME_IOCTL_ADMIN_CMD` takes a `struct nvme_passthru_cmd`, which `NvmeCommand` is, and
-// writes its last field and `data_len` bytes at `addr`, which are the borrowed answer.
-unsafe impl Ioctl for Identify<'_> {
-    type Output = u16;
-    const IS_MUTATING: bool = true;
-
-    fn opcode(&self) -> Opcode {
-        ADMIN
-    }
-
-    fn as_ptr(&mut self) -> *mut c_void {
-        self.command.addr = self.answer.as_mut_ptr() as u64;
-        (&raw mut self.command).cast()
-    }
-
-    unsafe fn output_from_ptr(out: IoctlOutput, _: *mut c_void) -> SystemResult<u16> {
-        Ok(out as u16)
     }
 }
 

@@ -98,16 +98,8 @@ fn the_kernel_finds_every_field_where_it_looks() {
     let found = [16, 24, 32, 36, 40, 48, 60, 64].map(u32_at);
     assert_eq!(found, [0x55, 0x66, 0x77, 0x88, 0x10, 0x12, 0x15, 0x99]);
     assert_eq!(bytes[68..], [0; 12]);
-    assert_eq!(ID, 0x4e40);
-    assert_eq!(ADMIN, 0xc048_4e41);
-    let uring: Opcode = opcode::read_write::<NvmeCommand>(b'N', 0x80);
-    assert_eq!(URING_IO as Opcode, uring);
-    assert_eq!(
-        Identify::namespace(1, &mut [0; IDENTIFY_BYTES])
-            .command
-            .opcode,
-        6
-    );
+    let uring = rustix::ioctl::opcode::read_write::<NvmeCommand>(b'N', 0x80);
+    assert_eq!(u64::from(URING_IO), uring as u64);
 }
 
 /// Identify Namespace of QEMU's drive: 8 formats, the third current.

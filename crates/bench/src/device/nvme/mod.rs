@@ -1,5 +1,5 @@
-//! A namespace of an NVMe drive through its generic device (`/dev/ng0n1`): the drive's own commands,
-//! by `IORING_OP_URING_CMD` (Linux 5.19 and later; before 6.2 it takes CAP_SYS_ADMIN).
+//! A namespace of an NVMe drive through its generic device (`/dev/ng0n1`): the drive's own
+//! commands, by `IORING_OP_URING_CMD` (Linux 5.19 and later; before 6.2 it takes CAP_SYS_ADMIN).
 //!
 //! * Every command of a workload is one NVMe command: Read, Write (FUA for a durable write), Flush,
 //!   Dataset Management with one range to deallocate for a trim, Write Zeroes. Nothing lies between
@@ -12,10 +12,11 @@
 //! Left out: metadata and protection information, zones, streams, several ranges in a trim,
 //! registered buffers, polling. Source: Linux `drivers/nvme/host/ioctl.c`.
 
+mod calls;
 mod command;
 mod opening;
 
-pub use opening::open;
+pub use opening::{len_max, open};
 
 use super::Counters;
 use super::status::errno_of;
@@ -120,6 +121,7 @@ impl Passthrough {
 impl Way for Passthrough {
     type Entry = squeue::Entry128;
     type Completion = cqueue::Entry32;
+    const SINCE: &str = "5.19";
     const REGISTERS: bool = false;
 
     #[inline]

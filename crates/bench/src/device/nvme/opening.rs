@@ -5,7 +5,8 @@
 //! be written to ([`check_on`]); claim the block device; look again whether all of that still fits
 //! together.
 
-use super::command::{Format, IDENTIFY_BYTES, Identify, NamespaceId};
+use super::calls::{identify, namespace_id};
+use super::command::Format;
 use super::{NvmeTarget, Passthrough};
 use crate::device::generic::{Generic, refuse_passthrough};
 use crate::device::needs::{Needs, OpenOptions};
@@ -40,8 +41,8 @@ pub fn open(path: &Path, needs: &Needs, options: &OpenOptions) -> Result<NvmeTar
     }
     refuse_contents(needs)?;
     let file = open_generic(path, needs.changes)?;
-    let nsid = namespace_id(&file, path)?;
-    let format = identify(&file, path, nsid)?;
+    let nsid = number_of(&file, path)?;
+    let format = format_of(&file, path, nsid)?;
     namespace.refuse_format(path, &format, needs)?;
     let mut facts = namespace.facts(&system, path, &format);
     refuse_unaligned(path, needs, &facts)?;
@@ -53,6 +54,18 @@ pub fn open(path: &Path, needs: &Needs, options: &OpenOptions) -> Result<NvmeTar
     namespace.refuse_changed(&system, path, &file, nsid, claim.as_ref())?;
     let way = Passthrough::new(nsid, format.block_shift, claim, needs.depth);
     UringTarget::new(file, facts, way, UringOptions::of(needs), &written(needs))
+}
+
+/// Bytes of the largest command that the namespace behind the NVMe generic device at `path` takes;
+/// `None` if it is none or that is not known.
+pub fn len_max(path: &Path) -> Option<u64> {
+    let system = System::live();
+    let (generic, _) = Generic::at(&system, path)?;
+    command_max(&generic.block_device(&system)?)
+}
+
+fn command_max(block: &BlockDevice) -> Option<u64> {
+    block.queue("max_hw_sectors_kb")?.checked_mul(1024)
 }
 
 /// A namespace: its generic device, and the block device that shows the same.
@@ -124,8 +137,7 @@ impl Namespace {
     /// Refuses commands that are too large for the drive. What may make others fail.
     fn limits(&self, path: &Path, needs: &Needs) -> Result<Option<String>, LabError> {
         let largest = u64::from(needs.read_bytes.max(needs.write_bytes));
-        let max = self.block.queue("max_hw_sectors_kb").map(|kib| kib * 1024);
-        let Some(max) = max else {
+        let Some(max) = command_max(&self.block) else {
             return Err(LabError::refused(
                 format!(
                     "{}: the largest command is not in sysfs",
@@ -142,8 +154,11 @@ impl Namespace {
                     Bytes(max),
                     Bytes(largest)
                 ),
-                "NVMe commands are not split: use a smaller bs, or the block device with \
-                 ioengine=io_uring, where the kernel splits them",
+                format!(
+                    "NVMe commands are not split: use smaller ones (bs), or name {} with \
+                     ioengine=io_uring, where the kernel splits them",
+                    self.block_path.display()
+                ),
             ));
         }
         let segments = self.block.queue("max_segments").unwrap_or(u64::MAX);
@@ -160,7 +175,7 @@ impl Namespace {
     fn claim(&self, system: &System, path: &Path, options: &OpenOptions) -> Result<File, LabError> {
         let through = |error: LabError| match error {
             LabError::Refused { what, hint } => LabError::Refused {
-                what: format!("{} is a way to {what}", path.display()),
+                what: format!("{}: {what}", path.display()),
                 hint,
             },
             error => error,
@@ -193,7 +208,7 @@ impl Namespace {
             (now.name == self.generic.name).then_some(block.id)
         });
         let same_namespace = match claim {
-            Some(claim) => namespace_id(claim, &self.block_path)? == nsid,
+            Some(claim) => number_of(claim, &self.block_path)? == nsid,
             None => true,
         };
         match same_device && same_namespace && now == Some(self.block.id) {
@@ -221,8 +236,8 @@ impl Namespace {
         facts.block_size = 1 << format.block_shift;
         facts.capacity = format.blocks << format.block_shift;
         facts.notes.push(format!(
-            "NVMe commands through the generic device of {}, past the kernel's block layer: each is \
-             one command to the drive, and counted when the drive has completed it",
+            "NVMe commands through the generic device of {}, past the kernel's block layer: each \
+             is one command to the drive, and counted when the drive has completed it",
             self.block.name
         ));
         facts
@@ -241,33 +256,25 @@ fn open_generic(path: &Path, changes: bool) -> Result<File, LabError> {
         .map_err(|error| failed("opening", path, error))
 }
 
-fn namespace_id(file: &File, path: &Path) -> Result<u32, LabError> {
-    // SAFETY: the call takes no memory, and a device that does not know it refuses it.
-    let id = unsafe { rustix::ioctl::ioctl(file, NamespaceId) };
-    id.map_err(|error| failed("asking for the namespace of", path, error))
+fn number_of(device: &File, path: &Path) -> Result<u32, LabError> {
+    namespace_id(device).map_err(|error| failed("asking for the namespace of", path, error))
 }
 
-fn identify(file: &File, path: &Path, nsid: u32) -> Result<Format, LabError> {
-    let mut answer = Box::new([0; IDENTIFY_BYTES]);
-    // SAFETY: the file is an NVMe generic device, whose kernel driver knows the call.
-    let said = unsafe { rustix::ioctl::ioctl(file, Identify::namespace(nsid, &mut answer)) };
-    match said {
-        Ok(0) => Format::read(&answer).ok_or_else(|| {
+fn format_of(device: &File, path: &Path, nsid: u32) -> Result<Format, LabError> {
+    let name = path.display();
+    match identify(device, nsid) {
+        Ok((0, answer)) => Format::read(&answer).ok_or_else(|| {
             LabError::refused(
-                format!("{}: Identify Namespace gives no format", path.display()),
+                format!("{name}: Identify Namespace gives no format"),
                 "see `nvme id-ns`",
             )
         }),
-        Ok(status) => Err(LabError::refused(
-            format!(
-                "{} does not say what it is: {}",
-                path.display(),
-                NvmeStatus(status)
-            ),
+        Ok((status, _)) => Err(LabError::refused(
+            format!("{name} does not say what it is: {}", NvmeStatus(status)),
             NvmeStatus(status).hint(),
         )),
         Err(Errno::ACCESS | Errno::PERM) => Err(LabError::refused(
-            format!("{}: NVMe commands are not allowed", path.display()),
+            format!("{name}: NVMe commands are not allowed"),
             "run as root: before Linux 6.2 NVMe commands take CAP_SYS_ADMIN",
         )),
         Err(error) => Err(failed("identifying", path, error)),
