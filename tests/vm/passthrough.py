@@ -29,7 +29,7 @@ SERIAL = "PASS0001"
 #: Opcodes of the NVM command set, as QEMU's trace has them.
 FLUSH, WRITE, READ, TRIM = 0x0, 0x1, 0x2, 0x9
 #: Namespaces of the first controller.
-MAIN, LARGE, METADATA, FAILING, LAST = 1, 2, 3, 4, 5
+MAIN, LARGE, METADATA, FAILING, FORMATTED, PROTECTED, ZONED = range(1, 8)
 #: The namespace of the second, which Linux calls the first none the less.
 TOOLS = 9
 #: Where the failing namespace fails, in sectors of 512 bytes.
@@ -88,14 +88,17 @@ class Guest(cuts.Guest):
             (LARGE, ",logical_block_size=4096,physical_block_size=4096"),
             (METADATA, ",ms=8"),
             (FAILING, ""),
-            (LAST, ""),
+            (FORMATTED, ""),
+            (PROTECTED, ""),
+            (ZONED, ",zoned=on,zoned.zone_size=4M"),
         ]:
             words += f" -device nvme-ns,bus=c0,drive=d{nsid},nsid={nsid}{more}"
             if nsid == FAILING:
                 continue
             blank(folder / f"d{nsid}", 64 * MIB)
             words += f" -drive if=none,id=d{nsid},format=raw,discard=unmap,file={folder}/d{nsid}"
-        file_system(folder / f"d{LAST}")
+            words += ",readonly=on" if nsid == PROTECTED else ""
+        file_system(folder / f"d{FORMATTED}")
         blank(folder / "failing", 64 * MIB)
         words += f" -drive if=none,id=d{FAILING},format=raw,file.driver=blkdebug"
         words += f",file.image.filename={folder}/failing"
@@ -259,13 +262,16 @@ def refusals(guest, answers):
 
 def failures(guest, answers):
     """The drive's own word is shown, and the run fails."""
-    for name, lines, words in [
-        ("unread", f"rw=read;bs=4k;offset={BAD_READ // 2}k;size=64k",
+    for name, nsid, lines, words in [
+        ("unread", FAILING, f"rw=read;bs=4k;offset={BAD_READ // 2}k;size=64k",
          "NVMe status 2h/81h, Unrecovered Read Error"),
-        ("unwritten", f"rw=write;bs=4k;offset={BAD_WRITE // 2}k;size=64k",
+        ("unwritten", FAILING, f"rw=write;bs=4k;offset={BAD_WRITE // 2}k;size=64k",
          "NVMe status 2h/80h, Write Fault"),
+        ("protected", PROTECTED, "rw=write;bs=4k;size=64k", "NVMe status 2h/80h, Write Fault"),
+        ("zone", ZONED, "rw=write;bs=4k;offset=1m;size=64k",
+         "NVMe status 1h/bch, Zone Invalid Write"),
     ]:
-        code, said, _ = guest.job(f"bad{name}", lines, f"/dev/ng0n{FAILING}")
+        code, said, _ = guest.job(f"bad{name}", lines, f"/dev/ng0n{nsid}")
         said = " / ".join(line for line in said.splitlines() if not line.startswith("{"))
         answers.check(f"failed, {name}", f"exit {code}, {said}", code == 2 and words in said)
 

@@ -11,7 +11,7 @@ stty -echo
 while read -r module; do insmod "/usr/modules/$module"; done </usr/modules/order
 tell() { echo; echo "@$*"; }
 for _ in $(seq 200); do
-  tools=$(grep -ls '^TOOLS' /sys/block/nvme*/device/serial) && [ -b "/dev/nvme0n5" ] && break
+  tools=$(grep -ls '^TOOLS' /sys/block/nvme*/device/serial) && [ -b /dev/nvme0n7 ] && break
   sleep 0.1
 done
 tools=${tools#/sys/block/}
