@@ -58,7 +58,7 @@ fn a_trim_deallocates_one_range_of_16_bytes() {
         [0, 0, 0, 0, 0, 1, 0, 0, 0x78, 0x56, 0x34, 0x12, 0, 0, 0, 0]
     );
     assert_eq!(align_of::<Range>(), 16);
-    let whole = Range::of(&Command::trim(0, u32::MAX & !511), 9);
+    let whole = Range::of(&Command::trim(0, !511), 9);
     assert_eq!(whole.0[4..8], [0xff, 0xff, 0x7f, 0]);
 }
 
