@@ -5,6 +5,7 @@
 # 2. Power cuts under SQLite on ext4, on a drive served as vhost-user-blk: an honest drive loses
 #    nothing, one that ignores flushes is found out.
 # 3. A guest that boots from such a drive, before and after a power cut.
+# 4. NVMe passthrough by Linux's driver to QEMU's drive: what was sent, refused and failed.
 # Usage: bash tests/vm.sh [path of ssdlab] [cuts]
 # SSDLAB_VM=all tests every device model with every cache mode, over NBD and as a file.
 # SSDLAB_GUEST_KERNEL is a folder with boot/vmlinuz-* and lib/modules/*; otherwise Debian's is
@@ -99,4 +100,10 @@ if [ -n "$lacks" ]; then
   skip "a guest that boots from a drive" "$lacks is not installed"
 else
   python3 -B tests/vm/boot.py "$ssdlab" "$kernel" "$modules"
+fi
+lacks=$(missing fio smartctl setpriv)
+if [ -n "$lacks" ]; then
+  skip "NVMe passthrough in a guest" "$lacks is not installed"
+else
+  python3 -B tests/vm/passthrough.py "$ssdlab" "$kernel" "$modules"
 fi

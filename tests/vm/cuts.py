@@ -37,11 +37,11 @@ def needs(path):
     return [name.replace("-", "_") for name in found[1].decode().split(",") if name] if found else []
 
 
-def initrd(folder, modules):
-    """The image that the guest boots."""
+def initrd(folder, modules, names=MODULES, programs=PROGRAMS, init=HERE / "guest.sh"):
+    """The image that the guest boots: modules of the kernel, programs, and its first process."""
     root = folder / "root"
-    for name in ["dev", "proc", "sys", "run", "lib64", "usr/bin", "usr/sbin", "usr/modules"]:
-        (root / name).mkdir(parents=True)
+    for place in ["dev", "proc", "sys", "run", "lib64", "usr/bin", "usr/sbin", "usr/modules"]:
+        (root / place).mkdir(parents=True)
     files = {path.stem.replace("-", "_"): path for path in modules.rglob("*.ko")}
     order = []
 
@@ -52,14 +52,14 @@ def initrd(folder, modules):
             shutil.copy(files[name], root / "usr/modules" / name)
             order.append(name)
 
-    for name in MODULES:
+    for name in names:
         add(name)
     (root / "usr/modules/order").write_text("".join(f"{name}\n" for name in order))
     shutil.copy(shutil.which("busybox"), root / "usr/bin/busybox")
-    shutil.copy(HERE / "guest.sh", root / "init")
+    shutil.copy(init, root / "init")
     (root / "init").chmod(0o755)
     path = os.environ["PATH"] + ":/usr/sbin:/sbin"
-    for program in PROGRAMS:
+    for program in programs:
         where = shutil.which(program, path=path)
         shutil.copy(where, root / "usr/sbin" / program)
         for library in re.findall(r"(/\S+)", subprocess.check_output(["ldd", where], text=True)):

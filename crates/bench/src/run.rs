@@ -63,7 +63,10 @@ pub fn run(
         None => target_of(plan)?,
     };
     let mut needs = Needs::of(plan)?;
-    needs.changes |= request.fill.is_some();
+    let fill_block = fill_block(&name, needs.depth);
+    if request.fill.is_some() {
+        needs.fill(fill_block);
+    }
     let mut target = open(request, &name, &needs, progress, stop)?;
     target.check(plan)?;
     let seed = jobs(plan).next().map_or(0, |job| job.seed);
@@ -71,7 +74,7 @@ pub fn run(
     let header = RunHeader::new(plan, target.facts(), seed, started_at, arguments)?;
     let mut writer = RunWriter::create(&request.directory, &header, request.existing)?;
     let logs = CommandLogs::create(plan, &request.directory)?;
-    prepare(request, &mut target, progress, stop)?;
+    prepare(request, fill_block, &mut target, progress, stop)?;
     progress.begins(&request.label, expected_s(plan));
     let mut watch = Watch {
         shown: progress,
@@ -126,9 +129,24 @@ fn target_of(plan: &Plan) -> Result<Name, LabError> {
     }
 }
 
+/// Bytes of each write that fills a target whose buffers are for `depth` commands: 1 MiB on a
+/// model; on a real target as much, unless such buffers would take over 64 MiB together or the
+/// drive takes less.
+fn fill_block(name: &Name, depth: u32) -> u32 {
+    const BLOCK: u64 = 1 << 20;
+    const BUFFERS: u64 = 64 << 20;
+    if !matches!(name, Name::Path(_)) {
+        return BLOCK as u32;
+    }
+    let each = BUFFERS / u64::from(depth.max(1));
+    let most = BLOCK.min(each).min(name.len_max().unwrap_or(BLOCK));
+    1 << most.max(4096).ilog2()
+}
+
 /// Fills the target and leaves it idle, as requested.
 fn prepare(
     request: &RunRequest,
+    fill_block: u32,
     target: &mut Opened,
     progress: &mut dyn Progress,
     stop: &AtomicBool,
@@ -136,7 +154,7 @@ fn prepare(
     if let Some(percent) = request.fill {
         let capacity = target.facts().capacity;
         let bytes = u128::from(capacity) * u128::from(percent) / 100;
-        let plan = Plan::fill(u64::try_from(bytes).unwrap_or(u64::MAX));
+        let plan = Plan::fill_by(u64::try_from(bytes).unwrap_or(u64::MAX), fill_block);
         target.check(&plan)?;
         progress.begins(&format!("writing front to back, {percent} %"), 0.0);
         let record = target.run(&plan, progress, stop)?;

@@ -16,7 +16,7 @@ pub struct TargetArgs {
     /// Allow writing over an existing file that is not empty.
     #[arg(long)]
     pub overwrite: bool,
-    /// The serial number of the block device, to confirm that it may be overwritten.
+    /// The serial number of the block device or NVMe drive, to confirm that it may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub serial: Option<String>,
     /// Where the file system refuses O_DIRECT, go through the page cache (the report says so).

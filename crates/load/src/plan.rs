@@ -12,6 +12,9 @@ use crate::trace::replay::Replay;
 use serde::Serialize;
 use ssdlab_ssd::Nanos;
 
+/// Writes outstanding while a target is filled.
+pub const FILL_DEPTH: u32 = 2;
+
 /// A whole run: phases one after another (`stonewall`), the jobs of a phase together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
@@ -24,6 +27,11 @@ pub struct Plan {
 impl Plan {
     /// Writes `bytes`, front to back and around again, 1 MiB at a time with two outstanding.
     pub fn fill(bytes: u64) -> Plan {
+        Plan::fill_by(bytes, 1 << 20)
+    }
+
+    /// As [`Plan::fill`], `block` bytes at a time.
+    pub fn fill_by(bytes: u64, block: u32) -> Plan {
         let job = JobSpec {
             name: "fill".into(),
             mix: Mix::Write,
@@ -32,9 +40,9 @@ impl Plan {
                 start_step: 0,
                 split_positions: false,
             },
-            block_sizes: BlockSize::always(1 << 20),
+            block_sizes: BlockSize::always(block),
             io_limit: Some(bytes),
-            depth: 2,
+            depth: FILL_DEPTH,
             ..JobSpec::default()
         };
         Plan {

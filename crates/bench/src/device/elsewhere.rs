@@ -8,7 +8,10 @@ use std::sync::atomic::AtomicBool;
 
 /// A target that cannot be.
 #[derive(Debug)]
-pub enum UringTarget {}
+pub enum FileTarget {}
+
+/// Nor can this one.
+pub type NvmeTarget = FileTarget;
 
 /// Refuses `path`.
 ///
@@ -20,7 +23,7 @@ pub fn open(
     _options: &OpenOptions,
     _progress: &mut dyn FnMut(u64, u64),
     _stop: &AtomicBool,
-) -> Result<UringTarget, LabError> {
+) -> Result<FileTarget, LabError> {
     Err(LabError::refused(
         format!(
             "{} cannot be a target: files and block devices are reached by io_uring, which Linux \
@@ -31,7 +34,7 @@ pub fn open(
     ))
 }
 
-impl Target for UringTarget {
+impl Target for FileTarget {
     fn facts(&self) -> &TargetFacts {
         match *self {}
     }

@@ -6,11 +6,17 @@ mod contents;
 pub mod direct;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+#[cfg(target_os = "linux")]
+pub mod files;
+#[cfg(target_os = "linux")]
+pub mod generic;
 pub mod health;
 mod modelled;
 pub mod named;
 mod needs;
 pub mod null;
+#[cfg(target_os = "linux")]
+pub mod nvme;
 #[cfg(target_os = "linux")]
 pub mod open;
 #[cfg(target_os = "linux")]
@@ -23,10 +29,13 @@ pub mod signature;
 mod slab;
 #[cfg(target_os = "linux")]
 mod stamps;
+pub mod status;
 #[cfg(target_os = "linux")]
 pub mod system;
 #[cfg(target_os = "linux")]
 pub mod uring;
+#[cfg(target_os = "linux")]
+pub mod way;
 
 pub use modelled::ModelledTarget;
 pub use needs::{Contents, Needs, OpenOptions, Repeated, WriteOptions};
@@ -45,7 +54,7 @@ pub struct Done {
     pub submitted: Nanos,
     /// When the host learned of its completion.
     pub done: Nanos,
-    /// 0, or the errno.
+    /// 0, or the error: an errno, or an NVMe status ([`status::errno_of`]).
     pub errno: i32,
 }
 

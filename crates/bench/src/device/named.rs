@@ -1,12 +1,18 @@
 //! Devices by name: from `drive:NAME`, `null:SIZE` or a path to an open device.
 
 #[cfg(not(target_os = "linux"))]
-use super::elsewhere::{UringTarget, open};
+use super::elsewhere::{FileTarget, NvmeTarget, open};
+#[cfg(target_os = "linux")]
+use super::files::FileTarget;
+#[cfg(target_os = "linux")]
+use super::generic::Generic;
 use super::null::NullTarget;
+#[cfg(target_os = "linux")]
+use super::nvme::NvmeTarget;
 #[cfg(target_os = "linux")]
 use super::open::open;
 #[cfg(target_os = "linux")]
-use super::uring::UringTarget;
+use super::system::System;
 use super::{ModelledTarget, Needs, OpenOptions, Target, TargetFacts};
 use crate::engine;
 use crate::engine::Observer;
@@ -23,7 +29,7 @@ use std::sync::atomic::AtomicBool;
 
 /// The forms of a target's name, for hints.
 pub const TARGET_HINT: &str = "a target is drive:NAME (see `ssdlab drives list`), drive:PATH \
-     of a saved or aged drive, null:SIZE, a file or a block device";
+     of a saved or aged drive, null:SIZE, a file, a block device or an NVMe generic device";
 
 /// A target's name, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +38,7 @@ pub enum Name {
     Drive(String),
     /// `null:SIZE`.
     Null(u64),
-    /// A file or a block device.
+    /// A file, a block device or an NVMe generic device.
     Path(PathBuf),
 }
 
@@ -75,6 +81,18 @@ impl Name {
     }
 }
 
+impl Name {
+    /// Bytes of the largest command that it takes; `None`: larger ones are split, or there is no
+    /// limit.
+    pub fn len_max(&self) -> Option<u64> {
+        #[cfg(target_os = "linux")]
+        if let Name::Path(path) = self {
+            return super::nvme::len_max(path);
+        }
+        None
+    }
+}
+
 /// The drive of the catalogue that a plain word without `drive:` names, or nearly does; `None` when
 /// it is a path or a file of that name exists.
 fn meant(text: &str) -> Option<String> {
@@ -102,7 +120,9 @@ pub enum Opened {
     /// Nothing.
     Null(Box<NullTarget>),
     /// A file or a block device.
-    Real(Box<UringTarget>),
+    Real(Box<FileTarget>),
+    /// An NVMe generic device.
+    Nvme(Box<NvmeTarget>),
 }
 
 /// Evaluates an expression with the target inside an [`Opened`], compiled for each kind, so that
@@ -114,6 +134,7 @@ macro_rules! with_target {
             $crate::device::named::Opened::Modelled($target, _) => $value,
             $crate::device::named::Opened::Null($target) => $value,
             $crate::device::named::Opened::Real($target) => $value,
+            $crate::device::named::Opened::Nvme($target) => $value,
         }
     };
 }
@@ -146,6 +167,11 @@ impl Opened {
                 }
             },
             Name::Null(bytes) => Ok(Opened::Null(Box::new(NullTarget::new(*bytes, needs.depth)))),
+            #[cfg(target_os = "linux")]
+            Name::Path(path) if Generic::at(&System::live(), path).is_some() => {
+                let target = super::nvme::open(path, needs, options)?;
+                Ok(Opened::Nvme(Box::new(target)))
+            }
             Name::Path(path) => {
                 let target = open(path, needs, options, progress, stop)?;
                 Ok(Opened::Real(Box::new(target)))
@@ -162,7 +188,7 @@ impl Opened {
     pub fn rests_on(&self) -> &[RestsOn] {
         match self {
             Opened::Modelled(_, rests_on) => rests_on,
-            Opened::Null(_) | Opened::Real(_) => &[],
+            Opened::Null(_) | Opened::Real(_) | Opened::Nvme(_) => &[],
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::engine::depth_needed;
 use ssdlab_base::LabError;
-use ssdlab_load::plan::{Dedupe, JobSpec, Mix, Order, Plan, WriteAs};
+use ssdlab_load::plan::{Dedupe, FILL_DEPTH, JobSpec, Mix, Order, Plan, WriteAs};
 
 /// Most commands that a ring is asked to keep outstanding.
 const DEPTH_MAX: u64 = 32_768;
@@ -102,6 +102,13 @@ impl Needs {
             needs.add(job);
         }
         Ok(needs)
+    }
+
+    /// Adds what filling the target takes, `block` bytes at a time.
+    pub fn fill(&mut self, block: u32) {
+        self.changes = true;
+        self.depth = self.depth.max(FILL_DEPTH);
+        self.write_bytes = self.write_bytes.max(block);
     }
 
     fn add(&mut self, job: &JobSpec) {

@@ -6,8 +6,9 @@
 //! the target.
 
 use super::contents::fill;
-use super::needs::{Needs, OpenOptions};
-use super::payload::Checked;
+use super::files::{FileTarget, Files};
+use super::generic::refuse_passthrough;
+use super::needs::{Contents, Needs, OpenOptions};
 use super::safety::{Permission, Permitted, check_write_allowed, still_permitted};
 use super::slab::Slab;
 use super::uring::{UringOptions, UringTarget};
@@ -29,14 +30,6 @@ const FILL_BYTES: usize = 4 << 20;
 const TMPFS_MAGIC: i64 = 0x0102_1994;
 const RAMFS_MAGIC: i64 = 0x8584_58f6;
 
-fn checked(needs: &Needs) -> Checked {
-    match (needs.verify, needs.verify_all) {
-        (false, _) => Checked::Never,
-        (true, false) => Checked::Own,
-        (true, true) => Checked::All,
-    }
-}
-
 /// Opens `path` for what `needs` says. `progress` hears of bytes filled, of how many; `stop`
 /// ends the filling.
 ///
@@ -48,14 +41,17 @@ pub fn open(
     options: &OpenOptions,
     progress: &mut dyn FnMut(u64, u64),
     stop: &AtomicBool,
-) -> Result<UringTarget, LabError> {
+) -> Result<FileTarget, LabError> {
+    if needs.passthrough {
+        return Err(refuse_passthrough(&System::live(), path));
+    }
     if !needs.direct && !options.buffered {
         return Err(LabError::refused(
             "the workload asks for buffered I/O (direct=0): that measures the page cache",
             "set direct=1 (-Su for DISKSPD), or allow buffered I/O on this target (--buffered)",
         ));
     }
-    refuse_contents(path, needs)?;
+    refuse_contents(needs)?;
     let missing = !path.try_exists().unwrap_or(true);
     let permission = if needs.changes || missing {
         Some(check_write_allowed(path, &options.write)?)
@@ -101,23 +97,17 @@ pub fn open(
             "the file has holes: reads of them never reach the device",
         ));
     }
-    let uring = UringOptions {
-        depth: needs.depth,
-        read_bytes: needs.read_bytes,
-        write_bytes: needs.write_bytes,
-        data_only: needs.data_only,
-        refill: needs.refill,
-        checked: checked(needs),
-    };
-    let contents = needs.contents.first().cloned().unwrap_or_default();
-    UringTarget::new(file, facts, counters, uring, &contents)
+    let way = Files::new(facts.kind, counters, needs.write_bytes > 0, needs.data_only);
+    UringTarget::new(file, facts, way, UringOptions::of(needs), &written(needs))
+}
+
+/// What the writes of one target hold.
+pub(super) fn written(needs: &Needs) -> Contents {
+    needs.contents.first().cloned().unwrap_or_default()
 }
 
 /// What a modelled drive takes and a real one cannot be given.
-fn refuse_contents(path: &Path, needs: &Needs) -> Result<(), LabError> {
-    if needs.passthrough {
-        return Err(refuse_passthrough(path));
-    }
+pub(super) fn refuse_contents(needs: &Needs) -> Result<(), LabError> {
     if needs.contents.len() > 1 {
         return Err(LabError::refused(
             "jobs write different contents (buffer_pattern or dedupe_percentage), which share \
@@ -128,30 +118,12 @@ fn refuse_contents(path: &Path, needs: &Needs) -> Result<(), LabError> {
     Ok(())
 }
 
-/// NVMe passthrough goes to a generic character device, and this program sends none.
-fn refuse_passthrough(path: &Path) -> LabError {
-    use std::os::unix::fs::FileTypeExt;
-    let kind = path.metadata().ok().map(|data| data.file_type());
-    let what = match kind {
-        Some(kind) if kind.is_char_device() => "ssdlab does not send NVMe passthrough commands",
-        Some(kind) if kind.is_block_device() => {
-            "io_uring_cmd takes an NVMe generic character device such as /dev/ng0n1, and this is \
-             a block device"
-        }
-        _ => {
-            "io_uring_cmd takes an NVMe generic character device such as /dev/ng0n1, and this is \
-             none"
-        }
-    };
-    LabError::refused(
-        format!("{}: {what}", path.display()),
-        "write ioengine=io_uring and name the block device, such as /dev/nvme0n1; a modelled \
-         drive takes io_uring_cmd as it is",
-    )
-}
-
-/// Direct I/O takes whole blocks only.
-fn refuse_unaligned(path: &Path, needs: &Needs, facts: &TargetFacts) -> Result<(), LabError> {
+/// Direct I/O takes whole blocks only, and so does an NVMe namespace.
+pub(super) fn refuse_unaligned(
+    path: &Path,
+    needs: &Needs,
+    facts: &TargetFacts,
+) -> Result<(), LabError> {
     if needs.granule.is_multiple_of(u64::from(facts.block_size)) {
         return Ok(());
     }

@@ -13,6 +13,7 @@
 //! Left out: users that only have the device open (they hold no claim), and formats that
 //! [`super::signature`] does not know.
 
+use super::generic::Generic;
 use super::needs::WriteOptions;
 use super::signature::signatures;
 use crate::device::system::{BlockDevice, DevId, System, unescape};
@@ -85,6 +86,15 @@ pub fn check_on(
         return Err(LabError::refused(
             format!("{name} is a directory"),
             "name a file in it; it is created, used and removed again",
+        ));
+    }
+    if kind.is_char_device()
+        && let Some(block) = Generic::numbered(system, DevId::from_raw(meta.rdev()))
+            .and_then(|generic| generic.block_name())
+    {
+        return Err(LabError::refused(
+            format!("{name} is an NVMe generic device, which takes commands and no writes"),
+            format!("name the block device of the same namespace, /dev/{block}"),
         ));
     }
     if !kind.is_file() {

@@ -304,3 +304,12 @@ fn the_backing_file_of_a_loop_device_is_refused() {
     let why = refusal(check_write_allowed(device._file.path(), &typed("")));
     assert!(why.contains("loop"), "{why}");
 }
+
+#[test]
+fn a_generic_device_is_never_written_as_a_file() {
+    use crate::device::generic::tests::made_up;
+    let (_root, system) = made_up("nvme97");
+    let error = check_on(&system, Path::new("/dev/null"), &typed("S1")).unwrap_err();
+    assert!(error.to_string().contains("NVMe generic device"), "{error}");
+    assert!(error.hint().contains("/dev/nvme97n99"), "{}", error.hint());
+}

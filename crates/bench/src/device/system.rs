@@ -189,6 +189,11 @@ impl BlockDevice {
             .map(str::to_owned)
     }
 
+    /// A number that the kernel has of the whole disk's queue, such as `max_hw_sectors_kb`.
+    pub fn queue(&self, name: &str) -> Option<u64> {
+        self.read(&format!("queue/{name}"))?.parse().ok()
+    }
+
     fn model(&self) -> Option<String> {
         let model = self.read("device/model")?;
         match self.read("device/vendor") {
@@ -241,8 +246,8 @@ impl BlockDevice {
         facts.write_cache = self.read("queue/write_cache");
         facts.fua = self.read("queue/fua").map(|value| value == "1");
         facts.rotational = self.read("queue/rotational").map(|value| value == "1");
-        let block = self.read("queue/logical_block_size");
-        if let Some(bytes) = block.and_then(|text| text.parse().ok()) {
+        let block = self.queue("logical_block_size");
+        if let Some(bytes) = block.and_then(|bytes| bytes.try_into().ok()) {
             facts.block_size = bytes;
         }
         let virtual_disk = matches!(facts.interface.as_deref(), Some("virtio" | "xen"));
@@ -269,12 +274,6 @@ impl BlockDevice {
                 below.join(", ")
             ));
         }
-        facts.notes.push(format!(
-            "device counters are of the whole of {}, whatever else uses it, after the kernel \
-             merged requests; a flush that stands alone also counts as a write; FUA writes are \
-             not counted apart",
-            self.disk_name()
-        ));
     }
 }
 
@@ -385,6 +384,12 @@ pub fn describe(system: &System, stat: &Stat, facts: &mut TargetFacts) -> Option
     };
     let device = device?;
     device.describe(system, facts);
+    facts.notes.push(format!(
+        "device counters are of the whole of {}, whatever else uses it, after the kernel merged \
+         requests; a flush that stands alone also counts as a write; FUA writes are not counted \
+         apart",
+        device.disk_name()
+    ));
     device.counters()
 }
 

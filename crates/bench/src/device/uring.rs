@@ -1,28 +1,22 @@
-//! A file or block device through io_uring, in real time.
+//! A file or device through a ring of io_uring, in real time.
 //!
 //! * Time: the clock is read just before the kernel is entered, which counts as the hand-over of
 //!   the one or two commands that go with it, and just after it returned, which counts as the
 //!   completion of all that it returned. At depth 1 that is two readings per command. Latency so
 //!   includes the system call, as an application sees it.
-//! * Commands: reads and writes are direct (unless the target was opened buffered), with a
-//!   registered file and registered buffers. A durable write carries `RWF_DSYNC`, a flush is
-//!   `IORING_OP_FSYNC`. What reaches the drive of these is the kernel's business and is in the
-//!   device's counters: on a device without FUA a durable write is a write and a flush.
-//! * A trim of a file punches a hole; of a block device it is the `BLKDISCARD` ioctl, which
-//!   blocks: other commands' completions are seen late meanwhile. Zeroes are written with
-//!   `fallocate`. The kernel carries out flushes, holes and zeroes in worker threads, which adds
-//!   some 10 us to their latency.
+//! * Commands: what the kernel is asked for is the business of a [`Way`], chosen at compile time.
+//! * A trim of a block device is the `BLKDISCARD` ioctl, which blocks: other commands' completions
+//!   are seen late meanwhile.
 //! * The ring waits in the kernel, never polls, and belongs to the thread that opened it.
 
-use super::needs::Contents;
+use super::needs::{Contents, Needs};
 use super::null::since;
 use super::payload::{Checked, Payload};
-use super::{Counters, Done, Target, TargetFacts, TargetKind};
-use crate::device::system::DeviceCounters;
-use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
-use io_uring::{IoUring, opcode, squeue};
-use rustix::fs::FallocateFlags;
-use rustix::io::{Errno, ReadWriteFlags};
+use super::way::Way;
+use super::{Counters, Done, Target, TargetFacts};
+use io_uring::types::{SubmitArgs, Timespec};
+use io_uring::{IoUring, cqueue, squeue};
+use rustix::io::Errno;
 use rustix::ioctl::{Setter, ioctl, opcode as ioctl_code};
 use ssdlab_base::LabError;
 use ssdlab_ssd::{Command, Nanos, Op};
@@ -39,8 +33,6 @@ const BLKDISCARD: rustix::ioctl::Opcode = ioctl_code::none(0x12, 119);
 /// cost a quarter of the IOPS against one or two at a time, which is also how fio does it.
 const HAND_OVER: usize = 2;
 const NO_BUFFER: u32 = u32::MAX;
-const FILE: Fixed = Fixed(0);
-
 /// How a target is used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UringOptions {
@@ -49,12 +41,27 @@ pub(super) struct UringOptions {
     /// Largest read and write in bytes; 0 when there are none.
     pub read_bytes: u32,
     pub write_bytes: u32,
-    /// Flush data only (fdatasync).
-    pub data_only: bool,
     /// Fresh contents for every write.
     pub refill: bool,
     /// What is verified when it is read.
     pub checked: Checked,
+}
+
+impl UringOptions {
+    /// For what `needs` says.
+    pub fn of(needs: &Needs) -> UringOptions {
+        UringOptions {
+            depth: needs.depth,
+            read_bytes: needs.read_bytes,
+            write_bytes: needs.write_bytes,
+            refill: needs.refill,
+            checked: match (needs.verify, needs.verify_all) {
+                (false, _) => Checked::Never,
+                (true, false) => Checked::Own,
+                (true, true) => Checked::All,
+            },
+        }
+    }
 }
 
 /// A command under way.
@@ -67,20 +74,16 @@ struct UnderWay {
     verified: (u64, u64),
 }
 
-/// A file or block device through io_uring.
-pub struct UringTarget {
-    ring: IoUring,
+/// A file or device through io_uring.
+pub struct UringTarget<W: Way> {
+    ring: IoUring<W::Entry, W::Completion>,
     /// Kept for good if the kernel may still write into it.
     payload: ManuallyDrop<Payload>,
+    /// Kept for good if the kernel may still read what it points to.
+    way: ManuallyDrop<W>,
     file: File,
     facts: TargetFacts,
-    counters: Option<DeviceCounters>,
-    /// Flush commands handed over.
-    flushes: u64,
     options: UringOptions,
-    /// Buffers are registered: writes first, then reads.
-    registered: bool,
-    read_region: u16,
     opened: Instant,
     under_way: Vec<UnderWay>,
     outstanding: u32,
@@ -90,23 +93,27 @@ pub struct UringTarget {
     discards: Vec<(u32, Command)>,
 }
 
-impl UringTarget {
-    /// A ring on `file`, which is open for what `options` say. Writes hold `contents`.
+impl<W: Way> UringTarget<W> {
+    /// A ring on `file`, which is open for what `options` say, on which commands go the given
+    /// `way`. Writes hold `contents`.
     ///
     /// # Errors
-    /// When the kernel has no io_uring (5.11 or later is needed), or forbids it.
+    /// When the kernel has no io_uring, or none that goes this way, or forbids it.
     pub(super) fn new(
         file: File,
         mut facts: TargetFacts,
-        counters: Option<DeviceCounters>,
+        mut way: W,
         options: UringOptions,
         contents: &Contents,
-    ) -> Result<UringTarget, LabError> {
+    ) -> Result<UringTarget<W>, LabError> {
         let refused = |error: io::Error| {
             LabError::refused(
                 format!("io_uring cannot be used: {error}"),
-                "Linux 5.11 or later is needed; see also sysctl kernel.io_uring_disabled and the \
-                 container's seccomp profile",
+                format!(
+                    "Linux {} or later is needed; see also sysctl kernel.io_uring_disabled and the \
+                     container's seccomp profile",
+                    W::SINCE
+                ),
             )
         };
         let ring = ring(options.depth).map_err(refused)?;
@@ -126,8 +133,9 @@ impl UringTarget {
         )
         .map_err(refused)?;
         payload.hold(contents, facts.capacity)?;
-        let registered = register(&ring, &payload);
-        if !registered {
+        if W::REGISTERS && register(&ring, &payload) {
+            way.registered();
+        } else if W::REGISTERS {
             facts.notes.push(String::from(
                 "buffers could not be registered (see ulimit -l): each command maps its own, \
                  which costs some CPU time",
@@ -142,13 +150,10 @@ impl UringTarget {
         Ok(UringTarget {
             ring,
             payload: ManuallyDrop::new(payload),
+            way: ManuallyDrop::new(way),
             file,
             facts,
-            counters,
-            flushes: 0,
             options,
-            registered,
-            read_region: u16::from(options.write_bytes > 0),
             opened: Instant::now(),
             under_way: vec![idle; options.depth as usize],
             outstanding: 0,
@@ -163,56 +168,19 @@ impl UringTarget {
 
     /// The ring's entry for a command, and the buffer it holds.
     #[inline]
-    fn entry(&mut self, tag: u32, command: &Command) -> (squeue::Entry, u32) {
-        let (offset, len) = (command.offset, command.len);
-        let zero = FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE;
-        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        let fallocate = |mode: FallocateFlags| {
-            opcode::Fallocate::new(FILE, u64::from(len))
-                .offset(offset)
-                .mode(mode.bits() as i32)
-                .build()
-        };
-        match command.op {
+    fn entry(&mut self, tag: u32, command: &Command) -> (W::Entry, u32) {
+        let (held, buffer) = match command.op {
             Op::Read => {
                 let room = match self.options.checked {
-                    Checked::Never => self.payload.read_room(len),
-                    _ => self.payload.read_room_of(tag, len).0,
+                    Checked::Never => self.payload.read_room(command.len),
+                    _ => self.payload.read_room_of(tag, command.len).0,
                 };
-                let entry = if self.registered {
-                    let read = opcode::ReadFixed::new(FILE, room, len, self.read_region);
-                    read.offset(offset).build()
-                } else {
-                    opcode::Read::new(FILE, room, len).offset(offset).build()
-                };
-                (entry, NO_BUFFER)
+                (NO_BUFFER, room)
             }
-            Op::Write => {
-                let (buffer, from) = self.payload.take_write(command);
-                let flags = match command.fua {
-                    true => ReadWriteFlags::DSYNC.bits() as i32,
-                    false => 0,
-                };
-                let entry = if self.registered {
-                    let write = opcode::WriteFixed::new(FILE, from, len, 0);
-                    write.offset(offset).rw_flags(flags).build()
-                } else {
-                    let write = opcode::Write::new(FILE, from, len);
-                    write.offset(offset).rw_flags(flags).build()
-                };
-                (entry, buffer)
-            }
-            Op::Flush => {
-                self.flushes += 1;
-                let flags = match self.options.data_only {
-                    true => FsyncFlags::DATASYNC,
-                    false => FsyncFlags::empty(),
-                };
-                (opcode::Fsync::new(FILE).flags(flags).build(), NO_BUFFER)
-            }
-            Op::Trim => (fallocate(hole), NO_BUFFER),
-            Op::WriteZeroes => (fallocate(zero), NO_BUFFER),
-        }
+            Op::Write => self.payload.take_write(command),
+            Op::Flush | Op::Trim | Op::WriteZeroes => (NO_BUFFER, std::ptr::null_mut()),
+        };
+        (self.way.entry(tag, command, buffer), held)
     }
 
     /// Carries out discards one by one; the caller waits.
@@ -287,14 +255,11 @@ impl UringTarget {
 
     fn collect(&mut self, now: Nanos, done: &mut Vec<Done>) {
         for entry in self.ring.completion() {
+            let entry: cqueue::Entry = entry.into();
             let tag = entry.user_data() as u32;
             let under_way = &mut self.under_way[tag as usize];
-            let errno = match entry.result() {
-                error if error < 0 => -error,
-                // Less than was asked for: past the end, or out of space half-way.
-                count if under_way.len > 0 && count as u32 != under_way.len => {
-                    Errno::IO.raw_os_error()
-                }
+            let errno = match self.way.error(tag, entry.result(), under_way.len) {
+                error if error != 0 => error,
                 _ if self.options.checked == Checked::Never || under_way.len == 0 => 0,
                 _ => judged(&mut self.payload, tag, under_way),
             };
@@ -328,20 +293,31 @@ fn judged(payload: &mut Payload, tag: u32, command: &UnderWay) -> i32 {
 }
 
 /// A ring for `depth` commands, with what the kernel has of the cheaper ways to complete.
-fn ring(depth: u32) -> io::Result<IoUring> {
+fn ring<S, C>(depth: u32) -> io::Result<IoUring<S, C>>
+where
+    S: squeue::EntryMarker,
+    C: cqueue::EntryMarker,
+{
     let entries = depth.next_power_of_two().max(4);
-    let newest = IoUring::builder()
+    let newest = IoUring::<S, C>::builder()
         .setup_single_issuer()
         .setup_defer_taskrun()
         .setup_coop_taskrun()
         .build(entries);
     newest
-        .or_else(|_| IoUring::builder().setup_coop_taskrun().build(entries))
-        .or_else(|_| IoUring::builder().build(entries))
+        .or_else(|_| {
+            let builder = &mut IoUring::<S, C>::builder();
+            builder.setup_coop_taskrun().build(entries)
+        })
+        .or_else(|_| IoUring::<S, C>::builder().build(entries))
 }
 
 /// Registers the payload's regions that are not empty. False when the kernel refuses.
-fn register(ring: &IoUring, payload: &Payload) -> bool {
+fn register<S, C>(ring: &IoUring<S, C>, payload: &Payload) -> bool
+where
+    S: squeue::EntryMarker,
+    C: cqueue::EntryMarker,
+{
     /// As `struct iovec` of readv(2).
     #[repr(C)]
     struct Region(*mut u8, usize);
@@ -363,7 +339,7 @@ fn register(ring: &IoUring, payload: &Payload) -> bool {
     }
 }
 
-impl Target for UringTarget {
+impl<W: Way> Target for UringTarget<W> {
     fn facts(&self) -> &TargetFacts {
         &self.facts
     }
@@ -378,11 +354,12 @@ impl Target for UringTarget {
 
     #[inline]
     fn submit(&mut self, tag: u32, command: &Command) -> Result<(), LabError> {
+        self.way.check(command)?;
         if self.fresh.len() >= HAND_OVER {
             self.hand_over()?;
         }
         self.outstanding += 1;
-        if command.op == Op::Trim && self.facts.kind == TargetKind::BlockDevice {
+        if self.way.discards(command) {
             self.payload.forget(command.offset, command.len);
             self.discards.push((tag, *command));
             return Ok(());
@@ -394,7 +371,7 @@ impl Target for UringTarget {
                 self.payload.forget(command.offset, command.len);
             }
         }
-        let (entry, buffer) = self.entry(tag, command);
+        let (mut entry, buffer) = self.entry(tag, command);
         let transfers = matches!(command.op, Op::Read | Op::Write);
         self.under_way[tag as usize] = UnderWay {
             submitted: Nanos::ZERO,
@@ -403,7 +380,7 @@ impl Target for UringTarget {
             verified,
         };
         self.fresh.push(tag);
-        let entry = entry.user_data(u64::from(tag));
+        squeue::EntryMarker::set_user_data(&mut entry, u64::from(tag));
         // SAFETY: the entry's buffer belongs to this command until its completion, and file and
         // buffers outlive the ring.
         let pushed = unsafe { self.ring.submission().push(&entry) };
@@ -430,25 +407,19 @@ impl Target for UringTarget {
     }
 
     fn counters(&mut self) -> Counters {
-        // A file system makes data durable by flushes that stand alone; on a bare device only our
-        // own do, while that of a durable write belongs to the write.
-        let alone = match self.facts.kind {
-            TargetKind::File => u64::MAX,
-            _ => self.flushes,
-        };
-        let counters = self.counters.as_ref();
-        counters
-            .map(|counters| counters.read(alone))
-            .unwrap_or_default()
+        self.way.counters()
     }
 }
 
-impl Drop for UringTarget {
+impl<W: Way> Drop for UringTarget<W> {
     fn drop(&mut self) {
         if self.outstanding == 0 {
-            // SAFETY: dropped once, here, and not used afterwards; nothing is under way, so the
-            // kernel touches none of it any more.
-            unsafe { ManuallyDrop::drop(&mut self.payload) };
+            // SAFETY: each dropped once, here, and not used afterwards; nothing is under way, so
+            // the kernel touches none of it any more.
+            unsafe {
+                ManuallyDrop::drop(&mut self.payload);
+                ManuallyDrop::drop(&mut self.way);
+            }
         }
     }
 }

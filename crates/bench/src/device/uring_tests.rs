@@ -1,8 +1,9 @@
 //! Do commands do to a real file or block device what they say?
 
 use super::*;
+use crate::device::files::FileTarget;
 use crate::device::open::open;
-use crate::device::{Needs, OpenOptions};
+use crate::device::{Needs, OpenOptions, TargetKind};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -10,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 const MIB: u64 = 1 << 20;
 
 /// A file of 4 MiB for every kind of command; `None`, with a word, without direct I/O.
-fn file(dir: &Path, depth: u32) -> Option<UringTarget> {
+fn file(dir: &Path, depth: u32) -> Option<FileTarget> {
     let options = OpenOptions {
         size: Some(4 * MIB),
         keep: true,
@@ -93,7 +94,7 @@ fn a_verified_read_finds_a_flipped_bit() {
 }
 
 /// Carries out `commands` one tag each and returns what completed, by tag.
-fn carry_out(target: &mut UringTarget, commands: &[Command]) -> Vec<Done> {
+fn carry_out(target: &mut FileTarget, commands: &[Command]) -> Vec<Done> {
     for (tag, command) in commands.iter().enumerate() {
         target.submit(tag as u32, command).unwrap();
     }

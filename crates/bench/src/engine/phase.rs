@@ -6,6 +6,7 @@ use super::ledger::Ledger;
 use super::observer::Observer;
 use super::pace::Leave;
 use super::pools::Pools;
+use crate::device::status::{NvmeStatus, error_of};
 use crate::device::{Done, Target, TargetKind};
 use crate::record::{Ending, RunRecord};
 use ssdlab_base::LabError;
@@ -419,15 +420,18 @@ impl<'a, T: Target> Engine<'a, T> {
             return Ok(());
         }
         self.failures += 1;
-        if ![EIO, EILSEQ, ENOSPC].contains(&errno) && self.failures < FAILURES_MAX {
+        let status = NvmeStatus::in_errno(errno);
+        let at_once = status.is_some() || [EIO, EILSEQ, ENOSPC].contains(&errno);
+        if !at_once && self.failures < FAILURES_MAX {
             return Ok(());
         }
-        let hint = match errno {
-            EILSEQ => {
+        let hint = match (status, errno) {
+            (Some(status), _) => status.hint(),
+            (_, EILSEQ) => {
                 "the block holds something else than was written; continue_on_error=verify goes on"
             }
-            ENOSPC => "free some space, or use a smaller file",
-            EIO => "see the kernel log (dmesg) and the drive's SMART log",
+            (_, ENOSPC) => "free some space, or use a smaller file",
+            (_, EIO) => "see the kernel log (dmesg) and the drive's SMART log",
             _ => "every command fails alike: the target does not take this kind of command",
         };
         Err(LabError::Io {
@@ -435,7 +439,7 @@ impl<'a, T: Target> Engine<'a, T> {
             op: command.op.name(),
             offset: command.offset,
             len: command.len,
-            source: std::io::Error::from_raw_os_error(errno),
+            source: error_of(errno),
             hint: String::from(hint),
         })
     }

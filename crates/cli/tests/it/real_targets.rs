@@ -51,6 +51,25 @@ fn shell(script: &str) -> bool {
         .is_ok_and(|status| status.success())
 }
 
+/// Buffers were made for the job's commands alone: filling the target beforehand panicked.
+#[test]
+fn a_target_is_filled_before_a_job_of_smaller_or_no_writes() {
+    let dir = scratch();
+    job(dir.path(), 1);
+    let written = fs::read_to_string(dir.path().join("j.fio")).expect("readable");
+    for (name, from, to) in [
+        ("small", "4k", "4k"),
+        ("reads", "randwrite", "randread"),
+        ("deep", "iodepth=4", "iodepth=512"),
+    ] {
+        fs::write(dir.path().join("j.fio"), written.replace(from, to)).expect("written");
+        let args = "run j.fio -q --size 16MiB --fill 4000 -o";
+        let args: Vec<&str> = args.split(' ').chain([name]).collect();
+        let (code, talk) = run(dir.path(), &args);
+        assert_eq!(code, Some(0), "{name}: {talk}");
+    }
+}
+
 /// A loop device of 64 MiB over `image`; `None` (said aloud) where there are none to be had.
 struct Loop {
     path: String,

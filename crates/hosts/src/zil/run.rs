@@ -3,6 +3,7 @@
 use super::host::{HostModel, Issue};
 use ssdlab_base::LabError;
 use ssdlab_base::check::Check;
+use ssdlab_bench::device::status::error_of;
 use ssdlab_bench::device::{Done, Target};
 use ssdlab_load::trace::{Event, IoPattern, PatternRow, SeekSize};
 use ssdlab_ssd::{Command, Nanos, Op};
@@ -177,7 +178,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                 op: command.op.name(),
                 offset: command.offset,
                 len: command.len,
-                source: std::io::Error::from_raw_os_error(done.errno),
+                source: error_of(done.errno),
                 hint: String::new(),
             });
         }

@@ -44,22 +44,27 @@ pub fn drives(paths: &[PathBuf], kind: Option<&str>) -> Result<Vec<Inspected>, L
 /// When it cannot be read.
 pub fn reports(path: &Path, kind: Option<&str>) -> Result<Vec<DriveReport>, LabError> {
     let meta = std::fs::metadata(path).map_err(|error| LabError::file("reading", path, error))?;
-    if is_device(meta.file_type()) {
-        return Ok(vec![collect(path, kind)?]);
+    if let Some(device) = device(path, meta.file_type()) {
+        return Ok(vec![collect(&device, kind)?]);
     }
     drive_reports(path)
 }
 
-#[cfg(unix)]
-fn is_device(kind: FileType) -> bool {
+/// The device to ask, if `path` is one.
+#[cfg(target_os = "linux")]
+fn device(path: &Path, kind: FileType) -> Option<PathBuf> {
+    use ssdlab_bench::device::generic::block_path;
+    use ssdlab_bench::device::system::System;
     use std::os::unix::fs::FileTypeExt;
-    kind.is_block_device() || kind.is_char_device()
+    // smartctl and the kernel's queue know an NVMe drive by its block device.
+    let is_device = kind.is_block_device() || kind.is_char_device();
+    is_device.then(|| block_path(&System::live(), path))
 }
 
 /// Devices have no paths among files there; reports that were saved are read.
-#[cfg(not(unix))]
-fn is_device(_kind: FileType) -> bool {
-    false
+#[cfg(not(target_os = "linux"))]
+fn device(_path: &Path, _kind: FileType) -> Option<PathBuf> {
+    None
 }
 
 /// The looks at one drive.

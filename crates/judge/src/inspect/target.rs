@@ -39,17 +39,18 @@ pub fn enrich(facts: &mut TargetFacts, found: &Inspection) {
     });
 }
 
-/// The drive underneath a file or block device; `None` when there is none to ask: a virtual
-/// machine's disk, a stacked device, a file system without a device.
+/// The drive underneath a file, block device or NVMe generic device; `None` when there is none to
+/// ask: a virtual machine's disk, a stacked device, a file system without a device.
 #[cfg(target_os = "linux")]
 fn drive_under(path: &Path) -> Option<PathBuf> {
     use rustix::fs::FileType;
     use ssdlab_bench::device::TargetKind;
+    use ssdlab_bench::device::generic::block_path;
     use ssdlab_bench::device::system::{DevId, System};
     /// Attachments under which a drive of one's own may answer smartctl.
     const PHYSICAL: [&str; 4] = ["sata", "nvme", "scsi", "usb"];
     let system = System::live();
-    let stat = rustix::fs::stat(path).ok()?;
+    let stat = rustix::fs::stat(block_path(&system, path)).ok()?;
     let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
     let device = match is_device {
         true => system.block_device(DevId::from_raw(stat.st_rdev)),
@@ -67,7 +68,8 @@ fn drive_under(_path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Asks the drive underneath a file or block device; `None` when there is none to ask.
+/// Asks the drive underneath a file, block device or NVMe generic device; `None` when there is none
+/// to ask.
 ///
 /// # Errors
 /// When there is one and it cannot be read.

@@ -28,7 +28,7 @@ fn option<'a>(job: &'a JobSpec, wanted: &str) -> Option<&'a str> {
 fn of(job: &JobSpec) -> Vec<String> {
     let mut notes = Vec::new();
     match option(job, "ioengine") {
-        Some("io_uring") => {}
+        Some("io_uring" | "io_uring_cmd") => {}
         Some(engine) => notes.push(format!(
             "ioengine={engine} is carried out with io_uring at depth {}{}",
             job.depth,

@@ -1,6 +1,7 @@
 //! The measuring core: a host that keeps commands outstanding on a target and takes the times.
 
 use ssdlab_base::LabError;
+use ssdlab_bench::device::status::error_of;
 use ssdlab_bench::device::{Done, Target};
 use ssdlab_ssd::{Command, Nanos, Op};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -177,10 +178,11 @@ impl<'a, T: Target> Host<'a, T> {
 
 fn failed(command: &Command, errno: i32) -> LabError {
     let what = format!(
-        "the target refused a {} of {} bytes at {}: errno {errno}",
+        "the target refused a {} of {} bytes at {}: {}",
         command.op.name(),
         command.len,
-        command.offset
+        command.offset,
+        error_of(errno)
     );
     LabError::refused(what, "what was measured so far is lost with it")
 }
