@@ -25,7 +25,7 @@ const BATCH_BYTES: usize = 64 << 10;
 /// Number of requests run after which pending replies are sent.
 const BATCH_REQUESTS: usize = 8;
 /// Number of writes received straight into their places after which replies are sent.
-const BATCH_LANDED: usize = 2;
+const BATCH_LANDED: usize = 4;
 /// Bytes of a read or write up to which there is always memory, and capacity that a buffer keeps.
 const KEEP_BYTES: usize = 2 << 20;
 

@@ -12,13 +12,24 @@ pub const GROUP: u32 = u32::BITS;
 /// go to a page here and a page there.
 const SPARE_SHARE: usize = 5;
 
+/// Free places of a group between one class and the next: groups change it seldom.
+const CLASS: u32 = 8;
+const CLASSES: usize = (GROUP / CLASS) as usize + 1;
+/// Groups of this class and above are mostly free.
+const SCATTERED: usize = CLASSES - 2;
+
+/// The class of a group with these free places, if there are any.
+fn class(free: u32) -> Option<usize> {
+    (free != 0).then(|| (free.count_ones() / CLASS) as usize)
+}
+
 /// Free places in aligned groups.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     /// A bit for each free place of a group.
     free: Vec<u32>,
-    /// The groups with this number of free places, less one.
-    by_count: [BTreeSet<u32>; GROUP as usize],
+    /// The groups of each class.
+    by_class: [BTreeSet<u32>; CLASSES],
     /// All free places.
     count: usize,
     /// The group that single places are taken from.
@@ -31,39 +42,57 @@ impl Groups {
         self.count
     }
 
-    /// The largest number of free places in a group.
-    pub fn most(&self) -> u32 {
-        let found = (1..=GROUP).rev();
-        let mut found = found.zip(self.by_count.iter().rev());
-        found
-            .find(|(_, groups)| !groups.is_empty())
-            .map_or(0, |f| f.0)
+    /// Whether few of the places are neighbours of each other.
+    pub fn are_scattered(&self) -> bool {
+        self.by_class[SCATTERED..].iter().all(BTreeSet::is_empty)
     }
 
     /// Changes the free places of a group.
     fn set(&mut self, group: u32, free: u32) {
         let old = std::mem::replace(&mut self.free[group as usize], free);
-        if let Some(n) = old.count_ones().checked_sub(1) {
-            self.by_count[n as usize].remove(&group);
-        }
-        if let Some(n) = free.count_ones().checked_sub(1) {
-            self.by_count[n as usize].insert(group);
+        let (was, is) = (class(old), class(free));
+        if was != is {
+            if let Some(class) = was {
+                self.by_class[class].remove(&group);
+            }
+            if let Some(class) = is {
+                self.by_class[class].insert(group);
+            }
         }
         self.count = self.count + free.count_ones() as usize - old.count_ones() as usize;
     }
 
-    /// A place is free.
+    /// These places are free. Neighbours among them are cheaper.
     ///
     /// # Panics
-    /// When it is already.
-    pub fn add(&mut self, place: u32) {
-        let (group, bit) = (place / GROUP, 1 << (place % GROUP));
+    /// When one is already.
+    pub fn add(&mut self, places: impl IntoIterator<Item = u32>) {
+        let mut begun: Option<(u32, u32)> = None;
+        for place in places {
+            let (group, bit) = (place / GROUP, 1 << (place % GROUP));
+            let mut free = match begun {
+                Some((last, free)) if last == group => free,
+                Some((last, free)) => {
+                    self.set(last, free);
+                    self.free_of(group)
+                }
+                None => self.free_of(group),
+            };
+            assert!(free & bit == 0, "place {place} is free already");
+            free |= bit;
+            begun = Some((group, free));
+        }
+        if let Some((group, free)) = begun {
+            self.set(group, free);
+        }
+    }
+
+    /// The free places of a group that may be the first of its number.
+    fn free_of(&mut self, group: u32) -> u32 {
         if self.free.len() <= group as usize {
             self.free.resize(group as usize + 1, 0);
         }
-        let free = self.free[group as usize];
-        assert!(free & bit == 0, "place {place} is free already");
-        self.set(group, free | bit);
+        self.free[group as usize]
     }
 
     /// Takes `count` places into `taken`, or all there are: in order of address where groups allow.
@@ -88,13 +117,8 @@ impl Groups {
     fn next_group(&self, count: usize) -> Option<u32> {
         let has_enough = |group: &u32| self.free[*group as usize].count_ones() as usize >= count;
         let begun = self.current.filter(has_enough);
-        begun.or_else(|| {
-            self.by_count
-                .iter()
-                .rev()
-                .find_map(BTreeSet::first)
-                .copied()
-        })
+        let mut freest = self.by_class.iter().rev();
+        begun.or_else(|| freest.find_map(BTreeSet::first).copied())
     }
 }
 
@@ -138,9 +162,7 @@ impl Free {
 
     fn give_older(&mut self) {
         let older = self.ready.len().saturating_sub(self.kept);
-        self.ready
-            .drain(..older)
-            .for_each(|place| self.groups.add(place));
+        self.groups.add(self.ready.drain(..older));
     }
 
     /// Places that were never used follow in groups: the end of the next one.
@@ -150,7 +172,7 @@ impl Free {
 
     /// Places up to this one are given too.
     pub fn grown(&mut self, to: u32) {
-        (self.fresh..to).for_each(|place| self.groups.add(place));
+        self.groups.add(self.fresh..to);
         self.fresh = self.fresh.max(to);
     }
 
@@ -159,8 +181,8 @@ impl Free {
     pub fn wants_more(&self, count: usize) -> bool {
         let free = self.groups.count();
         let is_large = count >= GROUP as usize / 2;
-        let are_scattered = self.groups.most() < GROUP * 3 / 4;
-        free < count || is_large && are_scattered && free < self.fresh as usize / SPARE_SHARE
+        let is_scattered = is_large && self.groups.are_scattered();
+        free < count || is_scattered && free < self.fresh as usize / SPARE_SHARE
     }
 
     /// Takes places: those that are given, and where there is no room for more, kept ones.
@@ -173,6 +195,103 @@ impl Free {
 
     /// Gives back what was taken and not named since.
     pub fn give_back(&mut self, places: &[u32]) {
-        places.iter().for_each(|&place| self.groups.add(place));
+        self.groups.add(places.iter().copied());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdlab_ssd::rng::Rng;
+
+    /// Against plain sets: only what is free is given and nothing twice, in order of address within
+    /// a group, all of it if it is asked for; and what became ready last is kept.
+    #[test]
+    fn places_are_given_once_and_the_last_ones_are_kept() {
+        for seed in 0..40 {
+            let mut rng = Rng::named(seed, "free places");
+            let kept = rng.below(100) as usize;
+            let (mut free, mut fresh) = (Free::default(), 0);
+            free.set_kept(kept);
+            // Held, and ready in the order in which they became so.
+            let (mut held, mut ready) = (Vec::new(), VecDeque::new());
+            let mut given = BTreeSet::new();
+            for _ in 0..600 {
+                match rng.below(4) {
+                    0 => {
+                        let to = fresh + 1 + rng.below(50) as u32;
+                        free.grown(to);
+                        given.extend(fresh..to);
+                        fresh = to;
+                    }
+                    1 if !held.is_empty() => {
+                        for _ in 0..rng.below(held.len() as u64 + 1) {
+                            let place = held.swap_remove(rng.below(held.len() as u64) as usize);
+                            free.waiting.push(place);
+                            ready.push_back(place);
+                        }
+                        free.reuse();
+                        let older = ready.len().saturating_sub(kept);
+                        given.extend(ready.drain(..older));
+                    }
+                    2 if held.len() > 3 => {
+                        let back = held.split_off(held.len() - 3);
+                        free.give_back(&back);
+                        given.extend(back);
+                    }
+                    _ => {
+                        let count = rng.below(70) as usize;
+                        if free.wants_more(count) && given.len() < count {
+                            continue;
+                        }
+                        let mut taken = Vec::new();
+                        free.take(count, &mut taken);
+                        assert_eq!(taken.len(), count);
+                        for place in &taken {
+                            assert!(given.remove(place), "{place} was not to be given");
+                        }
+                        let of_group = |pair: &&[u32]| pair[0] / GROUP == pair[1] / GROUP;
+                        let mut pairs = taken.windows(2).filter(of_group);
+                        assert!(pairs.all(|pair| pair[0] < pair[1]));
+                        held.extend(taken);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Without room for more, kept places are given too, the oldest first, and then none.
+    #[test]
+    fn kept_places_are_given_when_there_are_no_others() {
+        let mut free = Free::default();
+        free.set_kept(3);
+        free.are_ready([5, 9, 2, 7, 1]);
+        let mut taken = Vec::new();
+        free.take(1, &mut taken);
+        assert!(free.wants_more(2));
+        free.take(2, &mut taken);
+        assert_eq!(taken, [5, 9, 2]);
+        free.take(9, &mut taken);
+        assert_eq!(taken, [5, 9, 2, 7, 1]);
+    }
+
+    /// A large write gets neighbours where a group is free, although single places lie before it;
+    /// and single places leave whole groups whole.
+    #[test]
+    fn large_writes_get_neighbours() {
+        let mut groups = Groups::default();
+        groups.add((0..4 * GROUP).step_by(3));
+        groups.add(4 * GROUP..6 * GROUP);
+        assert!(!groups.are_scattered());
+        let mut taken = Vec::new();
+        groups.take(64, &mut taken);
+        assert_eq!(taken, (4 * GROUP..6 * GROUP).collect::<Vec<_>>());
+        assert!(groups.are_scattered());
+        groups.add(4 * GROUP..6 * GROUP);
+        taken.clear();
+        (0..5).for_each(|_| groups.take(1, &mut taken));
+        groups.take(32, &mut taken);
+        assert_eq!(taken[..5], [128, 129, 130, 131, 132], "from one group");
+        assert_eq!(taken[5..], (160..192).collect::<Vec<_>>());
     }
 }

@@ -309,5 +309,7 @@ fn refused(error: DataError) -> LabError {
 
 #[cfg(test)]
 mod tests;
+#[cfg(all(test, target_os = "linux"))]
+mod tests_landing;
 #[cfg(test)]
 mod tests_places;
