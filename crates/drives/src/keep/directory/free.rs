@@ -10,7 +10,7 @@ pub const GROUP: u32 = u32::BITS;
 
 /// The file may grow by this share of itself while free places are scattered: large writes would
 /// go to a page here and a page there.
-const SPARE_SHARE: usize = 5;
+const SPARE_SHARE: usize = 3;
 
 /// Free places of a group between one class and the next: groups change it seldom.
 const CLASS: u32 = 8;
@@ -176,13 +176,17 @@ impl Free {
         self.fresh = self.fresh.max(to);
     }
 
-    /// Whether more places are wanted before `count` are taken, while there is room: there are not
-    /// so many, or they are few and far between.
-    pub fn wants_more(&self, count: usize) -> bool {
-        let free = self.groups.count();
+    /// Whether there are fewer than `count` places to give.
+    pub fn lacks(&self, count: usize) -> bool {
+        self.groups.count() < count
+    }
+
+    /// Whether more places would be better for a write of `count` of them, where the disk has ample
+    /// room: those there are lie scattered.
+    pub fn wants_spare(&self, count: usize) -> bool {
         let is_large = count >= GROUP as usize / 2;
-        let is_scattered = is_large && self.groups.are_scattered();
-        free < count || is_scattered && free < self.fresh as usize / SPARE_SHARE
+        let has_spare = self.groups.count() >= self.fresh as usize / SPARE_SHARE;
+        is_large && !has_spare && self.groups.are_scattered()
     }
 
     /// Takes places: those that are given, and where there is no room for more, kept ones.
@@ -241,7 +245,7 @@ mod tests {
                     }
                     _ => {
                         let count = rng.below(70) as usize;
-                        if free.wants_more(count) && given.len() < count {
+                        if free.lacks(count) {
                             continue;
                         }
                         let mut taken = Vec::new();
@@ -268,7 +272,7 @@ mod tests {
         free.are_ready([5, 9, 2, 7, 1]);
         let mut taken = Vec::new();
         free.take(1, &mut taken);
-        assert!(free.wants_more(2));
+        assert!(free.lacks(1));
         free.take(2, &mut taken);
         assert_eq!(taken, [5, 9, 2]);
         free.take(9, &mut taken);

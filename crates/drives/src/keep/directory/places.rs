@@ -272,7 +272,8 @@ impl Places {
         if !free.runs || !self.writable {
             return None;
         }
-        while free.wants_more(count) && self.grow_by_group(&mut free) {}
+        while free.lacks(count) && self.grow_by_group(&mut free, false) {}
+        while free.wants_spare(count) && self.grow_by_group(&mut free, true) {}
         let mut taken = Vec::with_capacity(count);
         free.take(count, &mut taken);
         if taken.len() < count {
@@ -329,14 +330,17 @@ impl Places {
         }
     }
 
-    /// Lets the file hold the next group of places, or the next place; whether it does.
-    fn grow_by_group(&self, free: &mut Free) -> bool {
+    /// Lets the file hold the next group of places, or the next place; whether it does. `spare`: it
+    /// could do without.
+    fn grow_by_group(&self, free: &mut Free, spare: bool) -> bool {
         let (size, most) = self.shape();
         let most = u32::try_from(most).unwrap_or(u32::MAX);
         [free.next_fresh(), free.fresh + 1].into_iter().any(|to| {
             let end = u64::from(to) * size as u64;
-            let fits =
-                to <= most && (end <= self.bytes.load(Ordering::Acquire) || self.grow(end).is_ok());
+            let has_room = || !spare || self.file.get().is_some_and(|(file, _)| is_roomy(file));
+            let fits = to <= most
+                && (end <= self.bytes.load(Ordering::Acquire)
+                    || has_room() && self.grow(end).is_ok());
             if fits {
                 free.grown(to);
             }
@@ -362,6 +366,22 @@ impl Places {
         self.bytes.store(to, Ordering::Release);
         Ok(())
     }
+}
+
+/// Whether the file system has so much room that some need not be left to logs and checkpoints.
+#[cfg(unix)]
+fn is_roomy(file: &File) -> bool {
+    let found = rustix::fs::fstatvfs(file);
+    found.is_ok_and(|found| {
+        let room = found.f_bavail.saturating_mul(found.f_frsize);
+        found.f_bavail > found.f_blocks / 8 && room > 4 * GROWTH.end()
+    })
+}
+
+/// Whether the file system has so much room that some need not be left to logs and checkpoints.
+#[cfg(not(unix))]
+fn is_roomy(_: &File) -> bool {
+    false
 }
 
 /// Room for the bytes `from..to` of a file.
