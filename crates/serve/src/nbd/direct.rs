@@ -11,6 +11,7 @@ use crate::landing::Landing;
 use crate::socket::Stream;
 use crate::store::StoreError;
 use rustix::io::Errno;
+#[cfg(target_os = "linux")]
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,6 +20,7 @@ use std::os::fd::{AsFd, OwnedFd};
 const BYTES_MIN: usize = 64 << 10;
 
 /// Size of the pipe.
+#[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 256 << 10;
 /// Large writes that come through memory after one for which the store had no room.
 const PAUSE: u32 = 32;
@@ -141,7 +143,14 @@ impl<'a> Direct<'a> {
         Ok(kept.map(|()| landing).map_err(not_kept))
     }
 
+    /// Other systems have no such way.
+    #[cfg(not(target_os = "linux"))]
+    fn next(&mut self, _most: usize, _may_wait: bool) -> Result<usize, Errno> {
+        Err(Errno::INVAL)
+    }
+
     /// Lets up to `most` of the next bytes into the pipe.
+    #[cfg(target_os = "linux")]
     fn next(&mut self, most: usize, may_wait: bool) -> Result<usize, Errno> {
         let flags = match (may_wait, self.socket) {
             (false, Stream::Unix(_)) => SpliceFlags::NONBLOCK,

@@ -1,13 +1,15 @@
 //! `DIR/data`: the bytes of what is on the media, in places of a mapping unit each.
 //!
-//! The file is mapped: what a host writes is copied into a place once, and has then survived the
-//! process. Checkpoints and logs only name the place, with a sum of its bytes.
+//! The file is mapped. Bytes are read through the mapping; single slots are stored through it too,
+//! and runs of neighbours are written by a call (`landing`: received by one), since a store to a
+//! page that the system has written back costs a fault. Either has then survived the process.
+//! Checkpoints and logs only name the place, with a sum of its bytes.
 //!
 //! A place is free when nothing names it any more, in memory and in what would be read if the
 //! process were killed now. So a place that loses its last holder is *freed* first; it *waits* once
 //! what freed it is in frames of the log, and is *ready* when these are written (on a directory
-//! that survives the machine: synced). Ready places are used again in the order in which they
-//! became ready, and only beyond a reserve: their bytes are the past that a damaged log may need.
+//! that survives the machine: synced). The places that became ready last are kept: their bytes are
+//! the past that a damaged log may need. The others are given again, neighbours together (`free`).
 //!
 //! Of bytes that were not named when the process was killed, nothing is left. A place whose bytes
 //! are not those of its sum is damage.
