@@ -26,6 +26,7 @@ mod clients;
 pub mod control;
 #[cfg(feature = "fuse")]
 pub mod fuse;
+mod landing;
 mod lint;
 mod log;
 mod memory;
@@ -37,6 +38,7 @@ mod store;
 #[cfg(feature = "vhost-user")]
 pub mod vhost_user;
 
+pub use landing::Landing;
 pub use lint::{Coverage, Lint, SessionNotes};
 pub use log::Log;
 pub use memory::MemoryStore;

@@ -1,5 +1,6 @@
 //! Access to any byte range of a drive that only accesses whole sectors.
 
+use crate::landing::Landing;
 use crate::store::{Extent, Piece, Store, StoreError, ZeroFlags};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -172,6 +173,24 @@ impl Sectors {
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         self.modify(offset, from, fua)
+    }
+
+    /// Room for the bytes of a write; see [`Store::landing`].
+    pub fn landing(&self, offset: u64, length: usize) -> Option<Box<dyn Landing>> {
+        let allowed = self.check_write(offset, length as u64);
+        let whole = allowed.is_ok() && self.is_aligned(offset, length as u64);
+        whole.then(|| self.drive.landing(offset, length)).flatten()
+    }
+
+    /// Writes what such room has received.
+    pub fn write_landed(
+        &self,
+        offset: u64,
+        landing: Box<dyn Landing>,
+        fua: bool,
+    ) -> Result<(), StoreError> {
+        let _shared = self.changing.read().unwrap_or_else(PoisonError::into_inner);
+        self.drive.write_landed(offset, landing, fua)
     }
 
     /// Reads, changes and writes whole sectors. The caller holds the exclusive lock.

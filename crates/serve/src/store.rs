@@ -1,5 +1,6 @@
 //! The interface between a front end and a drive that holds data.
 
+use crate::landing::Landing;
 use thiserror::Error;
 
 /// The reason why a command failed.
@@ -148,6 +149,20 @@ pub trait Store: Send + Sync {
     }
     /// Writes `from`; with `fua` it is durable on return.
     fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError>;
+    /// Room for the bytes of a write, for front ends that receive them straight into it; `None`:
+    /// they are received into memory and [written](Store::write).
+    fn landing(&self, _offset: u64, _length: usize) -> Option<Box<dyn Landing>> {
+        None
+    }
+    /// Writes what a [`Store::landing`] of this offset has received, all of it.
+    fn write_landed(
+        &self,
+        _offset: u64,
+        _landing: Box<dyn Landing>,
+        _fua: bool,
+    ) -> Result<(), StoreError> {
+        Err(StoreError::Unsupported)
+    }
     /// Makes durable every write acknowledged before the call.
     fn flush(&self) -> Result<(), StoreError>;
     /// Discards a range; it reads as zeroes afterwards.

@@ -1,7 +1,7 @@
 //! Where a served drive lives: in memory, or in a drive directory.
 
 use ssdlab_base::LabError;
-use ssdlab_drives::keep::directory::DriveDir;
+use ssdlab_drives::keep::directory::{DriveDir, Landings};
 use ssdlab_ssd::drive::power::{DataDrive, PowerDrive, Recovery};
 
 /// A drive that holds data, and what must be done so that it survives the process.
@@ -23,6 +23,14 @@ impl Medium {
         match self {
             Medium::Memory(data) => data,
             Medium::Directory(dir) => dir.data(),
+        }
+    }
+
+    /// Where writes may be received before the drive takes them.
+    pub fn landings(&self) -> Option<Landings> {
+        match self {
+            Medium::Memory(_) => None,
+            Medium::Directory(dir) => Some(dir.landings()),
         }
     }
 

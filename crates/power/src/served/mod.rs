@@ -30,6 +30,7 @@
 mod attach;
 mod fault;
 mod front;
+mod landing;
 mod ledger;
 mod medium;
 mod places;
@@ -44,16 +45,18 @@ pub use places::{Places, TlsPlan, parse_address};
 pub use said::describe;
 pub use source::{Opened, in_directory, in_memory, of_config};
 
+use landing::Landed;
 use medium::Medium;
 use ssdlab_base::LabError;
-use ssdlab_drives::keep::directory::DriveDir;
+use ssdlab_drives::keep::directory::{DriveDir, Landings};
 use ssdlab_serve::{
-    CutAt, Extent, Piece, Power, PowerError, PowerStatus, Store, StoreError, ZeroFlags,
+    CutAt, Extent, Landing, Piece, Power, PowerError, PowerStatus, Store, StoreError, ZeroFlags,
 };
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::drive::power::DataDrive;
 use ssdlab_ssd::nand::media::SECTOR_BYTES;
 use state::State;
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -82,6 +85,8 @@ pub struct ServedDrive {
     began: (Instant, Nanos),
     powered: AtomicBool,
     state: Mutex<State>,
+    /// Where writes are received without that lock.
+    landings: Option<Landings>,
     was_cut: Condvar,
 }
 
@@ -104,6 +109,7 @@ impl ServedDrive {
             pace: Pace::Fast,
             began: (Instant::now(), drive.now().max(drive.ready())),
             powered: AtomicBool::new(state.is_on()),
+            landings: state.medium.landings(),
             state: Mutex::new(state),
             was_cut: Condvar::new(),
         }
@@ -241,6 +247,24 @@ impl Store for ServedDrive {
 
     fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError> {
         self.command(|state| state.write(offset, from, fua))
+    }
+
+    fn landing(&self, offset: u64, length: usize) -> Option<Box<dyn Landing>> {
+        let room = self.landings.as_ref()?.begin(offset, length)?;
+        Some(Box::new(Landed(room)))
+    }
+
+    fn write_landed(
+        &self,
+        offset: u64,
+        landing: Box<dyn Landing>,
+        fua: bool,
+    ) -> Result<(), StoreError> {
+        let landing: Box<dyn Any> = landing;
+        match landing.downcast::<Landed>() {
+            Ok(landed) => self.command(|state| state.write_landed(offset, landed.0, fua)),
+            Err(_) => Err(StoreError::Unsupported),
+        }
     }
 
     fn flush(&self) -> Result<(), StoreError> {

@@ -3,6 +3,7 @@
 use super::ledger::Ledger;
 use super::medium::Medium;
 use ssdlab_base::LabError;
+use ssdlab_drives::keep::directory::Landing;
 use ssdlab_serve::{
     CutAt, CutNote, CutTrigger, Extent, FlushSide, Piece, PowerError, PowerStatus, StepNote,
     StoreError, ZeroFlags,
@@ -145,6 +146,29 @@ impl State {
         let len = from.len() as u64;
         self.begin(sectors(offset, len));
         let done = self.medium.data().write(offset, from, fua);
+        let took = self.changed(done, offset, len, fua)?;
+        self.written(offset, len, took)
+    }
+
+    /// A write whose bytes were received into places of the directory.
+    pub fn write_landed(
+        &mut self,
+        offset: u64,
+        landing: Landing,
+        fua: bool,
+    ) -> Result<Nanos, StoreError> {
+        if let Some(CutAt::Magic { text }) = self.trigger.armed()
+            && self.trigger.before_write(&landing.begins_with(text.len()))
+        {
+            return self.cut_instead("a magic write");
+        }
+        let Medium::Directory(dir) = &mut self.medium else {
+            return Err(StoreError::Unsupported);
+        };
+        let len = landing.len() as u64;
+        let first = dir.drive().last_number() + 1;
+        self.ledger.begin(first, sectors(offset, len));
+        let done = dir.write_landed(offset, landing, fua);
         let took = self.changed(done, offset, len, fua)?;
         self.written(offset, len, took)
     }

@@ -8,6 +8,7 @@
 //! comes out of a [`Budget`] of all clients.
 
 use super::budget::Budget;
+use super::direct::Direct;
 use super::execute::Executor;
 use super::handshake::{Encryption, Export, Handshake, Session, Step};
 use super::input::{Input, READ_BYTES, is_silence};
@@ -15,6 +16,7 @@ use super::reply::Reply;
 use super::wire::*;
 use crate::lint::{Lint, SessionNotes};
 use crate::sectors::Sectors;
+use crate::socket::Stream;
 use std::io::{self, Read, Write};
 
 /// Bytes of pending replies at which they are sent although more requests wait: the client copies
@@ -22,6 +24,8 @@ use std::io::{self, Read, Write};
 const BATCH_BYTES: usize = 64 << 10;
 /// Number of requests run after which pending replies are sent.
 const BATCH_REQUESTS: usize = 8;
+/// Number of writes received straight into their places after which replies are sent.
+const BATCH_LANDED: usize = 4;
 /// Bytes of a read or write up to which there is always memory, and capacity that a buffer keeps.
 const KEEP_BYTES: usize = 2 << 20;
 
@@ -33,6 +37,7 @@ pub struct Conversation<'a> {
     fua_offered: bool,
     handshake: Handshake,
     input: Input,
+    socket: Option<&'a Stream>,
 }
 
 /// The end of a handshake, or of the part of it without TLS.
@@ -62,7 +67,15 @@ impl<'a> Conversation<'a> {
             fua_offered: export.flags & SEND_FUA != 0,
             handshake: Handshake::new(export, encryption),
             input: Input::new(),
+            socket: None,
         }
+    }
+
+    /// The same over this socket, without encryption: the stream that requests come from is it, and
+    /// large writes may be received straight into where the drive keeps them.
+    pub fn over(self, socket: &'a Stream) -> Self {
+        let socket = Some(socket);
+        Self { socket, ..self }
     }
 
     /// Runs the handshake, or after [`Agreement::Encrypt`] the rest of it. Once the client wants to
@@ -91,7 +104,9 @@ impl<'a> Conversation<'a> {
                 // Who sends on without waiting for the answer may not be who begins TLS.
                 Step::Encrypt if self.input.ready().is_empty() => return Ok(Agreement::Encrypt),
                 Step::Encrypt | Step::Close(_) => return Ok(Agreement::None),
-                Step::More if self.input.fill(stream)? == 0 => return Ok(Agreement::None),
+                Step::More if self.input.fill(stream, READ_BYTES)? == 0 => {
+                    return Ok(Agreement::None);
+                }
                 Step::More => {}
             }
         }
@@ -108,13 +123,19 @@ impl<'a> Conversation<'a> {
         name: String,
         stream: &mut S,
     ) -> io::Result<()> {
+        let direct = self.socket.map(Direct::from);
         let mut executor = Executor {
             drive: self.drive,
             session,
             notes: SessionNotes::new(name, self.fua_offered),
             coverage: &self.lint.coverage,
         };
-        let result = run_requests(&mut executor, self.budget, stream, &mut self.input);
+        let result = run_requests(
+            &mut executor,
+            self.budget,
+            (stream, direct),
+            &mut self.input,
+        );
         self.lint.keep(executor.notes);
         result
     }
@@ -123,14 +144,14 @@ impl<'a> Conversation<'a> {
 fn run_requests<S: Read + Write>(
     executor: &mut Executor<'_>,
     budget: &Budget,
-    stream: &mut S,
+    (stream, mut direct): (&mut S, Option<Direct<'_>>),
     input: &mut Input,
 ) -> io::Result<()> {
     let (mut replies, mut payload) = (Replies::default(), Vec::new());
     loop {
         let Some(head) = Head::next(executor, input.ready()) else {
-            replies.send(executor, stream)?;
-            if receive(stream, input, [&mut replies.out, &mut payload])? == 0 {
+            let way = direct.as_ref().filter(|way| way.is_usual());
+            if !receive_head(executor, (stream, way), input, (&mut replies, &mut payload))? {
                 return Ok(());
             }
             continue;
@@ -155,9 +176,18 @@ fn run_requests<S: Read + Write>(
         if let Some(from) = input.ready().get(head_bytes..whole) {
             executor.run(&request, from, &mut replies.out);
             input.take(whole);
+        } else if let Some(way) = &mut direct
+            && let Some(room) = way.landing(executor, &request)
+        {
+            input.take(head_bytes);
+            let before_waiting = |stream: &mut S| replies.send(executor, stream);
+            let landed = way.receive(room, (stream, input), before_waiting)?;
+            executor.run_landed(&request, landed, &mut replies.out);
+            replies.end(executor, (stream, BATCH_LANDED), &request)?;
+            continue;
         } else if whole <= READ_BYTES {
             replies.send(executor, stream)?;
-            if receive(stream, input, [&mut replies.out, &mut payload])? == 0 {
+            if receive(stream, input, READ_BYTES, [&mut replies.out, &mut payload])? == 0 {
                 return Ok(());
             }
             continue;
@@ -168,11 +198,34 @@ fn run_requests<S: Read + Write>(
             executor.run(&request, &payload, &mut replies.out);
             payload.clear();
         }
-        replies.begun.push(executor.reply(&request));
-        if replies.out.len() >= BATCH_BYTES || replies.begun.len() >= BATCH_REQUESTS {
-            replies.send(executor, stream)?;
-        }
+        direct
+            .iter_mut()
+            .for_each(|way| way.came_otherwise(&request));
+        replies.end(executor, (stream, BATCH_REQUESTS), &request)?;
     }
+}
+
+/// Receives the next head, alone if its payload may go `way`, or more; false at the end of the
+/// stream. Replies are sent before the client is waited for.
+fn receive_head<S: Read + Write>(
+    executor: &mut Executor<'_>,
+    (stream, way): (&mut S, Option<&Direct<'_>>),
+    input: &mut Input,
+    (replies, payload): (&mut Replies, &mut Vec<u8>),
+) -> io::Result<bool> {
+    let head = match executor.session.extended {
+        true => EXTENDED_REQUEST_BYTES,
+        false => REQUEST_BYTES,
+    };
+    let missing = head - input.ready().len();
+    if let Some(way) = way
+        && way.head_now(input, missing)?
+    {
+        return Ok(true);
+    }
+    replies.send(executor, stream)?;
+    let most = if way.is_some() { missing } else { READ_BYTES };
+    Ok(receive(stream, input, most, [&mut replies.out, payload])? > 0)
 }
 
 /// The head of the next request.
@@ -240,11 +293,12 @@ fn run_large<S: Read + Write>(
 fn receive<S: Read>(
     stream: &mut S,
     input: &mut Input,
+    most: usize,
     buffers: [&mut Vec<u8>; 2],
 ) -> io::Result<usize> {
     let [out, payload] = buffers;
     loop {
-        match input.fill(stream) {
+        match input.fill(stream, most) {
             Err(error) if is_silence(&error) => {
                 input.rest();
                 (*out, *payload) = (Vec::new(), Vec::new());
@@ -263,6 +317,20 @@ struct Replies {
 }
 
 impl Replies {
+    /// The reply to this request is complete; of `most` of them the last sends all.
+    fn end<S: Write>(
+        &mut self,
+        executor: &mut Executor<'_>,
+        (stream, most): (&mut S, usize),
+        request: &ExtendedRequest,
+    ) -> io::Result<()> {
+        self.begun.push(executor.reply(request));
+        if self.out.len() >= BATCH_BYTES || self.begun.len() >= most {
+            self.send(executor, stream)?;
+        }
+        Ok(())
+    }
+
     /// Sends them once the drive has settled what they acknowledge. Where it cannot, all of them
     /// are its error: what one reads may be what another wrote.
     fn send<S: Write>(&mut self, executor: &mut Executor<'_>, stream: &mut S) -> io::Result<()> {

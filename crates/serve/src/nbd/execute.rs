@@ -3,6 +3,7 @@
 use super::handshake::Session;
 use super::reply::{Chunks, Form, Reply};
 use super::wire::*;
+use crate::landing::Landing;
 use crate::lint::{Coverage, SessionNotes};
 use crate::sectors::Sectors;
 use crate::store::{Durability, Extent, StoreError, ZeroFlags};
@@ -63,6 +64,36 @@ impl Executor<'_> {
             out.truncate(start);
             self.notes.errors += 1;
             self.reply(request).error(out, number, &text);
+        }
+    }
+
+    /// Room for the payload of a write, if the drive receives it itself.
+    pub fn landing(&mut self, request: &ExtendedRequest) -> Option<Box<dyn Landing>> {
+        let (offset, length) = (request.offset, request.length);
+        if !self.drive.is_aligned(offset, length) || self.check(request).is_err() {
+            return None;
+        }
+        self.drive.landing(offset, length as usize)
+    }
+
+    /// Runs a write whose payload was received into such room, or could not be kept there.
+    pub fn run_landed(
+        &mut self,
+        request: &ExtendedRequest,
+        landed: Result<Box<dyn Landing>, StoreError>,
+        out: &mut Vec<u8>,
+    ) {
+        let fua = request.flags & FLAG_FUA != 0;
+        let written = landed.and_then(|room| self.drive.write_landed(request.offset, room, fua));
+        match written.map_err(Failure::from) {
+            Ok(()) => {
+                self.notes.wrote(self.coverage, request.length, fua);
+                self.reply(request).done(out);
+            }
+            Err(Failure(number, text)) => {
+                self.notes.errors += 1;
+                self.reply(request).error(out, number, &text);
+            }
         }
     }
 

@@ -74,16 +74,28 @@ impl Input {
         &mut self.bytes[self.end..][..READ_BYTES]
     }
 
-    /// Receives some bytes and returns their number; 0 at the end of the stream.
-    pub fn fill<S: Read>(&mut self, stream: &mut S) -> io::Result<usize> {
+    /// Receives up to `most` bytes and returns their number; 0 at the end of the stream.
+    pub fn fill<S: Read>(&mut self, stream: &mut S, most: usize) -> io::Result<usize> {
         let got = loop {
-            match stream.read(self.free()) {
+            let free = self.free();
+            let most = most.min(free.len());
+            match stream.read(&mut free[..most]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 result => break result?,
             }
         };
         self.end += got;
         Ok(got)
+    }
+
+    /// Receives some bytes, however long the client is silent.
+    pub fn wait<S: Read>(&mut self, stream: &mut S) -> io::Result<usize> {
+        loop {
+            match self.fill(stream, READ_BYTES) {
+                Err(error) if is_silence(&error) => {}
+                got => return got,
+            }
+        }
     }
 
     /// Moves the next `count` bytes into `payload`.
@@ -109,10 +121,8 @@ impl Input {
     pub fn skip<S: Read>(&mut self, stream: &mut S, mut count: usize) -> io::Result<()> {
         while count > 0 {
             if self.ready().is_empty() {
-                match self.fill(stream) {
-                    Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                    Err(error) if !is_silence(&error) => return Err(error),
-                    _ => {}
+                if self.wait(stream)? == 0 {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
                 }
             }
             let here = self.ready().len().min(count);
@@ -148,7 +158,7 @@ mod tests {
         let sent: Vec<u8> = (0..3_000_000_u32).map(|n| n as u8).collect();
         let mut stream = sent.as_slice();
         let mut seen: Vec<u8> = Vec::new();
-        while input.fill(&mut stream).unwrap() > 0 {
+        while input.fill(&mut stream, READ_BYTES).unwrap() > 0 {
             let take = input.ready().len().saturating_sub(100);
             seen.extend(&input.ready()[..take]);
             input.take(take);

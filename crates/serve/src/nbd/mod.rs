@@ -7,6 +7,7 @@
 
 mod budget;
 mod conversation;
+mod direct;
 mod execute;
 mod handshake;
 mod input;

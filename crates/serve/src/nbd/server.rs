@@ -164,6 +164,7 @@ fn serve(shared: &Shared, guest: &Guest) -> io::Result<()> {
     match conversation.shake_hands(&mut stream, || guest.admit())? {
         Agreement::Transmit(session) => {
             let name = begin(guest)?;
+            let conversation = conversation.over(stream);
             conversation.transmit(session, name, &mut Polled::new(stream))
         }
         #[cfg(feature = "tls")]

@@ -4,6 +4,8 @@ mod client;
 mod crowd;
 mod extended;
 mod full;
+#[cfg(target_os = "linux")]
+mod landed;
 mod nbd;
 #[cfg(feature = "tls")]
 mod tls;

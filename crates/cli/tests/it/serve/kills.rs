@@ -35,6 +35,11 @@ impl Witness {
             }
             return Ok(());
         }
+        // Some writes are long enough to be received straight into their places.
+        let count = match self.rng.percent(20) {
+            true => 16 + self.rng.below(48),
+            false => 1,
+        };
         // Half of the writes go to an eighth of the drive.
         let pages = self.pages.len() as u64;
         let most = if self.rng.percent(50) {
@@ -42,13 +47,20 @@ impl Witness {
         } else {
             pages
         };
-        let (at, n) = (self.rng.below(most), self.next);
-        self.next += 1;
+        let at = self.rng.below(most - count + 1);
+        let numbers = self.next..self.next + count;
+        self.next += count;
         let fua = self.rng.percent(10);
-        self.pages[at as usize].push(n);
-        client.write(at * PAGE, &page(n), fua)?;
+        let range = at as usize..(at + count) as usize;
+        for (values, n) in self.pages[range.clone()].iter_mut().zip(numbers.clone()) {
+            values.push(n);
+        }
+        let bytes: Vec<u8> = numbers.clone().flat_map(page).collect();
+        client.write(at * PAGE, &bytes, fua)?;
         if fua || self.protected {
-            self.pages[at as usize] = vec![n];
+            for (values, n) in self.pages[range].iter_mut().zip(numbers) {
+                *values = vec![n];
+            }
         }
         Ok(())
     }
@@ -111,7 +123,7 @@ fn survives(drive: &str, protected: bool, kills: u64) {
     client.goodbye();
     server.stop();
     println!(
-        "{drive}: {killed} kills, {starting} of them while starting, {} writes",
+        "{drive}: {killed} kills, {starting} of them while starting, {} pages written",
         witness.next
     );
 }

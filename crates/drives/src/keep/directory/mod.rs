@@ -38,8 +38,10 @@ mod checkpoints;
 mod end;
 mod file;
 mod frames;
+mod free;
 mod fuzzed;
 mod keeping;
+mod landing;
 mod make;
 mod map;
 mod named;
@@ -54,6 +56,7 @@ mod survey_places;
 
 pub use check::{Checked, Repaired, check, repair};
 pub use fuzzed::{decode_frames, encode_frames};
+pub use landing::{Landing, Landings};
 pub use make::refuse_if_too_big;
 pub use show::{json, text};
 pub use survey::{Damage, Lost, Seen};
@@ -306,5 +309,7 @@ fn refused(error: DataError) -> LabError {
 
 #[cfg(test)]
 mod tests;
+#[cfg(all(test, target_os = "linux"))]
+mod tests_landing;
 #[cfg(test)]
 mod tests_places;

@@ -1,28 +1,31 @@
 //! `DIR/data`: the bytes of what is on the media, in places of a mapping unit each.
 //!
-//! The file is mapped: what a host writes is copied into a place once, and has then survived the
-//! process. Checkpoints and logs only name the place, with a sum of its bytes.
+//! The file is mapped. Bytes are read through the mapping; single slots are stored through it too,
+//! and runs of neighbours are written by a call (`landing`: received by one), since a store to a
+//! page that the system has written back costs a fault. Either has then survived the process.
+//! Checkpoints and logs only name the place, with a sum of its bytes.
 //!
 //! A place is free when nothing names it any more, in memory and in what would be read if the
 //! process were killed now. So a place that loses its last holder is *freed* first; it *waits* once
 //! what freed it is in frames of the log, and is *ready* when these are written (on a directory
-//! that survives the machine: synced). Ready places are used again in the order in which they
-//! became ready, and only beyond a reserve: their bytes are the past that a damaged log may need.
+//! that survives the machine: synced). The places that became ready last are kept: their bytes are
+//! the past that a damaged log may need. The others are given again, neighbours together (`free`).
 //!
 //! Of bytes that were not named when the process was killed, nothing is left. A place whose bytes
 //! are not those of its sum is damage.
 #![allow(unsafe_code)]
 
-use super::file::sync_folder;
+use super::file::{sync_folder, write_all_at};
+use super::free::Free;
 use super::map::Map;
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::caches::prefetch;
 use ssdlab_ssd::nand::media::Shelf;
-use std::collections::VecDeque;
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use twox_hash::XxHash3_64;
 
@@ -34,6 +37,15 @@ const TOGETHER: usize = 4096;
 const GROWTH: std::ops::RangeInclusive<u64> = 256 << 10..=64 << 20;
 /// Ready places that are kept as they are, and places that may wait for a sync, bytes.
 const KEPT_BYTES: u64 = 64 << 20;
+/// Bytes that are written to the file in one piece, instead of stored in memory that is mapped: a
+/// store to a page that was written back since costs a fault.
+const WRITE_MIN: usize = 16 << 10;
+/// Places of a piece of the file, on average, from which a write is received into them.
+const PIECE_MIN: usize = 4;
+
+/// Longest write that is received into places, and bytes of all that are on their way.
+pub const LANDING_MAX: usize = 1 << 20;
+const LANDINGS_MAX: usize = 16 << 20;
 
 /// Where it lies.
 pub fn path(directory: &Path) -> PathBuf {
@@ -41,29 +53,15 @@ pub fn path(directory: &Path) -> PathBuf {
 }
 
 #[derive(Debug, Default)]
-struct Entry {
+pub(super) struct Entry {
     holders: AtomicU32,
+    /// Bytes of the file are there: it was put, or named, since it was opened.
+    was_used: AtomicBool,
     sum: AtomicU64,
 }
 
 /// Some entries, made when the first of them is used.
 type Part = OnceLock<Box<[Entry]>>;
-
-/// Places without a holder.
-#[derive(Debug, Default)]
-struct Free {
-    /// Everything is read: places are freed and used from now on.
-    runs: bool,
-    /// The first place that was never used.
-    fresh: u32,
-    /// Without a holder, and named by what is not in the log yet.
-    freed: Vec<u32>,
-    /// What freed them is in frames of the log.
-    waiting: Vec<u32>,
-    ready: VecDeque<u32>,
-    /// Number of ready places that are kept.
-    kept: usize,
-}
 
 /// See the module's text.
 #[derive(Debug)]
@@ -79,6 +77,8 @@ pub(super) struct Places {
     is_new: AtomicBool,
     entries: OnceLock<Box<[Part]>>,
     free: Mutex<Free>,
+    /// Places taken for writes that are on their way.
+    landing: AtomicUsize,
     /// The lock of the directory: held for as long as somebody has bytes of it.
     lock: Mutex<Option<File>>,
     zeroes: OnceLock<Box<[u8]>>,
@@ -96,6 +96,7 @@ impl Places {
             is_new: AtomicBool::new(false),
             entries: OnceLock::new(),
             free: Mutex::new(Free::default()),
+            landing: AtomicUsize::new(0),
             lock: Mutex::new(None),
             zeroes: OnceLock::new(),
         }
@@ -147,15 +148,15 @@ impl Places {
         Ok(())
     }
 
-    fn shape(&self) -> (usize, usize) {
+    pub(super) fn shape(&self) -> (usize, usize) {
         self.shape.get().copied().unwrap_or((0, 0))
     }
 
-    fn free(&self) -> MutexGuard<'_, Free> {
+    pub(super) fn free(&self) -> MutexGuard<'_, Free> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn entry(&self, place: u32) -> Option<&Entry> {
+    pub(super) fn entry(&self, place: u32) -> Option<&Entry> {
         let place = place as usize;
         let part = self.entries.get()?.get(place / TOGETHER)?;
         let part = part.get_or_init(|| (0..TOGETHER).map(|_| Entry::default()).collect());
@@ -179,7 +180,9 @@ impl Places {
         if place as usize >= most {
             return None;
         }
-        self.entry(place)?.sum.store(sum, Ordering::Relaxed);
+        let entry = self.entry(place)?;
+        entry.sum.store(sum, Ordering::Relaxed);
+        entry.was_used.store(true, Ordering::Relaxed);
         let mut free = self.free();
         free.fresh = free.fresh.max(place + 1);
         Some(size as u32)
@@ -205,14 +208,16 @@ impl Places {
             let entry = self.entry(place);
             entry.is_some_and(|entry| entry.holders.load(Ordering::Acquire) == 0)
         };
-        free.ready = (0..free.fresh).filter(unused).collect();
-        free.kept = (KEPT_BYTES / self.shape().0.max(1) as u64) as usize;
+        free.set_kept((KEPT_BYTES / self.shape().0.max(1) as u64) as usize);
+        let places = 0..free.fresh;
+        free.are_ready(places.filter(unused));
         free.runs = true;
     }
 
     /// Keeps the bytes of `kept` ready places, instead of 64 MiB.
     pub fn set_kept(&self, bytes: u64) {
-        self.free().kept = (bytes / self.shape().0.max(1) as u64) as usize;
+        let kept = bytes / self.shape().0.max(1) as u64;
+        self.free().set_kept(kept as usize);
     }
 
     /// No place is given.
@@ -235,8 +240,7 @@ impl Places {
 
     /// These frames will be read, whatever happens.
     pub fn reuse(&self) {
-        let free = &mut *self.free();
-        free.ready.extend(free.waiting.drain(..));
+        self.free().reuse();
     }
 
     /// Whether many places wait for a sync.
@@ -264,24 +268,86 @@ impl Places {
         }
     }
 
-    /// A place for new bytes.
-    fn take(&self) -> Option<u32> {
+    /// Places for new bytes, in order of address where it can be; `None`: there is no room.
+    pub(super) fn take(&self, count: usize) -> Option<Vec<u32>> {
         let mut free = self.free();
         if !free.runs || !self.writable {
             return None;
         }
-        if free.ready.len() > free.kept {
-            return free.ready.pop_front();
+        while free.lacks(count) && self.grow_by_group(&mut free, false) {}
+        while free.wants_spare(count) && self.grow_by_group(&mut free, true) {}
+        let mut taken = Vec::with_capacity(count);
+        free.take(count, &mut taken);
+        if taken.len() < count {
+            free.give_back(&taken);
+            return None;
         }
+        Some(taken)
+    }
+
+    /// The same for a write that is still to come, if they are few pieces of the file.
+    pub(super) fn take_landing(&self, count: usize) -> Option<Vec<u32>> {
+        let on_their_way = (self.landing.load(Ordering::Relaxed) + count) * self.shape().0;
+        if on_their_way > LANDINGS_MAX {
+            return None;
+        }
+        let taken = self.take(count)?;
+        if count < PIECE_MIN * runs(&taken).count() {
+            self.free().give_back(&taken);
+            return None;
+        }
+        self.landing.fetch_add(count, Ordering::Relaxed);
+        Some(taken)
+    }
+
+    /// So many places are not on their way any more.
+    pub(super) fn has_landed(&self, count: usize) {
+        self.landing.fetch_sub(count, Ordering::Relaxed);
+    }
+
+    /// Writes to places that were taken.
+    pub(super) fn write_at(&self, bytes: &[u8], at: u64) -> std::io::Result<()> {
+        let file = self.file.get().map(|(file, _)| file);
+        let file = file.ok_or_else(|| std::io::Error::other("no file"))?;
+        write_all_at(file, bytes, at)
+    }
+
+    /// Moves up to `count` bytes from a pipe to places that were taken; returns their number.
+    #[cfg(target_os = "linux")]
+    pub(super) fn splice_at(
+        &self,
+        pipe: std::os::fd::BorrowedFd<'_>,
+        count: usize,
+        mut at: u64,
+    ) -> std::io::Result<usize> {
+        use rustix::pipe::{SpliceFlags, splice};
+        let file = self.file.get().map(|(file, _)| file);
+        let file = file.ok_or_else(|| std::io::Error::other("no file"))?;
+        loop {
+            match splice(pipe, None, file, Some(&mut at), count, SpliceFlags::empty()) {
+                Ok(0) => return Err(std::io::ErrorKind::WriteZero.into()),
+                Err(rustix::io::Errno::INTR) => {}
+                moved => return Ok(moved?),
+            }
+        }
+    }
+
+    /// Lets the file hold the next group of places, or the next place; whether it does. `spare`: it
+    /// could do without.
+    fn grow_by_group(&self, free: &mut Free, spare: bool) -> bool {
         let (size, most) = self.shape();
-        let end = (u64::from(free.fresh) + 1) * size as u64;
-        let fits = (free.fresh as usize) < most
-            && (end <= self.bytes.load(Ordering::Acquire) || self.grow(end).is_ok());
-        if !fits {
-            return free.ready.pop_front();
-        }
-        free.fresh += 1;
-        Some(free.fresh - 1)
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        [free.next_fresh(), free.fresh + 1].into_iter().any(|to| {
+            let end = u64::from(to) * size as u64;
+            let has_room = || !spare || self.file.get().is_some_and(|(file, _)| is_roomy(file));
+            let fits = to <= most
+                && (end <= self.bytes.load(Ordering::Acquire)
+                    || has_room() && self.grow(end).is_ok());
+            if fits {
+                free.grown(to);
+            }
+            fits
+        })
     }
 
     /// Lets the file reach to byte `end`, with room for all of it: where there is none, memory
@@ -302,6 +368,22 @@ impl Places {
         self.bytes.store(to, Ordering::Release);
         Ok(())
     }
+}
+
+/// Whether the file system has so much room that some need not be left to logs and checkpoints.
+#[cfg(unix)]
+fn is_roomy(file: &File) -> bool {
+    let found = rustix::fs::fstatvfs(file);
+    found.is_ok_and(|found| {
+        let room = found.f_bavail.saturating_mul(found.f_frsize);
+        found.f_bavail > found.f_blocks / 8 && room > 4 * GROWTH.end()
+    })
+}
+
+/// Whether the file system has so much room that some need not be left to logs and checkpoints.
+#[cfg(not(unix))]
+fn is_roomy(_: &File) -> bool {
+    false
 }
 
 /// Room for the bytes `from..to` of a file.
@@ -325,24 +407,69 @@ fn reserve(file: &File, from: u64, to: u64) -> std::io::Result<()> {
     }
 }
 
-impl Shelf for Places {
-    fn put(&self, bytes: &[u8]) -> Option<u32> {
+/// Places that follow each other, as numbers of the list that they are in.
+fn runs(places: &[u32]) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let first = *places.get(at)?;
+        let follows = (first..)
+            .zip(&places[at..])
+            .take_while(|(n, place)| n == *place);
+        let run = at..at + follows.count();
+        at = run.end;
+        Some(run)
+    })
+}
+
+impl Places {
+    /// Puts bytes into places that follow each other, which nobody holds.
+    fn put_run(&self, places: &[u32], bytes: &[u8]) -> Option<()> {
         let (size, _) = self.shape();
-        if bytes.len() != size {
+        let (file, map) = self.file.get()?;
+        let at = self.begins(*places.first()?);
+        let is_new = places.iter().any(|&place| {
+            let entry = self.entry(place);
+            entry.is_some_and(|entry| !entry.was_used.swap(true, Ordering::Relaxed))
+        });
+        if is_new || bytes.len() >= WRITE_MIN {
+            return write_all_at(file, bytes, at).ok();
+        }
+        for (&place, bytes) in places.iter().zip(bytes.chunks(size)) {
+            // SAFETY: the file is writable and reaches behind every place that is taken; nobody
+            // holds the place, and it was taken out of the free ones.
+            unsafe { map.put(place as usize * size, bytes) };
+        }
+        Some(())
+    }
+
+    /// The bytes of a place are there, with this sum; it has one holder.
+    pub(super) fn is_put(&self, place: u32, sum: u64) {
+        if let Some(entry) = self.entry(place) {
+            entry.sum.store(sum, Ordering::Relaxed);
+            entry.holders.store(1, Ordering::Release);
+        }
+    }
+}
+
+impl Shelf for Places {
+    fn put(&self, bytes: &[u8], into: &mut Vec<u32>) -> Option<()> {
+        let (size, _) = self.shape();
+        if size == 0 || !bytes.len().is_multiple_of(size) {
             return None;
         }
-        let place = self.take()?;
-        let (Some(entry), Some((_, map))) = (self.entry(place), self.file.get()) else {
-            return None;
-        };
-        entry
-            .sum
-            .store(XxHash3_64::oneshot(bytes), Ordering::Relaxed);
-        // SAFETY: the file is writable and reaches behind every place that `take` gives; nobody
-        // holds the place, and it was taken out of the free ones.
-        unsafe { map.put(place as usize * size, bytes) };
-        entry.holders.store(1, Ordering::Release);
-        Some(place)
+        let places = self.take(bytes.len() / size)?;
+        for run in runs(&places) {
+            let bytes = &bytes[run.start * size..run.end * size];
+            if self.put_run(&places[run], bytes).is_none() {
+                self.free().give_back(&places);
+                return None;
+            }
+        }
+        for (&place, bytes) in places.iter().zip(bytes.chunks(size)) {
+            self.is_put(place, XxHash3_64::oneshot(bytes));
+        }
+        into.extend(places);
+        Some(())
     }
 
     fn bytes(&self, place: u32) -> &[u8] {

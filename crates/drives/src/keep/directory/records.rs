@@ -245,6 +245,17 @@ impl Said {
     }
 }
 
+/// Events whose sums are fetched from memory before they are written: in a large directory each
+/// would be waited for.
+const AHEAD: usize = 3;
+
+fn prefetch_sums(event: &Event) {
+    if let Event::Programmed { page, .. } = event {
+        let contents = page.slots.iter().filter_map(|spare| spare.content.as_ref());
+        contents.for_each(SlotContent::prefetch);
+    }
+}
+
 impl Record {
     /// Writes it, after what was `said` in the same file.
     pub fn save(&self, out: &mut Writer<'_>, said: &mut Said) -> Result<(), ImageError> {
@@ -260,8 +271,11 @@ impl Record {
             }
             Record::Events(events) => {
                 (2_u8, events.len() as u32).save(out)?;
-                let mut events = events.iter();
-                events.try_for_each(|event| said.save_event(event, out))
+                for (n, event) in events.iter().enumerate() {
+                    events.get(n + AHEAD).into_iter().for_each(prefetch_sums);
+                    said.save_event(event, out)?;
+                }
+                Ok(())
             }
             Record::Saved(slots) => {
                 (3_u8, slots.len() as u32).save(out)?;

@@ -1,7 +1,8 @@
 //! Requests of a host to the drive of a directory: done, kept, and then answered.
 
-use super::{DriveDir, refused};
+use super::{DriveDir, Landing, Landings, refused};
 use ssdlab_base::LabError;
+use ssdlab_ssd::drive::power::DataError;
 use ssdlab_ssd::units::Nanos;
 
 impl DriveDir {
@@ -24,6 +25,27 @@ impl DriveDir {
         self.keep_change(offset, bytes.len() as u64, fua)?;
         self.settle()?;
         Ok(took)
+    }
+
+    /// Where writes may be received before [`DriveDir::write_landed`].
+    pub fn landings(&self) -> Landings {
+        Landings(self.places.clone())
+    }
+
+    /// Writes what was received, as [`DataDrive::write`]; what that changes must be kept.
+    ///
+    /// # Errors
+    /// As the drive says.
+    pub fn write_landed(
+        &mut self,
+        offset: u64,
+        landing: Landing,
+        fua: bool,
+    ) -> Result<Nanos, DataError> {
+        match landing.end() {
+            Some(payload) => self.data.write_payload(offset, payload, fua),
+            None => Ok(Nanos::ZERO),
+        }
     }
 
     /// See [`DataDrive::flush`].

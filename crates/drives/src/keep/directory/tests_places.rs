@@ -136,13 +136,17 @@ fn places_are_used_again(protected: bool, safety: Safety) {
             70 => std::fs::remove_file(path.join(held)).expect("removed"),
             _ => {}
         }
-        let (at, value) = (rng.below(60) as usize, (step % 251) as u8 + 1);
+        let count = if rng.percent(30) { 8 } else { 1 };
+        let (at, value) = (rng.below(61 - count), (step % 251) as u8 + 1);
         let durable = rng.percent(20);
-        dir.write((at * PAGE) as u64, &[value; PAGE], durable)
+        let bytes = vec![value; count as usize * PAGE];
+        dir.write(at * PAGE as u64, &bytes, durable)
             .expect("written");
-        match durable || protected {
-            true => may[at] = vec![value],
-            false => may[at].push(value),
+        for values in &mut may[at as usize..(at + count) as usize] {
+            match durable || protected {
+                true => *values = vec![value],
+                false => values.push(value),
+            }
         }
         let flushes = rng.percent(10);
         if flushes {

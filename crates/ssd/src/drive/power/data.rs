@@ -318,6 +318,30 @@ impl DataDrive {
         Ok(took)
     }
 
+    /// The same of bytes that are where the drive keeps them already: at most 1 MiB.
+    ///
+    /// # Errors
+    /// See [`DataError`].
+    ///
+    /// # Panics
+    /// When they are more.
+    pub fn write_payload(
+        &mut self,
+        offset: u64,
+        payload: Payload,
+        fua: bool,
+    ) -> Result<Nanos, DataError> {
+        assert!(payload.len() <= COMMAND_MAX, "{} bytes", payload.len());
+        self.allowed(offset, payload.len() as u64)?;
+        let command = Command {
+            fua,
+            ..Command::write(offset, payload.len() as u32)
+        };
+        let took = self.run(&command, Some(payload))?;
+        self.wait_for_strike();
+        Ok(took)
+    }
+
     fn write_part(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<Nanos, DataError> {
         let each = self.drive.config().shape.slot_bytes;
         let mut took = Nanos::ZERO;

@@ -68,8 +68,9 @@ fn buffer_of(bytes: &[u8]) -> Buffer {
 ///
 /// A place counts its holders; what a place without any is used for next is the shelf's business.
 pub trait Shelf: fmt::Debug + Send + Sync {
-    /// Puts the bytes of a slot into a place, with one holder; `None`: there is no room.
-    fn put(&self, bytes: &[u8]) -> Option<u32>;
+    /// Puts the bytes of one or more slots into a place each, with one holder, and appends these;
+    /// `None`: there is no room, and nothing was put.
+    fn put(&self, bytes: &[u8], into: &mut Vec<u32>) -> Option<()>;
     /// The bytes in a place.
     fn bytes(&self, place: u32) -> &[u8];
     /// A sum of the bytes that were put there.
@@ -114,7 +115,7 @@ impl SlotBytes {
     }
 
     /// The same of a place that counts this holder already.
-    fn held(shelf: &Arc<dyn Shelf>, place: u32, len: u32) -> SlotBytes {
+    pub fn held(shelf: &Arc<dyn Shelf>, place: u32, len: u32) -> SlotBytes {
         SlotBytes {
             at: At::Shelf(shelf.clone(), place),
             start: 0,
@@ -124,7 +125,9 @@ impl SlotBytes {
 
     /// Puts the bytes of a slot on a shelf; `None`: there is no room.
     pub fn put_on(shelf: &Arc<dyn Shelf>, bytes: &[u8]) -> Option<SlotBytes> {
-        let place = shelf.put(bytes)?;
+        let mut places = Vec::with_capacity(1);
+        shelf.put(bytes, &mut places)?;
+        let place = places.pop()?;
         Some(SlotBytes::held(shelf, place, bytes.len() as u32))
     }
 
@@ -309,13 +312,20 @@ impl Payload {
         if !offset.is_multiple_of(each.into()) || !bytes.len().is_multiple_of(slot) {
             return None;
         }
-        let mut slots = bytes.chunks(slot);
-        let first = SlotBytes::put_on(shelf, slots.next()?)?;
-        let rest = slots.map(|bytes| SlotBytes::put_on(shelf, bytes));
+        let mut places = Vec::with_capacity(bytes.len() / slot);
+        shelf.put(bytes, &mut places)?;
+        Payload::in_places(shelf, &places, each)
+    }
+
+    /// The bytes in these places of a shelf of slots of `each` bytes, of which it is the one holder
+    /// that they count; `None`: there are none.
+    pub fn in_places(shelf: &Arc<dyn Shelf>, places: &[u32], each: u32) -> Option<Payload> {
+        let (&first, rest) = places.split_first()?;
+        let held = |&place: &u32| SlotBytes::held(shelf, place, each);
         Some(Payload {
-            first,
-            rest: rest.collect::<Option<_>>()?,
-            len: bytes.len(),
+            first: held(&first),
+            rest: rest.iter().map(held).collect(),
+            len: places.len() * each as usize,
         })
     }
 

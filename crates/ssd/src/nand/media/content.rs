@@ -35,7 +35,7 @@ impl SlotContent {
     }
 
     /// Prefetches the memory that [copying](SlotContent::to_move) needs.
-    pub(crate) fn prefetch(&self) {
+    pub fn prefetch(&self) {
         if let Some(bytes) = &self.bytes {
             bytes.prefetch();
         }
