@@ -114,6 +114,13 @@ fn assert_may(found: &[u8], may: &[Vec<u8>], step: u32) {
     }
 }
 
+/// What was flushed is all that may be read.
+fn keep_last(may: &mut [Vec<u8>]) {
+    for values in may {
+        values.drain(..values.len() - 1);
+    }
+}
+
 /// A place was used again while a checkpoint or a log still named it. Here places are used again as
 /// soon as they may, checkpoints stop before and after they are written, and the directory is
 /// opened as a kill, or a crash of the machine, after any command would leave it.
@@ -126,8 +133,7 @@ fn places_are_used_again(protected: bool, safety: Safety) {
     let moments = ["hold-before", "hold-after"];
     let (steps, before) = (400, dir.places.fresh());
     for step in 0..steps {
-        let held = moments[(step / 100 % 2) as usize];
-        let log = dir.log.place().number;
+        let (held, log) = (moments[(step / 100 % 2) as usize], dir.log.place().number);
         match step % 100 {
             0 => {
                 wait_for_end(&dir);
@@ -151,8 +157,7 @@ fn places_are_used_again(protected: bool, safety: Safety) {
         let flushes = rng.percent(10);
         if flushes {
             dir.flush().expect("flushed");
-            may.iter_mut()
-                .for_each(|values| drop(values.drain(..values.len() - 1)));
+            keep_last(&mut may);
         }
         let begins = dir.log.place().number > log;
         if begins {
@@ -178,10 +183,10 @@ fn places_are_used_again(protected: bool, safety: Safety) {
         }
     }
     let fresh = dir.places.fresh() - before;
-    let _ = std::fs::remove_file(path.join("hold-before"));
-    let _ = std::fs::remove_file(path.join("hold-after"));
+    moments.map(|held| std::fs::remove_file(path.join(held)).ok());
+    let many = begun >= 5 && in_flight >= u32::from(protected);
     assert!(
-        begun >= 5 && in_flight >= u32::from(protected),
+        many,
         "{begun} checkpoints, {in_flight} with programs booked"
     );
     assert!(
