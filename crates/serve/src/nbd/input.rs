@@ -120,10 +120,8 @@ impl Input {
     /// Receives and drops `count` bytes.
     pub fn skip<S: Read>(&mut self, stream: &mut S, mut count: usize) -> io::Result<()> {
         while count > 0 {
-            if self.ready().is_empty() {
-                if self.wait(stream)? == 0 {
-                    return Err(io::ErrorKind::UnexpectedEof.into());
-                }
+            if self.ready().is_empty() && self.wait(stream)? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
             }
             let here = self.ready().len().min(count);
             self.take(here);
