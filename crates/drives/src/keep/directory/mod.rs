@@ -309,7 +309,7 @@ fn refused(error: DataError) -> LabError {
 
 #[cfg(test)]
 mod tests;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests_landing;
 #[cfg(test)]
 mod tests_places;

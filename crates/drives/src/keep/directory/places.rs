@@ -300,7 +300,7 @@ impl Places {
         Some(taken)
     }
 
-    /// So many places are not on their way any more.
+    /// `count` places are not on their way any more.
     pub(super) fn has_landed(&self, count: usize) {
         self.landing.fetch_sub(count, Ordering::Relaxed);
     }
@@ -370,7 +370,7 @@ impl Places {
     }
 }
 
-/// Whether the file system has so much room that some need not be left to logs and checkpoints.
+/// Whether the file system has room enough for logs and checkpoints beside spare places.
 #[cfg(unix)]
 fn is_roomy(file: &File) -> bool {
     let found = rustix::fs::fstatvfs(file);
@@ -380,7 +380,7 @@ fn is_roomy(file: &File) -> bool {
     })
 }
 
-/// Whether the file system has so much room that some need not be left to logs and checkpoints.
+/// Whether the file system has room enough for logs and checkpoints beside spare places.
 #[cfg(not(unix))]
 fn is_roomy(_: &File) -> bool {
     false

@@ -1,4 +1,5 @@
 //! Writes that are received into places.
+#![cfg(target_os = "linux")]
 
 use super::tests::{PAGE, config, open};
 use super::*;

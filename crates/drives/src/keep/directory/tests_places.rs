@@ -105,6 +105,16 @@ fn written_over(
     (dir, may)
 }
 
+/// These pages were written.
+fn note(may: &mut [Vec<u8>], value: u8, durable: bool) {
+    for values in may {
+        match durable {
+            true => *values = vec![value],
+            false => values.push(value),
+        }
+    }
+}
+
 fn assert_may(found: &[u8], may: &[Vec<u8>], step: u32) {
     for (at, (found, may)) in found.iter().zip(may).enumerate() {
         assert!(
@@ -142,12 +152,11 @@ fn places_are_used_again(protected: bool, safety: Safety) {
         let bytes = vec![value; count as usize * PAGE];
         dir.write(at * PAGE as u64, &bytes, durable)
             .expect("written");
-        for values in &mut may[at as usize..(at + count) as usize] {
-            match durable || protected {
-                true => *values = vec![value],
-                false => values.push(value),
-            }
-        }
+        note(
+            &mut may[at as usize..(at + count) as usize],
+            value,
+            durable || protected,
+        );
         let flushes = rng.percent(10);
         if flushes {
             dir.flush().expect("flushed");
