@@ -133,10 +133,9 @@ fn places_are_used_again(protected: bool, safety: Safety) {
     let mut rng = Rng::named(u64::from(protected), "places");
     let (mut dir, mut may) = written_over(&path, (protected, safety), &mut rng);
     let (mut begun, mut in_flight, mut synced) = (0, 0, files(&path));
-    let moments = ["hold-before", "hold-after"];
     let (steps, before) = (400, dir.places.fresh());
     for step in 0..steps {
-        let held = moments[(step / 100 % 2) as usize];
+        let held = ["hold-before", "hold-after"][(step / 100 % 2) as usize];
         let log = dir.log.place().number;
         match step % 100 {
             0 => {
