@@ -370,11 +370,7 @@ impl Places {
     }
 }
 
-<<<<<<< HEAD
-/// Whether the file system has room to spare beside what logs and checkpoints may need.
-=======
 /// Whether the file system has room enough for logs and checkpoints beside spare places.
->>>>>>> serve
 #[cfg(unix)]
 fn is_roomy(file: &File) -> bool {
     let found = rustix::fs::fstatvfs(file);
@@ -384,11 +380,7 @@ fn is_roomy(file: &File) -> bool {
     })
 }
 
-<<<<<<< HEAD
-/// Whether the file system has room to spare beside what logs and checkpoints may need.
-=======
 /// Whether the file system has room enough for logs and checkpoints beside spare places.
->>>>>>> serve
 #[cfg(not(unix))]
 fn is_roomy(_: &File) -> bool {
     false
