@@ -38,6 +38,9 @@ pub struct Needs {
     pub read_bytes: u32,
     /// Largest write, bytes; 0: writes nothing.
     pub write_bytes: u32,
+    /// Longest read or write that will be sent, bytes, where it is known to be shorter than the
+    /// buffers of [`Needs::read_bytes`] and [`Needs::write_bytes`].
+    pub longest: Option<u32>,
     /// Writes, trims or flushes: needs leave to write.
     pub changes: bool,
     /// Every flush is an fdatasync.
@@ -67,6 +70,7 @@ impl Default for Needs {
             depth: 1,
             read_bytes: 0,
             write_bytes: 0,
+            longest: None,
             changes: false,
             data_only: true,
             refill: false,
@@ -109,6 +113,13 @@ impl Needs {
         self.changes = true;
         self.depth = self.depth.max(FILL_DEPTH);
         self.write_bytes = self.write_bytes.max(block);
+        self.longest = self.longest.map(|longest| longest.max(block));
+    }
+
+    /// Bytes of the longest read or write.
+    pub fn len_max(&self) -> u32 {
+        let buffers = self.read_bytes.max(self.write_bytes);
+        self.longest.map_or(buffers, |longest| longest.min(buffers))
     }
 
     fn add(&mut self, job: &JobSpec) {
@@ -127,14 +138,17 @@ impl Needs {
         self.granule = gcd(self.granule, gcd(job.offset, step));
         let steps = gcd(job.steps.skip.unsigned_abs(), job.steps.copy);
         self.granule = gcd(self.granule, steps);
+        let sent = job.replay.as_ref().map_or(u64::MAX, |it| it.survey.longest);
         for &kind in kinds {
             for size in &job.block_sizes[kind] {
                 self.granule = gcd(self.granule, u64::from(size.bytes));
                 match kind {
                     0 => self.read_bytes = self.read_bytes.max(size.bytes),
                     1 => self.write_bytes = self.write_bytes.max(size.bytes),
-                    _ => {}
+                    _ => continue,
                 }
+                let bytes = u64::from(size.bytes).min(sent) as u32;
+                self.longest = self.longest.max(Some(bytes));
             }
         }
         let durability = &job.durability;

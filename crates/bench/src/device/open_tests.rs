@@ -205,6 +205,7 @@ fn needs_are_the_largest_of_all_jobs() {
         depth: 22,
         read_bytes: 4096,
         write_bytes: 128 << 10,
+        longest: Some(128 << 10),
         changes: true,
         data_only: false,
         refill: false,
@@ -217,6 +218,24 @@ fn needs_are_the_largest_of_all_jobs() {
         extent: Some(MIB + 512),
     };
     assert_eq!(needs, expected);
+}
+
+/// Buffers of a replay are for any command that it may hold; the drive is asked for what it holds.
+#[test]
+fn the_longest_command_of_a_replay_is_the_one_in_the_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("log");
+    let text = "fio version 2 iolog\n/dev/x add\n/dev/x open\n/dev/x write 0 4096\n\
+                /dev/x trim 0 2097152\n/dev/x read 512 12288\n/dev/x close\n";
+    std::fs::write(&log, text).unwrap();
+    let job = format!("[j]\nfilename=/dev/x\nread_iolog={}\n", log.display());
+    let surroundings = ssdlab_load::fio::Surroundings::here();
+    let plan = ssdlab_load::fio::parse_in(&job, "job.fio", &surroundings).unwrap();
+    let mut needs = Needs::of(&plan).unwrap();
+    assert_eq!((needs.read_bytes, needs.len_max()), (1 << 20, 12288));
+    needs.fill(1 << 16);
+    assert_eq!(needs.len_max(), 1 << 16);
+    assert_eq!(self::needs().len_max(), 4096);
 }
 
 #[test]

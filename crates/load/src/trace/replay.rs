@@ -56,6 +56,9 @@ pub struct Survey {
     pub commands: [u64; Op::COUNT],
     /// Bytes read and written.
     pub bytes: u64,
+    /// Bytes of the longest read or write that is sent.
+    #[serde(skip)]
+    pub longest: u64,
     /// The byte after the highest one addressed.
     pub end: u64,
     /// Time of the last issue, in ns.
@@ -89,6 +92,9 @@ impl Replay {
                 survey.bytes = survey.bytes.saturating_add(event.len);
             }
             let (start, end) = sectors(&event);
+            if event.transfers() {
+                survey.longest = survey.longest.max((end - start).min(COMMAND_MAX));
+            }
             survey.rounded += u64::from((start, end) != (event.offset, event.end()));
             survey.end = survey.end.max(end);
             survey.span_ns = event.issued_ns;

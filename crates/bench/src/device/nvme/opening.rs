@@ -136,7 +136,7 @@ impl Namespace {
 
     /// Refuses commands that are too large for the drive. What may make others fail.
     fn limits(&self, path: &Path, needs: &Needs) -> Result<Option<String>, LabError> {
-        let largest = u64::from(needs.read_bytes.max(needs.write_bytes));
+        let largest = u64::from(needs.len_max());
         let Some(max) = command_max(&self.block) else {
             return Err(LabError::refused(
                 format!(
