@@ -11,8 +11,6 @@ use std::{error, fmt, io};
 const ABOVE_ERRNO: i32 = 1 << 16;
 /// Status code type, 3 bits, and status code, 8 bits.
 const CODE: u16 = 0x7ff;
-/// Do Not Retry: the same command will fail again.
-const DO_NOT_RETRY: u16 = 1 << 14;
 
 /// The status of an NVMe completion, without its phase bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +31,6 @@ impl NvmeStatus {
     /// Status code within its type.
     pub fn code(self) -> u8 {
         (self.0 & 0xff) as u8
-    }
-
-    /// Whether the drive says that the same command will fail again.
-    pub fn is_final(self) -> bool {
-        self.0 & DO_NOT_RETRY != 0
     }
 
     /// The specification's name; `None` for what it reserves or leaves to the vendor.
@@ -185,7 +178,6 @@ mod tests {
         // Do Not Retry and More are set beside the code.
         let out_of_range = errno_of(0x6080);
         assert_eq!(said(out_of_range), "NVMe status 0h/80h, LBA Out of Range");
-        assert!(NvmeStatus::in_errno(out_of_range).unwrap().is_final());
         assert_eq!(
             said(errno_of(0x281)),
             "NVMe status 2h/81h, Unrecovered Read Error"

@@ -1,7 +1,7 @@
 //! Places for the bytes of a write that is still on its way: they are received into the file, and
 //! the drive learns of them when all are there.
 
-use super::places::{LANDING_MAX, Places};
+use super::places::{LANDING_MAX, Places, runs};
 use ssdlab_ssd::nand::media::{Payload, Shelf};
 use std::io;
 use std::sync::Arc;
@@ -58,8 +58,8 @@ impl Landing {
         let Some(&place) = self.taken.get(number) else {
             return (0, 0);
         };
-        let follow = (place..).zip(&self.taken[number..]);
-        let count = follow.take_while(|(n, place)| n == *place).count();
+        let run = runs(&self.taken[number..]).next();
+        let count = run.map_or(0, |run| run.len());
         let begins = self.places.begins(place) + within as u64;
         (begins, count * size - within)
     }

@@ -408,7 +408,7 @@ fn reserve(file: &File, from: u64, to: u64) -> std::io::Result<()> {
 }
 
 /// Places that follow each other, as numbers of the list that they are in.
-fn runs(places: &[u32]) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn runs(places: &[u32]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let first = *places.get(at)?;
