@@ -84,7 +84,7 @@ impl Request {
     fn start(&self, drive: Option<&Named>) -> Result<Served, LabError> {
         let opened = self.open(drive)?;
         let pace = match self.real_pace {
-            true => Pace::Real,
+            true => Pace::Real { slower: 1 },
             false => Pace::Fast,
         };
         let drive = opened.drive.at_pace(pace).with_seed(self.seed);

@@ -6,7 +6,7 @@ mod places;
 pub use args::{PaceName, Serve};
 
 use crate::failure::{Exit, Failure};
-use places::{misplaced, places};
+use places::{misplaced, needs_real_pace, places};
 use ssdlab_base::LabError;
 use ssdlab_base::huge_pages::keep_freed_memory;
 use ssdlab_base::quantity::parse_size;
@@ -53,7 +53,10 @@ pub fn serve(args: &Serve) -> Result<Exit, Failure> {
     }
     let (drive, name, about) = (opened.drive, opened.name, opened.about);
     let pace = match args.pace {
-        PaceName::Real => Pace::Real,
+        PaceName::Real => Pace::Real {
+            slower: args.slower,
+        },
+        PaceName::Fast if args.slower > 1 => return Err(needs_real_pace().into()),
         PaceName::Fast => Pace::Fast,
     };
     let drive = drive.at_pace(pace).with_seed(args.seed);

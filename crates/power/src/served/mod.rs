@@ -20,8 +20,8 @@
 //! assert!(sector == [1; 512] || sector == [2; 512]);
 //! ```
 //! One lock holds the whole drive: commands of all connections are done one after another, in
-//! virtual time too. With [`Pace::Real`] each then takes its modelled time in real time, beside
-//! those of other connections; what they would have waited for each other is left out.
+//! virtual time too. With [`Pace::Real`] each is then answered when a copy of the drive that lives
+//! in real time has done it, beside those that are with it at the same time.
 //!
 //! A cut that is aimed falls where it was aimed in virtual time: inside a FLUSH somewhere on its
 //! way (drawn from a seed), inside a program or erase in its middle. Once that operation is
@@ -38,6 +38,7 @@ mod said;
 mod source;
 mod state;
 pub mod switch;
+mod tempo;
 
 pub use fault::parse_fault;
 pub use front::Serving;
@@ -53,6 +54,7 @@ use ssdlab_serve::{
     CutAt, Extent, Landing, Piece, Power, PowerError, PowerStatus, Store, StoreError, ZeroFlags,
 };
 use ssdlab_ssd::Nanos;
+use ssdlab_ssd::command::Op;
 use ssdlab_ssd::drive::power::DataDrive;
 use ssdlab_ssd::nand::media::SECTOR_BYTES;
 use state::State;
@@ -60,6 +62,7 @@ use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tempo::{Asked, Clock, Tempo};
 
 /// Zeroes written at a time where a hole is not wanted.
 const ZEROES: u64 = 1 << 20;
@@ -72,17 +75,22 @@ pub enum Pace {
     /// As long as computing them takes.
     #[default]
     Fast,
-    /// As long as they take in virtual time; idle time passes in the drive too.
-    Real,
+    /// As long as they take on the modelled drive, with all that are with it at the same time; idle
+    /// time passes in the drive too.
+    Real {
+        /// Virtual time passes this many times slower than real time; at least 1.
+        slower: u32,
+    },
 }
 
 /// See the module's text.
 #[derive(Debug)]
 pub struct ServedDrive {
     size: u64,
-    pace: Pace,
-    /// When virtual time was what it is, in real pace.
-    began: (Instant, Nanos),
+    /// In real pace.
+    tempo: Option<Tempo>,
+    /// When virtual time was what it is, and how much slower it passes, in real pace.
+    clock: Clock,
     powered: AtomicBool,
     state: Mutex<State>,
     /// Where writes are received without that lock.
@@ -106,8 +114,8 @@ impl ServedDrive {
         let drive = state.medium.drive();
         ServedDrive {
             size: drive.config().user_bytes,
-            pace: Pace::Fast,
-            began: (Instant::now(), drive.now().max(drive.ready())),
+            tempo: None,
+            clock: Clock::from(drive.now().max(drive.ready()), 1),
             powered: AtomicBool::new(state.is_on()),
             landings: state.medium.landings(),
             state: Mutex::new(state),
@@ -117,8 +125,13 @@ impl ServedDrive {
 
     /// The same, at another pace.
     pub fn at_pace(mut self, pace: Pace) -> ServedDrive {
-        self.pace = pace;
-        self.began.0 = Instant::now();
+        let slower = match pace {
+            Pace::Fast => None,
+            Pace::Real { slower } => Some(slower),
+        };
+        self.tempo = slower.map(Tempo::slower);
+        self.clock = Clock::from(self.clock.begins_at(), slower.unwrap_or(1));
+        self.power_is(&self.lock());
         self
     }
 
@@ -170,34 +183,38 @@ impl ServedDrive {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Runs a request, to be answered when it is done.
     fn command(
         &self,
+        asked: Asked,
         run: impl FnOnce(&mut State) -> Result<Nanos, StoreError>,
     ) -> Result<(), StoreError> {
-        let begun = Instant::now();
+        let arrived = Instant::now();
         let mut state = self.lock();
         state.ready()?;
-        let done = match self.pace {
-            Pace::Fast => run(&mut state),
-            Pace::Real => self.catch_up(&mut state).and_then(|()| run(&mut state)),
+        let Some(tempo) = &self.tempo else {
+            let done = run(&mut state);
+            if !state.is_on() {
+                self.power_is(&state);
+            }
+            return done.map(drop);
         };
+        let done = self.catch_up(&mut state).and_then(|()| run(&mut state));
         if !state.is_on() {
             self.power_is(&state);
         }
         drop(state);
-        let took = done?;
-        if self.pace == Pace::Real {
-            let left = Duration::from_nanos(took.0).saturating_sub(begun.elapsed());
-            std::thread::sleep(left);
+        done?;
+        tempo.wait(arrived, asked.commands());
+        match self.is_powered() {
+            true => Ok(()),
+            false => Err(StoreError::Off),
         }
-        Ok(())
     }
 
     /// The drive was idle for as long as virtual time is behind real time.
     fn catch_up(&self, state: &mut State) -> Result<(), StoreError> {
-        let (instant, virtual_time) = self.began;
-        let elapsed = instant.elapsed().as_nanos().min(u128::from(u64::MAX / 2));
-        let now = virtual_time.saturating_add(Nanos(elapsed as u64));
+        let now = self.clock.at(Instant::now());
         let behind = now.0.saturating_sub(state.medium.drive().now().0);
         if behind > 0 {
             state.rest(Nanos(behind))?;
@@ -207,6 +224,9 @@ impl ServedDrive {
 
     fn power_is(&self, state: &State) {
         self.powered.store(state.is_on(), Ordering::SeqCst);
+        if let Some(tempo) = &self.tempo {
+            tempo.restart(state.is_on().then(|| state.medium.drive()));
+        }
         self.was_cut.notify_all();
     }
 }
@@ -225,15 +245,19 @@ impl Store for ServedDrive {
     }
 
     fn takes_time(&self) -> bool {
-        self.pace == Pace::Real
+        self.tempo.is_some()
     }
 
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), StoreError> {
-        self.command(|state| state.read(offset, into))
+        self.command(Asked::of(Op::Read, offset, into.len() as u64), |state| {
+            state.read(offset, into)
+        })
     }
 
     fn read_onto(&self, offset: u64, length: usize, into: &mut Vec<u8>) -> Result<(), StoreError> {
-        self.command(|state| state.read_onto(offset, length, into))
+        self.command(Asked::of(Op::Read, offset, length as u64), |state| {
+            state.read_onto(offset, length, into)
+        })
     }
 
     fn read_pieces(
@@ -242,11 +266,14 @@ impl Store for ServedDrive {
         length: usize,
         take: &mut dyn FnMut(Piece<'_>),
     ) -> Result<(), StoreError> {
-        self.command(|state| state.read_pieces(offset, length, take))
+        self.command(Asked::of(Op::Read, offset, length as u64), |state| {
+            state.read_pieces(offset, length, take)
+        })
     }
 
     fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError> {
-        self.command(|state| state.write(offset, from, fua))
+        let asked = Asked::of(Op::Write, offset, from.len() as u64).with_fua(fua);
+        self.command(asked, |state| state.write(offset, from, fua))
     }
 
     fn landing(&self, offset: u64, length: usize) -> Option<Box<dyn Landing>> {
@@ -261,23 +288,26 @@ impl Store for ServedDrive {
         fua: bool,
     ) -> Result<(), StoreError> {
         let landing: Box<dyn Any> = landing;
-        match landing.downcast::<Landed>() {
-            Ok(landed) => self.command(|state| state.write_landed(offset, landed.0, fua)),
-            Err(_) => Err(StoreError::Unsupported),
-        }
+        let Ok(landed) = landing.downcast::<Landed>() else {
+            return Err(StoreError::Unsupported);
+        };
+        let asked = Asked::of(Op::Write, offset, landed.0.len() as u64).with_fua(fua);
+        self.command(asked, |state| state.write_landed(offset, landed.0, fua))
     }
 
     fn flush(&self) -> Result<(), StoreError> {
-        self.command(State::flush)
+        self.command(Asked::of(Op::Flush, 0, 0), State::flush)
     }
 
     fn trim(&self, offset: u64, length: u64, fua: bool) -> Result<(), StoreError> {
-        self.command(|state| state.trim(offset, length, fua))
+        let asked = Asked::of(Op::Trim, offset, length).with_fua(fua);
+        self.command(asked, |state| state.trim(offset, length, fua))
     }
 
     fn write_zeroes(&self, offset: u64, length: u64, flags: ZeroFlags) -> Result<(), StoreError> {
         if !flags.no_hole {
-            return self.command(|state| state.write_zeroes(offset, length, flags));
+            let asked = Asked::of(Op::WriteZeroes, offset, length).with_fua(flags.fua);
+            return self.command(asked, |state| state.write_zeroes(offset, length, flags));
         }
         if flags.fast {
             return Err(StoreError::Unsupported);
@@ -286,7 +316,8 @@ impl Store for ServedDrive {
         let mut at = offset;
         loop {
             let part = (end - at).min(ZEROES);
-            self.command(|state| state.write_zeroes(at, part, flags))?;
+            let asked = Asked::of(Op::Write, at, part).with_fua(flags.fua);
+            self.command(asked, |state| state.write_zeroes(at, part, flags))?;
             at += part;
             if at == end {
                 return Ok(());

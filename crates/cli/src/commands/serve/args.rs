@@ -62,6 +62,11 @@ pub struct Serve {
     /// How long commands take.
     #[arg(long, value_enum, default_value = "fast")]
     pub pace: PaceName,
+    /// With --pace real: virtual time passes this many times slower than real time, where this
+    /// machine is too slow for the drive.
+    #[arg(long, value_name = "TIMES", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub slower: u32,
     /// Fault of the drive: NAME[:PERMILLE[:SEED]]; may be repeated.
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,

@@ -38,6 +38,14 @@ pub(super) fn places(args: &Serve) -> Result<Places, LabError> {
     })
 }
 
+/// The refusal of `--slower` without real time.
+pub(super) fn needs_real_pace() -> LabError {
+    LabError::refused(
+        "--slower at the pace of the computation",
+        "--pace real --slower 4",
+    )
+}
+
 /// The refusal of an option that belongs to the other kind of drive.
 pub(super) fn misplaced(in_memory: bool) -> LabError {
     match in_memory {

@@ -36,7 +36,7 @@ use crate::ftl::recover::Recoverable;
 use crate::ftl::{BlockFtl, Full, HybridFtl, Lean, PageFtl, SuperblockView, Translation};
 use crate::nand::Recorder;
 use crate::nand::media::{
-    Content, CutDamage, Event, Media, Payload, SECTOR_BYTES, SlotContent, Staged,
+    Content, CutDamage, Event, Media, Payload, SECTOR_BYTES, SlotContent, Staged, forget,
 };
 use crate::units::Nanos;
 use faults::Faults;
@@ -155,6 +155,16 @@ impl PowerDrive {
         drive.media_mut().always_saves_lower = saves;
         drive.media_mut().journalled = journalled;
         Ok(drive)
+    }
+
+    /// A drive in the same state, which takes the same time for the same commands and holds no
+    /// bytes.
+    pub fn without_bytes(&self) -> PowerDrive {
+        let mut copy = self.clone();
+        copy.media_mut().forget_bytes();
+        copy.dump.iter_mut().for_each(|saved| forget(&mut saved.1));
+        (copy.keeps_before, copy.before) = (false, None);
+        copy
     }
 
     /// The drive's configuration.

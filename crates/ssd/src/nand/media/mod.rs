@@ -32,6 +32,7 @@ pub use aim::Aimed;
 pub use bytes::{Payload, Shelf, SlotBytes};
 pub use content::{Content, Numbers, SlotContent};
 pub use page::{Block, MapRecord, Page, Spare};
+pub(crate) use shelved::forget;
 
 use super::operation::{Purpose, Ticket};
 use crate::caches::prefetch;

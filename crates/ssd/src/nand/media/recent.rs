@@ -87,6 +87,10 @@ impl<T> ByAddress<T> {
         Some(thing)
     }
 
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.places.iter_mut().flatten().map(|(_, thing)| thing)
+    }
+
     pub fn clear(&mut self) {
         *self = ByAddress::default();
     }
