@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/skips.sh
 baseline=benches/instructions.txt
-paths=(counting timed generator run trace nbd)
+paths=(counting rows timed generator run trace nbd)
 command -v valgrind >/dev/null || { skip instructions "valgrind is not installed"; exit 0; }
 
 cargo build --release --quiet -p ssdlab-hot

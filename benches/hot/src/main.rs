@@ -61,6 +61,29 @@ fn counting() {
     drive.check().expect("consistent");
 }
 
+/// A full drive in counting gear, overwritten in order: rows placed whole.
+fn rows() {
+    let mut c = DriveConfig::tiny();
+    c.shape.page_bytes = 16384;
+    c.shape.pages_per_block = 24;
+    c.shape.blocks_per_plane = 120;
+    c.user_bytes = 128 * Bytes::MIB;
+    c.ftl.slc.superblocks = 0;
+    c.ftl.journal.entry_bytes = 0;
+    c.ftl.journal.commit_map_programs = 0;
+    c.ftl.journal.commit_closes_word_lines = false;
+    let bytes = c.user_bytes;
+    let mut drive = CountingDrive::new(c).expect("valid");
+    let mut overwrite = |times: u32| {
+        for _ in 0..times {
+            drive.write_run(0, bytes, 128 << 10);
+        }
+    };
+    overwrite(2);
+    measured(&mut || overwrite(40));
+    drive.check().expect("consistent");
+}
+
 /// A full drive in timed gear at queue depth 8, 70 % reads.
 fn timed() {
     let mut c = DriveConfig::tiny();
@@ -206,11 +229,12 @@ fn main() {
     let name = std::env::args().nth(1).unwrap_or_default();
     match name.as_str() {
         "counting" => counting(),
+        "rows" => rows(),
         "timed" => timed(),
         "generator" => generator(),
         "run" => run(),
         "trace" => trace(),
         "nbd" => nbd(),
-        _ => panic!("{name:?} is none of counting, timed, generator, run, trace, nbd"),
+        _ => panic!("{name:?} is none of counting, rows, timed, generator, run, trace, nbd"),
     }
 }

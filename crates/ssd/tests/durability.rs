@@ -341,7 +341,8 @@ fn a_cut_that_comes_before_the_aimed_one_disarms_it() {
     assert_eq!(bytes, [2; 4096]);
 }
 
-/// A drive with a pSLC cache that was used and erased takes the same time as a new one.
+/// A drive with a pSLC cache that was used and erased takes the same time as a new one, and its
+/// superblocks have the sizes that they had.
 #[test]
 fn an_erased_drive_has_its_fast_cache_again() {
     let mut config = DriveConfig::tiny();
@@ -359,10 +360,17 @@ fn an_erased_drive_has_its_fast_cache_again() {
         });
         times.collect()
     };
+    let sizes = |drive: &Drive| -> Vec<u32> {
+        let superblocks = drive.superblocks();
+        superblocks.iter().map(|each| each.slots).collect()
+    };
+    let fresh = sizes(&drive);
+    assert!(fresh[0] < fresh[3], "SLC mode holds less");
     let new = fill(&mut drive, Nanos::ZERO);
     assert!(new.iter().max() > new.iter().min(), "the cache is not seen");
     let used = drive.now();
     fill(&mut drive, used);
     let erased = drive.secure_erase(drive.now());
+    assert_eq!(sizes(&drive), fresh);
     assert_eq!(fill(&mut drive, erased), new);
 }

@@ -12,7 +12,8 @@ use kinds::{SLOT, all, reads_matter};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Bytes, Command, CountingDrive, Drive, DriveConfig, Nanos};
 
-/// Runs commands with `depth` of them in progress.
+/// Runs commands with `depth` of them in progress. Each is prefetched, wherever its slots are: in
+/// the buffer, on media, nowhere.
 fn timed(config: &DriveConfig, commands: &[Command], depth: u32) -> Drive {
     let mut drive = Drive::new(config.clone()).expect("valid");
     let mut free: Vec<u32> = (0..depth).collect();
@@ -21,6 +22,8 @@ fn timed(config: &DriveConfig, commands: &[Command], depth: u32) -> Drive {
             let done = drive.pop_completion(Nanos::MAX);
             done.expect("under way").tag
         });
+        drive.prefetch(command);
+        drive.prefetch_behind(command);
         drive.submit(tag, command, drive.now());
     }
     while drive.outstanding() > 0 {

@@ -11,6 +11,7 @@
 
 #[path = "../kinds/mod.rs"]
 mod kinds;
+mod parts;
 #[path = "../cuts/rig.rs"]
 mod rig;
 mod times;

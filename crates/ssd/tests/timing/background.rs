@@ -93,3 +93,22 @@ fn a_superblock_that_fades_is_rewritten_when_idle() {
     assert!(!drive.request_refresh(0), "it is free now");
     drive.check().expect("consistent");
 }
+
+/// A drive asks for a time only while it has idle work: a host that waits for the next event does
+/// not wait for nothing.
+#[test]
+fn an_idle_drive_without_work_has_no_next_event() {
+    let mut drive = new(bench());
+    drive.rest(24);
+    assert_eq!(drive.next_event(), None, "nothing was written");
+    let mut drive = new(cached());
+    for slot in 0..16 {
+        alone(&mut drive, &write(slot, 1), slot * 1_000_000);
+    }
+    let idle = drive.now().0 + IDLE;
+    assert_eq!(drive.next_event(), Some(Nanos(idle)));
+    let folded = idle + SLC_UNIT + FOLD;
+    assert_eq!(drive.pop_completion(Nanos(folded - 1)), None);
+    assert_eq!(drive.counters().slots_folded, 16);
+    assert_eq!(drive.next_event(), None, "all is folded");
+}

@@ -408,9 +408,7 @@ impl DataDrive {
         let last = (end / slot * slot).max(first);
         let mut took = self.in_parts(first, last - first, Op::WriteZeroes, fua)?;
         for (from, to) in [(offset, first), (last, end)] {
-            if from < to {
-                took += self.write_part(from, &vec![0; (to - from) as usize], fua)?;
-            }
+            took += self.write_part(from, &vec![0; (to - from) as usize], fua)?;
         }
         self.wait_for_strike();
         Ok(took)

@@ -21,9 +21,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         // Only the used part of the map is read.
         let used = (0..self.written_end).chain(self.user_slots..self.map.len() as u32);
         for lpn in used {
-            let ahead = self.map.get(lpn as usize + 32);
-            if let Some(&ahead) = ahead.filter(|&&a| a != UNMAPPED && a < BUFFERED) {
-                prefetch(&self.owner, ahead as usize - 1);
+            if let Some(&ahead) = self.map.get(lpn as usize + 32) {
+                prefetch(&self.owner, (ahead as usize).wrapping_sub(1));
             }
             let value = self.map[lpn as usize];
             if value == UNMAPPED {

@@ -358,10 +358,10 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
 }
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
+    /// Whether reclaim is due in idle time. With this much stale data there is a victim: at least
+    /// three superblocks are full, and reclaim itself holds two at most.
     fn wants_idle_reclaim(&self) -> bool {
-        let most = self.rules.idle_free as usize;
-        self.free.len() < most
-            && self.candidates.count() > 0
+        self.free.len() < self.rules.idle_free as usize
             && self.live + u64::from(self.rules.data_slots) < self.usable_slots()
     }
 
