@@ -68,7 +68,7 @@ fn commands_wait_for_each_other() {
     assert!(apart < same, "{apart:?} from two dies, {same:?} from one");
 }
 
-/// Who waits when power goes is told so at once, and the drive goes on with the next.
+/// Who waits when power goes gets an error at once, and the drive goes on when power is back.
 #[test]
 fn a_cut_ends_all_waiting() {
     let drive = ServedDrive::in_memory(filled()).at_pace(Pace::Real { slower: 1000 });

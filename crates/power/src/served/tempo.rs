@@ -27,7 +27,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// It is `time` now, and passes so many times slower.
+    /// It is `time` now, and passes `slower` times slower.
     pub fn from(time: Nanos, slower: u32) -> Clock {
         Clock {
             began: (Instant::now(), time),
@@ -142,7 +142,7 @@ impl Inner {
         Some(tag)
     }
 
-    /// The drive lives until now; whoever's command is done is told.
+    /// The drive lives until now; whoever waits for a command that is done is woken.
     fn advance(&mut self) {
         let Some((drive, clock)) = &mut self.drive else {
             return;
@@ -180,7 +180,7 @@ impl Inner {
 }
 
 impl Tempo {
-    /// Without a drive yet; virtual time will pass so many times slower than real time.
+    /// Without a drive yet; virtual time will pass `slower` times slower than real time.
     pub fn slower(slower: u32) -> Tempo {
         Tempo {
             inner: Mutex::default(),
