@@ -4,8 +4,9 @@
 #    NVMe drops must be found, and our vhost-user-blk must keep everything.
 # 2. Power cuts under SQLite on ext4, on a drive served as vhost-user-blk: an honest drive loses
 #    nothing, one that ignores flushes is found out.
-# 3. A guest that boots from such a drive, before and after a power cut.
-# 4. NVMe passthrough by Linux's driver to QEMU's drive: what was sent, refused and failed.
+# 3. The server killed under a writing guest, which goes on: nothing that was durable is lost.
+# 4. A guest that boots from such a drive, before and after a power cut.
+# 5. NVMe passthrough by Linux's driver to QEMU's drive: what was sent, refused and failed.
 # Usage: bash tests/vm.sh [path of ssdlab] [cuts]
 # SSDLAB_VM=all tests every device model with every cache mode, over NBD and as a file.
 # SSDLAB_GUEST_KERNEL is a folder with boot/vmlinuz-* and lib/modules/*; otherwise Debian's is
@@ -95,6 +96,7 @@ else
 fi
 python3 -B tests/vm/cuts.py "$ssdlab" "$kernel" "$modules" --cuts "$cuts" --restarts 2
 python3 -B tests/vm/cuts.py "$ssdlab" "$kernel" "$modules" --cuts 3 --fault ignores-flush
+python3 -B tests/vm/kills.py "$ssdlab" "$kernel" "$modules"
 lacks=$(missing syslinux mcopy mkfs.vfat nbdcopy)
 if [ -n "$lacks" ]; then
   skip "a guest that boots from a drive" "$lacks is not installed"

@@ -1,5 +1,5 @@
 #!/usr/bin/busybox sh
-# First process of the guest of tests/vm/cuts.py: SQLite on ext4 on the virtio disk /dev/vda.
+# First process of the guest of tests/vm/cuts.py and kills.py: SQLite on ext4 on the virtio disk /dev/vda.
 # The host says what to do, a line each; lines that begin with @ are for it.
 export PATH=/usr/sbin:/usr/bin
 /usr/bin/busybox --install -s /usr/bin
@@ -24,6 +24,21 @@ insert() {
     i=$((i + 1))
   done
 }
+# Writes the number $1 as block $2 of a file; more arguments are of dd.
+block() {
+  number=$1 at=$2
+  shift 2
+  printf '%-4095d\n' "$number" |
+    dd of=/run/mnt/numbers bs=4096 "seek=$at" iflag=fullblock "$@" 2>/dev/null
+}
+# Writes every second number from $1 to $2, and says `@durable` of each.
+numbers() {
+  i=$1
+  while [ "$i" -lt "$2" ] && block "$i" "$i" conv=notrunc,fsync; do
+    printf '\n@durable %d\n' "$i"
+    i=$((i + 2))
+  done
+}
 while read -r what from to; do
   case $what in
   make)
@@ -46,6 +61,30 @@ while read -r what from to; do
       found="-1 0 cannot be mounted"
     fi
     tell "found $(echo $found)"
+    ;;
+  write)
+    mount -t ext4 /dev/vda /run/mnt
+    numbers "$from" "$to" & numbers $((from + 1)) "$to" & wait
+    umount /run/mnt
+    tell written
+    ;;
+  look)
+    mount -t ext4 /dev/vda /run/mnt
+    tell "there $(echo $(tr '\0' ' ' </run/mnt/numbers | tr -cs '0-9' ' '))"
+    umount /run/mnt
+    ;;
+  put)
+    mount -t ext4 /dev/vda /run/mnt
+    block "$from" 0 conv=notrunc oflag=direct && tell put
+    ;;
+  flush)
+    sync /run/mnt/numbers
+    umount /run/mnt
+    tell flushed
+    ;;
+  cache)
+    echo "write $from" >/sys/block/vda/cache_type
+    tell "cache $(cat /sys/block/vda/cache_type)"
     ;;
   end) poweroff -f ;;
   esac

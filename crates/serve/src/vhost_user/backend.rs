@@ -35,6 +35,9 @@ pub struct Served {
     pub id: String,
     /// Whether the write cache is on. A hypervisor that comes again takes it for what it was.
     pub writeback: AtomicBool,
+    /// Whether a hypervisor has read or written that state here. One that has not is going on with
+    /// a guest of an earlier server, and that guest may have turned the cache off there.
+    pub is_writeback_known: AtomicBool,
 }
 
 /// The device of one connection.
@@ -44,6 +47,8 @@ pub struct Backend {
     memory: Memory,
     accepted: AtomicU64,
     event_idx: AtomicBool,
+    /// Queues whose guest was notified at their first event, a bit each.
+    begun: AtomicU64,
 }
 
 /// A request that was carried out and not answered yet.
@@ -64,6 +69,7 @@ impl Backend {
             memory,
             accepted: AtomicU64::new(0),
             event_idx: AtomicBool::new(false),
+            begun: AtomicU64::new(0),
         }
     }
 
@@ -81,11 +87,12 @@ impl Backend {
 
     fn disk(&self) -> Disk<'_> {
         let accepted = self.accepted.load(Ordering::SeqCst);
+        let is_known = self.served.is_writeback_known.load(Ordering::SeqCst);
         Disk {
             drive: &self.served.drive,
             notes: &self.notes,
             lint: &self.served.lint,
-            writethrough: is_writethrough(accepted, self.is_writeback()),
+            writethrough: is_writethrough(accepted, is_known && self.is_writeback()),
             id: &self.served.id,
         }
     }
@@ -222,6 +229,7 @@ impl VhostUserBackend for Backend {
     }
 
     fn get_config(&self, offset: u32, size: u32) -> Vec<u8> {
+        self.served.is_writeback_known.store(true, Ordering::SeqCst);
         let config = config(&self.served.drive, self.is_writeback());
         let bytes = config.iter().copied().chain(std::iter::repeat(0));
         bytes.skip(offset as usize).take(size as usize).collect()
@@ -241,6 +249,7 @@ impl VhostUserBackend for Backend {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
         self.served.writeback.store(*value != 0, Ordering::SeqCst);
+        self.served.is_writeback_known.store(true, Ordering::SeqCst);
         if *value == 0 {
             // What was acknowledged into the cache is the guest's to rely on from here.
             self.served.drive.flush().map_err(io::Error::other)?;
@@ -270,10 +279,74 @@ impl VhostUserBackend for Backend {
         _: usize,
     ) -> io::Result<()> {
         if let Some(vring) = vrings.get(usize::from(event)) {
+            let bit = 1 << event;
+            if self.begun.fetch_or(bit, Ordering::SeqCst) & bit == 0 {
+                // A server that was killed may have answered requests and not notified the guest,
+                // which would wait for ever if it asked nothing else of this queue.
+                vring.signal_used_queue()?;
+            }
             // An error here would end the queue's thread: a guest that hands over nonsense gets no
             // answer, and may do better with its next request.
             let _ = self.drain(vring);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::MemoryStore;
+    use crate::vhost_user::device::F_FLUSH;
+    use std::fs::File;
+    use std::io::Read;
+    use std::os::fd::OwnedFd;
+
+    fn backend() -> Backend {
+        let served = Served {
+            drive: Arc::new(Sectors::new(Arc::new(MemoryStore::new(1 << 20, 4096)))),
+            lint: Arc::new(Lint::default()),
+            id: "id".to_owned(),
+            writeback: AtomicBool::new(true),
+            is_writeback_known: AtomicBool::new(false),
+        };
+        let memory = Memory::new(GuestMemoryMmap::new());
+        let backend = Backend::new(Arc::new(served), memory, "guest".to_owned());
+        backend.acked_features(F_FLUSH | F_CONFIG_WCE);
+        backend
+    }
+
+    /// A guest had turned the write cache off, so its kernel sent no flushes. After a restart of
+    /// the server, writes were acknowledged into the volatile cache: QEMU does not say again that
+    /// it is off.
+    #[test]
+    fn a_guest_of_an_earlier_server_may_have_turned_the_cache_off() {
+        let resumed = backend();
+        assert!(resumed.disk().writethrough);
+        resumed.set_config(WRITEBACK_AT, &[1]).expect("a cache");
+        assert!(!resumed.disk().writethrough, "the guest has turned it on");
+        let new = backend();
+        new.get_config(0, CONFIG_BYTES as u32);
+        assert!(
+            !new.disk().writethrough,
+            "a new guest was told that it is on"
+        );
+    }
+
+    #[test]
+    fn a_guest_is_notified_when_a_queue_begins() {
+        let backend = backend();
+        let vring = VringRwLock::new(backend.memory.clone(), 16).expect("a queue");
+        let (mut seen, call) = io::pipe().expect("a pipe");
+        vring.set_call(Some(File::from(OwnedFd::from(call))));
+        for _ in 0..2 {
+            let vrings = std::slice::from_ref(&vring);
+            let handled = backend.handle_event(0, EventSet::IN, vrings, 0);
+            handled.expect("handled");
+        }
+        drop(vring);
+        let mut notifications = Vec::new();
+        seen.read_to_end(&mut notifications).expect("read");
+        assert_eq!(notifications.len(), 8, "one of 8 bytes");
     }
 }

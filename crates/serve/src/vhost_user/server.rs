@@ -56,6 +56,7 @@ impl VhostUserServer {
             lint,
             id: id.to_owned(),
             writeback: AtomicBool::new(true),
+            is_writeback_known: AtomicBool::new(false),
         });
         let shared = Arc::new(Shared {
             disk,
