@@ -33,7 +33,7 @@ def measured(ssdlab: str, work: Path, drive: str, slower: int, load: str) -> "tu
     (work / "mount").mkdir(parents=True)
     serve = [ssdlab, "serve", f"drive:{drive}", "--size", str(SIZE), "--pace", "real"]
     serve += ["--slower", str(slower), "--fuse", str(work / "mount" / "drive")]
-    server = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     job = f"""[global]
 ioengine=libaio
 direct=1
