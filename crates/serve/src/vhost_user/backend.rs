@@ -4,13 +4,14 @@ use super::device::{
     CONFIG_BYTES, F_CONFIG_WCE, QUEUE_SIZE, QUEUES, WRITEBACK_AT, config, features, is_writethrough,
 };
 use super::request::{Disk, Status};
+use super::vring::Vring;
 use crate::lint::{Lint, SessionNotes};
 use crate::sectors::Sectors;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use vhost::vhost_user::message::VhostUserProtocolFeatures;
-use vhost_user_backend::{VhostUserBackend, VringRwLock, VringT};
+use vhost_user_backend::{VhostUserBackend, VringT};
 use virtio_queue::{DescriptorChain, QueueOwnedT, Writer};
 use vm_memory::{GuestAddressSpace, GuestMemoryAtomic, GuestMemoryLoadGuard, GuestMemoryMmap};
 use vmm_sys_util::epoll::EventSet;
@@ -47,8 +48,6 @@ pub struct Backend {
     memory: Memory,
     accepted: AtomicU64,
     event_idx: AtomicBool,
-    /// Queues whose guest was notified at their first event, a bit each.
-    begun: AtomicU64,
 }
 
 /// A request that was carried out and not answered yet.
@@ -69,7 +68,6 @@ impl Backend {
             memory,
             accepted: AtomicU64::new(0),
             event_idx: AtomicBool::new(false),
-            begun: AtomicU64::new(0),
         }
     }
 
@@ -98,7 +96,7 @@ impl Backend {
     }
 
     /// Carries out what is in a queue. Returns whether something was.
-    fn serve_queue(&self, vring: &VringRwLock) -> io::Result<bool> {
+    fn serve_queue(&self, vring: &Vring) -> io::Result<bool> {
         let mut some = false;
         loop {
             let chains = self.take(vring)?;
@@ -119,7 +117,7 @@ impl Backend {
         }
     }
 
-    fn take(&self, vring: &VringRwLock) -> io::Result<Vec<Chain>> {
+    fn take(&self, vring: &Vring) -> io::Result<Vec<Chain>> {
         let memory = self.memory.memory();
         let mut state = vring.get_mut();
         let chains = state.get_queue_mut().iter(memory);
@@ -127,7 +125,7 @@ impl Backend {
         Ok(chains.take(BATCH_REQUESTS).collect())
     }
 
-    fn answer(&self, vring: &VringRwLock, done: Vec<Done>) -> io::Result<()> {
+    fn answer(&self, vring: &Vring, done: Vec<Done>) -> io::Result<()> {
         for request in done {
             let mut written = request.written;
             if let Some(chain) = request.answer {
@@ -144,7 +142,7 @@ impl Backend {
     }
 
     /// Serves a queue until it is empty, and then has the guest notify again.
-    fn drain(&self, vring: &VringRwLock) -> io::Result<()> {
+    fn drain(&self, vring: &Vring) -> io::Result<()> {
         if !self.event_idx.load(Ordering::SeqCst) {
             return self.serve_queue(vring).map(|_| ());
         }
@@ -199,7 +197,7 @@ fn put_status(chain: Chain, status: Status) -> io::Result<u32> {
 
 impl VhostUserBackend for Backend {
     type Bitmap = ();
-    type Vring = VringRwLock;
+    type Vring = Vring;
 
     fn num_queues(&self) -> usize {
         QUEUES
@@ -271,20 +269,8 @@ impl VhostUserBackend for Backend {
         new_event_consumer_and_notifier(EventFlag::NONBLOCK).ok()
     }
 
-    fn handle_event(
-        &self,
-        event: u16,
-        _: EventSet,
-        vrings: &[VringRwLock],
-        _: usize,
-    ) -> io::Result<()> {
+    fn handle_event(&self, event: u16, _: EventSet, vrings: &[Vring], _: usize) -> io::Result<()> {
         if let Some(vring) = vrings.get(usize::from(event)) {
-            let bit = 1 << event;
-            if self.begun.fetch_or(bit, Ordering::SeqCst) & bit == 0 {
-                // A server that was killed may have answered requests and not notified the guest,
-                // which would wait for ever if it asked nothing else of this queue.
-                vring.signal_used_queue()?;
-            }
             // An error here would end the queue's thread: a guest that hands over nonsense gets no
             // answer, and may do better with its next request.
             let _ = self.drain(vring);
@@ -298,9 +284,6 @@ mod tests {
     use super::*;
     use crate::memory::MemoryStore;
     use crate::vhost_user::device::F_FLUSH;
-    use std::fs::File;
-    use std::io::Read;
-    use std::os::fd::OwnedFd;
 
     fn backend() -> Backend {
         let served = Served {
@@ -331,22 +314,5 @@ mod tests {
             !new.disk().writethrough,
             "a new guest was told that it is on"
         );
-    }
-
-    #[test]
-    fn a_guest_is_notified_when_a_queue_begins() {
-        let backend = backend();
-        let vring = VringRwLock::new(backend.memory.clone(), 16).expect("a queue");
-        let (mut seen, call) = io::pipe().expect("a pipe");
-        vring.set_call(Some(File::from(OwnedFd::from(call))));
-        for _ in 0..2 {
-            let vrings = std::slice::from_ref(&vring);
-            let handled = backend.handle_event(0, EventSet::IN, vrings, 0);
-            handled.expect("handled");
-        }
-        drop(vring);
-        let mut notifications = Vec::new();
-        seen.read_to_end(&mut notifications).expect("read");
-        assert_eq!(notifications.len(), 8, "one of 8 bytes");
     }
 }
