@@ -3,9 +3,10 @@
 use super::kinds;
 use super::rig::Rig;
 use ssdlab_ssd::config::MappingKind;
-use ssdlab_ssd::drive::power::{DataDrive, Power, PowerDrive, RecoveredState};
+use ssdlab_ssd::drive::power::{DataDrive, Fault, FaultKind, Power, PowerDrive, RecoveredState};
+use ssdlab_ssd::nand::media::Event;
 use ssdlab_ssd::rng::Rng;
-use ssdlab_ssd::{DriveConfig, Nanos};
+use ssdlab_ssd::{Command, DriveConfig, Nanos};
 
 const PAGE: u64 = kinds::SLOT;
 
@@ -196,4 +197,138 @@ fn a_rewrite_of_copies_alone_costs_a_recovery_nothing() {
         assert_eq!(last, Some(("finish rewrites", 0)), "cut {cuts}");
     }
     assert_eq!(cuts, 6, "one in the program of each unit");
+}
+
+/// The content kept for a judge is that of the moment before the cut, with what the cut then loses,
+/// up to the last mapping unit; it is taken once.
+#[test]
+fn the_content_just_before_a_cut_is_kept_on_request() {
+    let config = DriveConfig::tiny();
+    let slots = [3, config.user_slots() as u32 - 1];
+    let mut drive = DataDrive::new(config, Power::default()).expect("possible");
+    for lpn in slots {
+        let at = u64::from(lpn) * PAGE;
+        drive
+            .write(at, &[7; PAGE as usize], false)
+            .expect("written");
+    }
+    let content = |drive: &DataDrive| slots.map(|lpn| (lpn, drive.drive().content(lpn).cloned()));
+    let before = content(&drive);
+    drive.drive_mut().keep_before_cuts();
+    drive.cut();
+    assert_ne!(content(&drive), before, "the cut lost both");
+    assert_eq!(drive.drive_mut().take_before(), Some(before.to_vec()));
+    assert_eq!(drive.drive_mut().take_before(), None);
+}
+
+/// What is stored in files is each program since the last time.
+#[test]
+fn every_program_is_an_event_once() {
+    let mut drive = PowerDrive::new(DriveConfig::tiny(), Power::default()).expect("possible");
+    drive.keep_events();
+    let mut stored = 0;
+    for round in 1..=3 {
+        for slot in 0..4 {
+            let command = Command::write_fua(slot * PAGE, PAGE as u32);
+            drive.submit(0, &command, None, drive.now());
+            drive.pop_completion(Nanos::MAX).expect("written");
+        }
+        let events = drive.take_events();
+        let programs = |event: &&Event| matches!(event, Event::Programmed { .. });
+        stored += events.iter().filter(programs).count() as u64;
+        assert_eq!(stored, drive.counters().nand_programs, "round {round}");
+    }
+    assert!(stored > 0 && drive.take_events().is_empty());
+}
+
+/// Blocks that a host is told were retired are those that a cut leaves retired.
+#[test]
+fn a_cut_retires_no_more_blocks_than_announced() {
+    let mut kinds = kinds::all().into_iter();
+    let config = kinds.find(|config| config.name == "wear").expect("a kind");
+    let slots = config.user_slots();
+    let mut drive = DataDrive::new(config, Power::default()).expect("possible");
+    assert_eq!(drive.drive().worn_out(), (0, 0, false), "new");
+    let mut rng = Rng::named(1, "worn out");
+    while drive.drive().worn_out().0 == 0 {
+        let at = rng.below(slots) * PAGE;
+        drive
+            .write(at, &[1; PAGE as usize], false)
+            .expect("written");
+    }
+    let (blocks, superblocks, _) = drive.drive().worn_out();
+    drive.cut();
+    drive.power_on();
+    let wear = drive.drive().reliability().expect("wears").counters();
+    assert_eq!(
+        (wear.blocks_retired, wear.superblocks_retired),
+        (blocks, superblocks)
+    );
+}
+
+/// A drive that one fault strikes in every cut.
+fn faulty(kind: FaultKind) -> DataDrive {
+    let fault = Fault {
+        kind,
+        per_mille: 1000,
+        seed: 1,
+    };
+    let power = Power {
+        faults: vec![fault],
+        ..Power::default()
+    };
+    DataDrive::new(DriveConfig::tiny(), power).expect("possible")
+}
+
+/// The fault that leaves the last map page of a commit unwritten loses that commit alone.
+#[test]
+fn a_lost_map_page_loses_the_last_commit() {
+    let mut drive = faulty(FaultKind::FlushNotMap);
+    for slot in 0..5 {
+        drive
+            .write(slot * PAGE, &[9; PAGE as usize], true)
+            .expect("written");
+    }
+    drive.cut();
+    drive.power_on();
+    let mut bytes = [0; PAGE as usize];
+    let kept: Vec<u8> = (0..5)
+        .map(|slot| {
+            drive.read(slot * PAGE, &mut bytes).expect("readable");
+            bytes[0]
+        })
+        .collect();
+    assert_eq!(kept, [9, 9, 9, 9, 0]);
+}
+
+/// A shorn write keeps the first half of its bytes.
+#[test]
+fn a_shorn_write_keeps_its_first_half() {
+    let mut drive = faulty(FaultKind::ShornWrites);
+    drive.write(0, &[9; PAGE as usize], true).expect("written");
+    drive.cut();
+    drive.power_on();
+    let mut bytes = [1; PAGE as usize];
+    drive.read(0, &mut bytes).expect("readable");
+    let half = PAGE as usize / 2;
+    assert_eq!(bytes[..half], [9; PAGE as usize / 2]);
+    assert_eq!(bytes[half..], [0; PAGE as usize / 2]);
+}
+
+/// A cut that is aimed at an operation to come changes no time before it.
+#[test]
+fn aiming_takes_no_time() {
+    let times = |aim: Option<u64>| -> Vec<Nanos> {
+        let mut drive = DataDrive::new(DriveConfig::tiny(), Power::default()).expect("possible");
+        drive.aim_at(aim);
+        let mut times: Vec<Nanos> = (0..80)
+            .map(|slot| drive.write(slot * PAGE, &[1; PAGE as usize], false))
+            .map(|took| took.expect("written"))
+            .collect();
+        times.push(drive.flush().expect("flushed"));
+        times
+    };
+    let plain = times(None);
+    assert!(plain.iter().all(|took| *took > Nanos::ZERO));
+    assert_eq!(times(Some(1_000_000)), plain);
 }

@@ -53,3 +53,23 @@ fn a_checkpoint_writes_each_part_once_and_in_whole_units() {
     let parts = pages * PARTS / CYCLE / PAGE * PAGE;
     assert_eq!(counters.slots_map, pages * PAGE + parts);
 }
+
+/// Journal pages that become due take changes whose programs have ended. A FLUSH writes the rest,
+/// here more than the seven entries that a page has beside the root.
+#[test]
+fn a_commit_writes_as_many_journal_pages_as_its_changes_fill() {
+    let mut config = config();
+    config.ftl.journal.checkpoint_pages = 0;
+    config.ftl.journal.entry_bytes = 1024;
+    config.buffer.bytes = 40 * SLOT;
+    let mut drive = DataDrive::new(config, Power::default()).expect("possible");
+    let pages = |drive: &DataDrive| drive.drive().counters().slots_map / PAGE;
+    for slot in 0..40 {
+        drive
+            .write(slot * SLOT, &[1; SLOT as usize], false)
+            .expect("written");
+    }
+    assert_eq!(pages(&drive), 40 / 7, "due");
+    drive.flush().expect("flushed");
+    assert_eq!(pages(&drive), 40 / 7 + 3, "with those of the commit");
+}

@@ -544,8 +544,8 @@ impl PowerDrive {
         Nanos(slots.div_ceil(per_round) * each.saturating_sub(timing.slc_program.0).max(read))
     }
 
-    /// Takes the changes of the media since the last call, for storing them in files; the first
-    /// call begins the list.
+    /// Takes the changes of the media since the last call, for storing them in files. They are kept
+    /// from [`PowerDrive::keep_events`] on.
     pub fn take_events(&mut self) -> Vec<Event> {
         each_mut!(self, engine => engine.ftl.settle());
         self.media_mut().take_events()
