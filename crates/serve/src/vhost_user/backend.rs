@@ -4,7 +4,7 @@ use super::device::{
     CONFIG_BYTES, F_CONFIG_WCE, QUEUE_SIZE, QUEUES, WRITEBACK_AT, config, features, is_writethrough,
 };
 use super::request::{Disk, Status};
-use super::vring::Vring;
+use super::vring::{Memory, Vring};
 use crate::lint::{Lint, SessionNotes};
 use crate::sectors::Sectors;
 use std::io::{self, Write};
@@ -13,14 +13,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use vhost::vhost_user::message::VhostUserProtocolFeatures;
 use vhost_user_backend::{VhostUserBackend, VringT};
 use virtio_queue::{DescriptorChain, QueueOwnedT, Writer};
-use vm_memory::{GuestAddressSpace, GuestMemoryAtomic, GuestMemoryLoadGuard, GuestMemoryMmap};
+use vm_memory::{GuestAddressSpace, GuestMemoryLoadGuard, GuestMemoryMmap};
 use vmm_sys_util::epoll::EventSet;
 use vmm_sys_util::event::{
     EventConsumer, EventFlag, EventNotifier, new_event_consumer_and_notifier,
 };
 
-/// The guest's memory.
-pub type Memory = GuestMemoryAtomic<GuestMemoryMmap>;
 type Chain = DescriptorChain<GuestMemoryLoadGuard<GuestMemoryMmap>>;
 
 /// Requests carried out before their answers are published together.
@@ -312,7 +310,7 @@ mod tests {
         new.get_config(0, CONFIG_BYTES as u32);
         assert!(
             !new.disk().writethrough,
-            "a new guest was told that it is on"
+            "a new guest has read that it is on"
         );
     }
 }

@@ -1,6 +1,7 @@
 //! Accepts one hypervisor after another.
 
-use super::backend::{Backend, Memory, Served};
+use super::backend::{Backend, Served};
+use super::vring::Memory;
 use crate::lint::Lint;
 use crate::sectors::Sectors;
 use crate::socket::{Address, Listener, has_client};

@@ -4,11 +4,14 @@
 //! server had not come to the notification. If it asks nothing else of this queue, no later
 //! notification wakes it. One too many does no harm.
 
-use super::backend::Memory;
 use std::fs::File;
 use std::io;
 use vhost_user_backend::{VringRwLock, VringStateGuard, VringStateMutGuard, VringT};
 use virtio_queue::Error;
+use vm_memory::{GuestMemoryAtomic, GuestMemoryMmap};
+
+/// The guest's memory.
+pub type Memory = GuestMemoryAtomic<GuestMemoryMmap>;
 
 /// See the header of this module. Everything but `set_call` is that of [`VringRwLock`].
 #[derive(Clone)]
@@ -115,7 +118,6 @@ mod tests {
     use super::*;
     use std::io::Read;
     use std::os::fd::OwnedFd;
-    use vm_memory::GuestMemoryMmap;
 
     /// The issue behind it: the server was killed between an answer and its notification, and the
     /// guest waited for ever.
