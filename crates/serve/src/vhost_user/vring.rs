@@ -118,7 +118,6 @@ mod tests {
     use super::*;
     use std::io::Read;
     use std::os::fd::OwnedFd;
-    use vm_memory::GuestMemoryMmap;
 
     /// The issue behind it: the server was killed between an answer and its notification, and the
     /// guest waited for ever.
