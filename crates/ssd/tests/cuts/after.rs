@@ -241,7 +241,7 @@ fn every_program_is_an_event_once() {
     assert!(stored > 0 && drive.take_events().is_empty());
 }
 
-/// The blocks that a host hears were retired are those that a cut leaves retired.
+/// The blocks announced as retired are those that a cut leaves retired.
 #[test]
 fn a_cut_retires_no_more_blocks_than_announced() {
     let mut kinds = kinds::all().into_iter();
