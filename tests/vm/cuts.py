@@ -161,16 +161,22 @@ class Guest:
                 return acked, line
 
 
-def main():
+def arguments():
+    """A parser of what every campaign takes."""
     parser = argparse.ArgumentParser()
     parser.add_argument("ssdlab")
     parser.add_argument("kernel")
     parser.add_argument("modules", type=pathlib.Path)
+    parser.add_argument("--seed", type=int, default=1)
+    return parser
+
+
+def main():
+    parser = arguments()
     parser.add_argument("--cuts", type=int, default=10)
     parser.add_argument("--restarts", type=int, default=0)
     parser.add_argument("--fault")
     parser.add_argument("--drive", default="consumer-sata-1tb")
-    parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         sys.exit(campaign(args, pathlib.Path(folder)))

@@ -14,7 +14,6 @@ the server goes on after the last kill with the directory as it was at the first
 be found. Exit code 1 if the verdict is not the expected one.
 """
 
-import argparse
 import concurrent.futures
 import pathlib
 import random
@@ -108,13 +107,9 @@ def unflushed(served):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("ssdlab")
-    parser.add_argument("kernel")
-    parser.add_argument("modules", type=pathlib.Path)
+    parser = cuts.arguments()
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--older", action="store_true")
-    parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         sys.exit(run(args, pathlib.Path(folder)))
