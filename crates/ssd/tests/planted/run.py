@@ -71,7 +71,7 @@ The aim is fewer than 10 %. The 28 that were not found at first:
 | `*` to `+` in `superblock` | the slots of a superblock in its view | found by `durability` |
 | `-` to `/` in `place_rows` | whole rows are not placed at once | survives: same result; `benches/instructions.sh` finds it, `rows` needs 284 M instructions, not 89 M |
 | `>` to `==` in `take_unfilled` | a full superblock is continued where no free one is left | survives: only many cuts in a row get there, and 100,000 cuts of honest drives pass with it |
-| `>` to `>=` in `wants_idle_reclaim` | candidates of 0 superblocks | no effect; that comparison is gone |
+| `>` to `>=` in `wants_idle_reclaim` | candidates of 0 superblocks | no effect: with as much stale data as is asked for beside it there is a victim |
 | `<` to `<=` in `write_zeroes` | a part of 0 bytes is written | no effect; that comparison is gone |
 | `<` to `>` in `check_map` | what is prefetched | no effect on results; that comparison is gone |
 | `<` to `<=` in `take_each` | one pass over no addresses | no effect |

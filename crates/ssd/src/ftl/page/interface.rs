@@ -358,10 +358,11 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
 }
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
-    /// Whether reclaim is due in idle time. With this much stale data there is a victim: at least
-    /// three superblocks are full, and reclaim itself holds two at most.
+    /// Whether reclaim is due in idle time.
     fn wants_idle_reclaim(&self) -> bool {
-        self.free.len() < self.rules.idle_free as usize
+        let most = self.rules.idle_free as usize;
+        self.free.len() < most
+            && self.candidates.count() > 0
             && self.live + u64::from(self.rules.data_slots) < self.usable_slots()
     }
 
