@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Catalogue drives behind a file at real pace: measured by fio, fitted by a twin, predicted.
+"""Catalogue drives behind a file or NBD at real pace: measured by fio, fitted by a twin, predicted.
 
-Usage: python3 benches/behind_a_file.py SSDLAB WORK_DIR DRIVE:SLOWER...
+Usage: python3 benches/behind_a_file.py [--nbd] SSDLAB WORK_DIR DRIVE:SLOWER...
 
-Each drive, made smaller (512 MiB), is served as a FUSE file, new for every load, and its virtual
-time passes SLOWER times slower than real time. fio fills it in order and writes three capacities at
+Each drive, made smaller (512 MiB), is served as a FUSE file (or over NBD, one connection), new for
+every load, and its virtual time passes SLOWER times slower than real time. fio fills it in order and writes three capacities at
 random: uniform, zipf:0.8, and 80 % to a fifth. The twin gets the rate in order and the uniform one;
 the last quarter counts. Nothing of a drive's configuration is read. Needs root, fio, and a machine
 with nothing else to do: half a minute to a minute a load.
@@ -27,17 +27,22 @@ LOADS = {
 }
 
 
+NBD = "--nbd" in sys.argv
+
+
 def measured(ssdlab: str, work: Path, drive: str, slower: int, load: str) -> "tuple[float, float]":
     """Rates in order and at the end of the load, B/s of virtual time."""
     shutil.rmtree(work, ignore_errors=True)
     (work / "mount").mkdir(parents=True)
     serve = [ssdlab, "serve", f"drive:{drive}", "--size", str(SIZE), "--pace", "real"]
-    serve += ["--slower", str(slower), "--fuse", str(work / "mount" / "drive")]
+    serve += ["--slower", str(slower)]
+    serve += ["--nbd", f"unix:{work}/nbd"] if NBD else ["--fuse", str(work / "mount" / "drive")]
     server = subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    way = f"ioengine=libaio\ndirect=1\nfilename={work}/mount/drive"
+    if NBD:
+        way = f"ioengine=nbd\nuri=nbd+unix:///?socket={work}/nbd"
     job = f"""[global]
-ioengine=libaio
-direct=1
-filename={work}/mount/drive
+{way}
 size={SIZE}
 iodepth=32
 [fill]
@@ -82,7 +87,7 @@ def last_quarter(work: Path) -> float:
 
 
 def main() -> None:
-    ssdlab, work, *drives = sys.argv[1:]
+    ssdlab, work, *drives = (given for given in sys.argv[1:] if given != "--nbd")
     for drive, slower in (given.split(":") for given in drives):
         found = {
             load: measured(ssdlab, Path(work), drive, int(slower), load) for load in LOADS

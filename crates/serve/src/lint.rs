@@ -96,6 +96,23 @@ impl SessionNotes {
         self.drop_covered(coverage);
     }
 
+    /// Adds what another thread has noted of the same session.
+    pub fn add(&mut self, other: SessionNotes) {
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.bytes_written += other.bytes_written;
+        self.fua_writes += other.fua_writes;
+        self.trims += other.trims;
+        self.flushes += other.flushes;
+        self.unaligned += other.unaligned;
+        self.errors += other.errors;
+        self.said_goodbye |= other.said_goodbye;
+        self.uncovered += other.uncovered;
+        for (flushes, writes) in other.waiting {
+            *self.waiting.entry(flushes).or_default() += writes;
+        }
+    }
+
     /// Ends the session.
     pub fn close(&mut self, coverage: &Coverage) {
         self.drop_covered(coverage);

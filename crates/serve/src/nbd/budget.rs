@@ -3,7 +3,11 @@
 //! A thousand clients that each announce a write of 64 MiB and then stop, or read 64 MiB and do not
 //! take it, would otherwise hold 64 GiB. Requests up to 2 MiB do not need it.
 
+use super::wire::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes of a read or write up to which there is always memory.
+pub(super) const FREE_BYTES: usize = 2 << 20;
 
 /// Bytes for the payloads and replies of large requests.
 #[derive(Debug)]
@@ -20,6 +24,23 @@ impl Default for Budget {
 pub(super) struct Share<'a>(&'a Budget, usize);
 
 impl Budget {
+    /// Whether a request takes of it.
+    pub(super) fn is_asked_for(request: &ExtendedRequest) -> bool {
+        let moves = request.payload() > 0 || request.command == CMD_READ;
+        moves && request.length > FREE_BYTES as u64
+    }
+
+    /// Memory for a large request; otherwise the error number and its text for the client.
+    pub(super) fn share(&self, request: &ExtendedRequest) -> Result<Share<'_>, (u32, String)> {
+        if request.length > PAYLOAD_MAX.into() {
+            let text = format!("more than {PAYLOAD_MAX} bytes in one request");
+            return Err((EINVAL, text));
+        }
+        let text = "other clients' large requests hold the memory for it";
+        let share = self.take(request.length as usize);
+        share.ok_or_else(|| (ENOMEM, text.to_string()))
+    }
+
     /// Takes `bytes`; `None` if fewer are left.
     pub(super) fn take(&self, bytes: usize) -> Option<Share<'_>> {
         let less = |left: usize| left.checked_sub(bytes);

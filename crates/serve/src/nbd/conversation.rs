@@ -5,13 +5,16 @@
 //! Replies are sent in batches, so that a client that queues requests works on the first replies
 //! while the next requests run: two system calls for a single request, fewer for several.
 //! A client takes at most one payload in and one reply out of memory, of 2 MiB each; what is larger
-//! comes out of a [`Budget`] of all clients.
+//! comes out of a [`Budget`] of all clients. Where commands take time, requests run side by side
+//! instead ([`overlapped`]), unless they are encrypted.
 
-use super::budget::Budget;
+use super::budget::{Budget, FREE_BYTES};
 use super::direct::Direct;
 use super::execute::Executor;
 use super::handshake::{Encryption, Export, Handshake, Session, Step};
+use super::head::Head;
 use super::input::{Input, READ_BYTES, is_silence};
+use super::overlapped;
 use super::reply::Reply;
 use super::wire::*;
 use crate::lint::{Lint, SessionNotes};
@@ -26,8 +29,8 @@ const BATCH_BYTES: usize = 64 << 10;
 const BATCH_REQUESTS: usize = 8;
 /// Number of writes received straight into their places after which replies are sent.
 const BATCH_LANDED: usize = 4;
-/// Bytes of a read or write up to which there is always memory, and capacity that a buffer keeps.
-const KEEP_BYTES: usize = 2 << 20;
+/// Capacity that a buffer keeps.
+const KEEP_BYTES: usize = FREE_BYTES;
 
 /// The server's side of one connection.
 pub struct Conversation<'a> {
@@ -123,19 +126,22 @@ impl<'a> Conversation<'a> {
         name: String,
         stream: &mut S,
     ) -> io::Result<()> {
-        let direct = self.socket.map(Direct::from);
         let mut executor = Executor {
             drive: self.drive,
             session,
             notes: SessionNotes::new(name, self.fua_offered),
             coverage: &self.lint.coverage,
         };
-        let result = run_requests(
-            &mut executor,
-            self.budget,
-            (stream, direct),
-            &mut self.input,
-        );
+        let (budget, input) = (self.budget, &mut self.input);
+        let result = match self.socket {
+            Some(socket) if self.drive.takes_time() => {
+                overlapped::run(&mut executor, budget, socket, input)
+            }
+            socket => {
+                let direct = socket.map(Direct::from);
+                run_requests(&mut executor, budget, (stream, direct), input)
+            }
+        };
         self.lint.keep(executor.notes);
         result
     }
@@ -149,7 +155,7 @@ fn run_requests<S: Read + Write>(
 ) -> io::Result<()> {
     let (mut replies, mut payload) = (Replies::default(), Vec::new());
     loop {
-        let Some(head) = Head::next(executor, input.ready()) else {
+        let Some(head) = Head::next(executor.session.extended, input.ready()) else {
             let way = direct.as_ref().filter(|way| way.is_usual());
             if !receive_head(executor, (stream, way), input, (&mut replies, &mut payload))? {
                 return Ok(());
@@ -165,9 +171,7 @@ fn run_requests<S: Read + Write>(
         }
         let bytes = request.payload() as usize;
         let whole = head_bytes + bytes;
-        let is_large =
-            bytes > KEEP_BYTES || request.length > KEEP_BYTES as u64 && request.command == CMD_READ;
-        if is_large {
+        if Budget::is_asked_for(&request) {
             input.take(head_bytes);
             replies.send(executor, stream)?;
             run_large(executor, budget, &request, stream, input)?;
@@ -213,11 +217,7 @@ fn receive_head<S: Read + Write>(
     input: &mut Input,
     (replies, payload): (&mut Replies, &mut Vec<u8>),
 ) -> io::Result<bool> {
-    let head = match executor.session.extended {
-        true => EXTENDED_REQUEST_BYTES,
-        false => REQUEST_BYTES,
-    };
-    let missing = head - input.ready().len();
+    let missing = Head::bytes(executor.session.extended) - input.ready().len();
     if let Some(way) = way
         && way.head_now(input, missing)?
     {
@@ -228,33 +228,7 @@ fn receive_head<S: Read + Write>(
     Ok(receive(stream, input, most, [&mut replies.out, payload])? > 0)
 }
 
-/// The head of the next request.
-enum Head<'a> {
-    Compact(&'a [u8; REQUEST_BYTES]),
-    Extended(&'a [u8; EXTENDED_REQUEST_BYTES]),
-}
-
-impl<'a> Head<'a> {
-    /// The head at the front of `ready`, if all of it is there.
-    fn next(executor: &Executor<'_>, ready: &'a [u8]) -> Option<Head<'a>> {
-        match executor.session.extended {
-            true => ready.first_chunk().map(Head::Extended),
-            false => ready.first_chunk().map(Head::Compact),
-        }
-    }
-
-    /// The request and the bytes of its head; `None` if it is none, or has a payload of 4 GiB or
-    /// more, which no client may send.
-    fn request(self) -> Option<(ExtendedRequest, usize)> {
-        let (request, bytes) = match self {
-            Head::Compact(head) => (Request::parse(head)?.into(), head.len()),
-            Head::Extended(head) => (ExtendedRequest::parse(head)?, head.len()),
-        };
-        (request.payload() <= u64::from(u32::MAX)).then_some((request, bytes))
-    }
-}
-
-/// Runs a read or write of more than [`KEEP_BYTES`], if there is memory for it.
+/// Runs a large read or write, if there is memory for it.
 fn run_large<S: Read + Write>(
     executor: &mut Executor<'_>,
     budget: &Budget,
@@ -264,22 +238,13 @@ fn run_large<S: Read + Write>(
 ) -> io::Result<()> {
     let bytes = request.payload() as usize;
     let mut replies = Replies::default();
-    let share = budget.take(request.length as usize);
-    let refusal = if request.length > PAYLOAD_MAX.into() {
-        let text = format!("more than {PAYLOAD_MAX} bytes in one request");
-        Some((EINVAL, text))
-    } else if share.is_none() {
-        let text = "other clients' large requests hold the memory for it";
-        Some((ENOMEM, text.to_string()))
-    } else {
-        None
-    };
-    if let Some((number, text)) = refusal {
+    let share = budget.share(request);
+    if let Err((number, text)) = &share {
         input.skip(stream, bytes)?;
         executor.notes.errors += 1;
         executor
             .reply(request)
-            .error(&mut replies.out, number, &text);
+            .error(&mut replies.out, *number, text);
     } else {
         let mut payload = Vec::new();
         input.collect(stream, bytes, &mut payload)?;

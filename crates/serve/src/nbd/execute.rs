@@ -56,7 +56,17 @@ fn flags_allowed(command: u16) -> Option<u16> {
     )
 }
 
-impl Executor<'_> {
+impl<'a> Executor<'a> {
+    /// One for the same client, with notes of its own.
+    pub(super) fn alone(&self) -> Executor<'a> {
+        Executor {
+            drive: self.drive,
+            session: self.session.clone(),
+            notes: SessionNotes::default(),
+            coverage: self.coverage,
+        }
+    }
+
     /// Runs `request` with its payload and appends the reply to `out`.
     pub fn run(&mut self, request: &ExtendedRequest, payload: &[u8], out: &mut Vec<u8>) {
         let start = out.len();

@@ -2,15 +2,18 @@
 //!
 //! [`wire`] has the numbers of the protocol, `handshake` and `reply` turn bytes into bytes,
 //! `execute` runs one request on the drive, `conversation` runs handshake and requests over any
-//! byte stream, `tls` encrypts such a stream, and `server` owns sockets and threads. Source: the
-//! NBD project's `doc/proto.md`. Left out: extended headers, resize, and oldstyle negotiation.
+//! byte stream, `overlapped` requests side by side, `tls` encrypts such a stream, and `server` owns
+//! sockets and threads. Source: the NBD project's `doc/proto.md`. Left out: resize, and oldstyle
+//! negotiation.
 
 mod budget;
 mod conversation;
 mod direct;
 mod execute;
 mod handshake;
+mod head;
 mod input;
+mod overlapped;
 mod polled;
 mod reply;
 mod server;

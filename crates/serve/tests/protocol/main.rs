@@ -7,5 +7,6 @@ mod full;
 #[cfg(target_os = "linux")]
 mod landed;
 mod nbd;
+mod overlapped;
 #[cfg(feature = "tls")]
 mod tls;
