@@ -99,9 +99,10 @@ impl FuseFile {
 impl Drop for FuseFile {
     fn drop(&mut self) {
         drop(self.watcher.take());
-        if let Some(session) = self.session.take() {
-            // A busy mount disappears with its last user; there is nobody to report an error to.
-            let _ = session.umount_and_join();
+        if let Some(session) = self.session.take()
+            && session.umount_and_join().is_err()
+        {
+            detach(&self.path);
         }
         let mut notes = self
             .notes
@@ -110,6 +111,16 @@ impl Drop for FuseFile {
             .clone();
         notes.said_goodbye = true;
         self.lint.keep(notes);
+    }
+}
+
+/// Takes a file that somebody has open out of the tree. It is not there for others any more, and
+/// its users get errors once this process ends.
+fn detach(path: &Path) {
+    #[cfg(target_os = "linux")]
+    if let Some(folder) = path.parent() {
+        // There is nobody to report an error to.
+        let _ = rustix::mount::unmount(folder, rustix::mount::UnmountFlags::DETACH);
     }
 }
 

@@ -158,3 +158,19 @@ fn nothing_is_lost_between_looking_and_sleeping() {
         assert!(sector.iter().all(|&byte| byte == 5));
     });
 }
+
+/// A server that ended under a program left a mount that nobody could enter.
+#[test]
+fn a_file_that_is_in_use_leaves_no_mount_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let drive = Arc::new(MemoryStore::new(1 << 20, SECTOR as u32));
+    let shared = Arc::new(Sectors::new(drive));
+    let mounted = match FuseFile::mount(shared, Arc::default(), folder.path(), "drive") {
+        Ok(mounted) => mounted,
+        Err(error) => return ssdlab_skips::skip(format_args!("no FUSE: {error}")),
+    };
+    let user = File::open(mounted.path()).unwrap();
+    drop(mounted);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    drop(user);
+}

@@ -9,7 +9,7 @@ use crate::lint::{Lint, SessionNotes};
 use crate::sectors::Sectors;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use vhost::vhost_user::message::VhostUserProtocolFeatures;
 use vhost_user_backend::{VhostUserBackend, VringT};
 use virtio_queue::{DescriptorChain, QueueOwnedT, Writer};
@@ -46,6 +46,30 @@ pub struct Backend {
     memory: Memory,
     accepted: AtomicU64,
     event_idx: AtomicBool,
+    turns: Turns,
+}
+
+/// Batches of requests under way. A hypervisor asks again for what has no answer once the
+/// connection ends, or a queue is stopped; an answer after that would be a second one.
+#[derive(Default)]
+struct Turns(RwLock<bool>);
+
+impl Turns {
+    /// A batch is taken and answered while this is held; `None`: no more.
+    fn begin(&self) -> Option<RwLockReadGuard<'_, bool>> {
+        let turn = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        (!*turn).then_some(turn)
+    }
+
+    /// Waits for batches under way.
+    fn wait(&self) {
+        drop(self.0.write());
+    }
+
+    /// The same, and none is begun after that.
+    fn end(&self) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = true;
+    }
 }
 
 /// A request that was carried out and not answered yet.
@@ -66,7 +90,13 @@ impl Backend {
             memory,
             accepted: AtomicU64::new(0),
             event_idx: AtomicBool::new(false),
+            turns: Turns::default(),
         }
+    }
+
+    /// Answers what was taken, and takes nothing more.
+    pub fn finish(&self) {
+        self.turns.end();
     }
 
     /// Ends the session and keeps its notes.
@@ -93,15 +123,16 @@ impl Backend {
         }
     }
 
-    /// Carries out what is in a queue. Returns whether something was.
+    /// Carries out what is in a queue. False: nothing more is taken from it.
     fn serve_queue(&self, vring: &Vring) -> io::Result<bool> {
-        let mut some = false;
         loop {
+            let Some(_turn) = self.turns.begin() else {
+                return Ok(false);
+            };
             let chains = self.take(vring)?;
             if chains.is_empty() {
-                return Ok(some);
+                return Ok(true);
             }
-            some = true;
             let disk = self.disk();
             let mut done: Vec<Done> = chains.into_iter().map(|c| run(&disk, c)).collect();
             if self.served.drive.settle().is_err() {
@@ -146,9 +177,9 @@ impl Backend {
         }
         loop {
             vring.disable_notification().map_err(io::Error::other)?;
-            self.serve_queue(vring)?;
+            let is_open = self.serve_queue(vring)?;
             // What came before notifications were on again is taken now.
-            if !vring.enable_notification().map_err(io::Error::other)? {
+            if !vring.enable_notification().map_err(io::Error::other)? || !is_open {
                 return Ok(());
             }
         }
@@ -258,6 +289,11 @@ impl VhostUserBackend for Backend {
         Ok(())
     }
 
+    fn stop_vring(&self, _: u32) -> io::Result<()> {
+        self.turns.wait();
+        Ok(())
+    }
+
     fn queues_per_thread(&self) -> Vec<u64> {
         (0..QUEUES).map(|queue| 1 << queue).collect()
     }
@@ -282,6 +318,30 @@ mod tests {
     use super::*;
     use crate::memory::MemoryStore;
     use crate::vhost_user::device::F_FLUSH;
+
+    /// A server that ended while a queue's thread was in the middle of a request answered it after
+    /// the hypervisor had counted the answers; the next server answered it again, and the guest gave
+    /// its disk up.
+    #[test]
+    fn what_is_under_way_ends_before_the_connection_and_nothing_follows() {
+        let turns = Turns::default();
+        let is_answered = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let turn = turns.begin();
+            let ending = scope.spawn(|| {
+                turns.end();
+                assert!(
+                    is_answered.load(Ordering::SeqCst),
+                    "the connection ended first"
+                );
+            });
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            is_answered.store(true, Ordering::SeqCst);
+            drop(turn);
+            ending.join().expect("in order");
+        });
+        assert!(turns.begin().is_none());
+    }
 
     fn backend() -> Backend {
         let served = Served {

@@ -20,11 +20,21 @@ const STOP_CHECK: Duration = Duration::from_millis(100);
 struct Shared {
     disk: Arc<Served>,
     is_stopping: AtomicBool,
-    connected: Mutex<Option<ShutdownHandle>>,
+    connected: Mutex<Option<Connected>>,
+}
+
+/// What ends a connection.
+struct Connected(Arc<Backend>, ShutdownHandle);
+
+impl Connected {
+    fn end(&self) {
+        self.0.finish();
+        self.1.shutdown();
+    }
 }
 
 impl Shared {
-    fn connected(&self) -> MutexGuard<'_, Option<ShutdownHandle>> {
+    fn connected(&self) -> MutexGuard<'_, Option<Connected>> {
         self.connected
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -92,8 +102,8 @@ impl VhostUserServer {
     /// Disconnects the hypervisor. One with `reconnect` comes again, and asks again for what was
     /// not answered.
     pub fn hang_up(&self) {
-        if let Some(handle) = &*self.shared.connected() {
-            handle.shutdown();
+        if let Some(connected) = &*self.shared.connected() {
+            connected.end();
         }
     }
 }
@@ -128,8 +138,10 @@ fn serve(shared: &Shared, listener: &Listener, number: u64) -> io::Result<()> {
     daemon
         .start(&mut listener.try_clone_unix()?.into())
         .map_err(as_io)?;
-    *shared.connected() = daemon.shutdown_handle();
+    let handle = daemon.shutdown_handle();
+    *shared.connected() = handle.map(|handle| Connected(backend.clone(), handle));
     if shared.is_stopping.load(Ordering::SeqCst) {
+        backend.finish();
         daemon.request_shutdown();
     }
     // How it ends says nothing of the drive: a hypervisor closes its socket or is killed.
