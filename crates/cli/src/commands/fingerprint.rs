@@ -57,8 +57,8 @@ pub fn fingerprint(args: &Fingerprint) -> Result<Exit, Failure> {
     let stop = stop_on_signal()?;
     let found = take(&request, &mut Lines { quiet, bar: None }, &stop)?;
     write_json(&dir.join("fingerprint.json"), &found)?;
-    write_file(&dir.join(file::FILE), &file::drive_file(&found)?)?;
     write_file(&dir.join("report.html"), &page::fingerprint_page(&found))?;
+    write_file(&dir.join(file::FILE), &file::drive_file(&found)?)?;
     match args.output.json {
         true => print_json(&found)?,
         false => print(&show::text(&found))?,

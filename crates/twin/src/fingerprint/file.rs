@@ -14,6 +14,8 @@ pub const NAME: &str = "fingerprint";
 pub const FILE: &str = "fingerprint.toml";
 /// Logarithms to base 2 of the fewest and of more than the most blocks per plane.
 const BLOCKS: (u32, u32) = (4, 21);
+/// Superblocks that a target has room for, if nothing is known of their size.
+const SUPERBLOCKS_MIN: u32 = 64;
 
 /// The archetype that the rest comes from.
 fn archetype(found: &Fingerprint) -> &'static str {
@@ -151,8 +153,12 @@ fn array(
     let spare = known("spare");
     let wanted = spare.map_or(config.effective_op(), |(_, spare)| spare);
     let bits = config.shape.bits_per_cell;
-    if let Some((_, size)) = known("superblock") {
-        fit_superblock(&mut config, size);
+    // Of superblocks as large as the archetype's, a small target has too few.
+    let most = config.user_bytes as f64 / f64::from(SUPERBLOCKS_MIN);
+    match known("superblock") {
+        Some((_, size)) => fit_superblock(&mut config, size),
+        None if superblock(&config) > most => fit_superblock(&mut config, most),
+        None => {}
     }
     if let Some((_, size)) = known("pSLC") {
         let full = known("static pSLC").map_or(size, |(_, full)| full);
@@ -210,6 +216,11 @@ fn array(
         draft.set("nand.read", list(ns), "measured", said(value));
     }
     Ok(())
+}
+
+/// Bytes of a superblock.
+fn superblock(config: &DriveConfig) -> f64 {
+    row(config) / f64::from(config.shape.bits_per_cell) * f64::from(config.shape.pages_per_block)
 }
 
 fn row(config: &DriveConfig) -> f64 {
@@ -277,8 +288,7 @@ fn fit_blocks(config: &mut DriveConfig, spare: f64, archetype: &str) -> Result<(
 
 /// The pSLC cache: `full` bytes of its own, the rest of `size` in free superblocks.
 fn caches(draft: &mut Draft, found: &Fingerprint, config: &mut DriveConfig, size: f64, full: f64) {
-    let superblock = row(config) / f64::from(config.shape.bits_per_cell)
-        * f64::from(config.shape.pages_per_block);
+    let superblock = superblock(config);
     let own = f64::from(config.shape.bits_per_cell) / superblock;
     let source = |key| found.known(key).map(said).unwrap_or_default();
     config.ftl.slc.superblocks = (full * own).round() as u32;
