@@ -70,16 +70,18 @@ fn a_budget_leaves_out_what_it_does_not_cover() {
     assert!(written <= 300_000_000, "{written}");
 }
 
-/// What was not probed comes from a product of 1.9 TB, whose superblocks are a sixth of such a target.
+/// What was not probed comes from a product of 1.9 TB, whose model keeps more flash than such a target
+/// has room for.
 #[test]
 fn a_small_target_ends_in_a_drive_file_too() {
     let dir = tempfile::tempdir().expect("a directory");
     for size in ["64MiB", "512MiB"] {
         let drive = "drive:tlc-enterprise-nvme-1920gb";
-        let mut args = vec!["fingerprint", drive, "--capacity", size, "--out", size];
-        args.extend(["--budget", "100MB"]);
+        let mut args = vec!["fingerprint", drive, "--size", size, "--out", size];
+        args.extend(["--budget", "30MB"]);
         let outcome = ssdlab(dir.path(), &args);
-        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        // Of one of them nothing is known with so few probes.
+        assert!(matches!(outcome.code, Some(0 | 3)), "{}", outcome.stderr);
         let file = format!("{size}/fingerprint.toml");
         let checked = ssdlab(dir.path(), &["drives", "check", &file]);
         assert_eq!(checked.code, Some(0), "{}", checked.stdout);

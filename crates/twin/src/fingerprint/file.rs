@@ -106,7 +106,7 @@ pub fn drive_file(found: &Fingerprint) -> Result<String, LabError> {
             user_bytes: user,
             ..config
         },
-        &from.file.name,
+        &from,
     )?;
     host(&mut draft, found);
     let text = toml::to_string(&draft.file)
@@ -147,11 +147,12 @@ fn array(
     draft: &mut Draft,
     found: &Fingerprint,
     mut config: DriveConfig,
-    archetype: &str,
+    from: &CatalogueDrive,
 ) -> Result<(), LabError> {
+    let archetype = from.file.name.as_str();
     let known = |key: &str| found.known(key).zip(found.known(key).and_then(|v| v.value));
     let spare = known("spare");
-    let wanted = spare.map_or(config.effective_op(), |(_, spare)| spare);
+    let wanted = spare.map_or(from.config.effective_op(), |(_, spare)| spare);
     let bits = config.shape.bits_per_cell;
     // Of superblocks as large as the archetype's, a small target has too few.
     let most = config.user_bytes as f64 / f64::from(SUPERBLOCKS_MIN);
