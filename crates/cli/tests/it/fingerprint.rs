@@ -70,8 +70,8 @@ fn a_budget_leaves_out_what_it_does_not_cover() {
     assert!(written <= 300_000_000, "{written}");
 }
 
-/// What was not probed comes from a product of 1.9 TB, whose model keeps more flash than such a target
-/// has room for.
+/// What was not probed comes from a product of 1.9 TB, whose model keeps more flash than such a
+/// target has room for.
 #[test]
 fn a_small_target_ends_in_a_drive_file_too() {
     let dir = tempfile::tempdir().expect("a directory");

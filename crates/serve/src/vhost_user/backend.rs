@@ -319,9 +319,9 @@ mod tests {
     use crate::memory::MemoryStore;
     use crate::vhost_user::device::F_FLUSH;
 
-    /// A server that ended while a queue's thread was in the middle of a request answered it after
-    /// the hypervisor had counted the answers; the next server answered it again, and the guest gave
-    /// its disk up.
+    /// A server that ended while a queue's thread was in the middle of a request answered it
+    /// after the hypervisor had counted the answers; the next server answered it again, and the
+    /// guest gave its disk up.
     #[test]
     fn what_is_under_way_ends_before_the_connection_and_nothing_follows() {
         let turns = Turns::default();

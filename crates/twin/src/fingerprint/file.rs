@@ -153,7 +153,6 @@ fn array(
     let known = |key: &str| found.known(key).zip(found.known(key).and_then(|v| v.value));
     let spare = known("spare");
     let wanted = spare.map_or(from.config.effective_op(), |(_, spare)| spare);
-    let bits = config.shape.bits_per_cell;
     // Of superblocks as large as the archetype's, a small target has too few.
     let most = config.user_bytes as f64 / f64::from(SUPERBLOCKS_MIN);
     match known("superblock") {
@@ -206,6 +205,14 @@ fn array(
         let source = format!("from {archetype}, fewer where the superblock is smaller");
         draft.set(key, i64::from(count), "assumed", source);
     }
+    times(draft, found, &config);
+    Ok(())
+}
+
+/// Times of programs and reads.
+fn times(draft: &mut Draft, found: &Fingerprint, config: &DriveConfig) {
+    let known = |key: &str| found.known(key).zip(found.known(key).and_then(|v| v.value));
+    let (shape, bits) = (config.shape, config.shape.bits_per_cell);
     let units = f64::from(shape.channel_count * shape.dies_per_channel * shape.planes_per_die);
     let list = |ns: f64| Toml::Array(vec![Toml::String(format!("{ns:.0} ns")); bits as usize]);
     if let Some((value, rate)) = known("nand.program") {
@@ -216,7 +223,6 @@ fn array(
     if let Some((value, ns)) = known("nand.read") {
         draft.set("nand.read", list(ns), "measured", said(value));
     }
-    Ok(())
 }
 
 /// Bytes of a superblock.
