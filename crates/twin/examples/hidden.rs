@@ -113,6 +113,7 @@ fn stranger(name: &&str) -> Result<(String, Vec<f64>), LabError> {
         overwrites: OVERWRITES as f64,
         more_spare: 0.0,
         rates: Vec::new(),
+        rated: None,
     };
     let mut errors = Vec::new();
     for found in predict(&twin, &question, &simulator)? {

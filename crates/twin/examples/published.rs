@@ -88,6 +88,7 @@ fn compared(
         overwrites: own[0].load.overwrites,
         more_spare: 0.0,
         rates: Vec::new(),
+        rated: None,
     };
     let found = &predict(twin, &question, simulator)?[0];
     let measured = mean(&own);

@@ -8,6 +8,7 @@
 //! spread     intervals of an ensemble, the model's own error included
 //! fit        the ensemble for a table, what it decides and which row decides it
 //! predict    loads that were not measured, with intervals; what to measure next
+//! trace      a host's trace as a load
 //! latency    percentiles beside writes of a rate, from those at other rates
 //! keep       twin.json and drive.toml        show, page: the same for a person
 //! ```
@@ -34,6 +35,7 @@ mod spread;
 pub mod structure;
 pub mod surface;
 pub mod table;
+pub mod trace;
 
 pub use fit::{Twin, fit};
 pub use predict::{Prediction, predict};

@@ -25,7 +25,7 @@ pub const CANDIDATES: [&str; 8] = [
 /// A question to an ensemble.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Loads, as `--load` has them.
+    /// Loads, as `--load` has them, or [`crate::trace::NAME`] for that of the simulator's trace.
     pub loads: Vec<String>,
     /// Part of the user capacity that is filled and written.
     pub used: f64,
@@ -35,6 +35,22 @@ pub struct Question {
     pub more_spare: f64,
     /// Rates of writes at which latency is asked for.
     pub rates: Vec<Rate>,
+    /// Host bytes that the drive is rated for under uniform writes, if its life is asked for.
+    pub rated: Option<f64>,
+}
+
+impl Question {
+    /// The load that ratings are taken to be of, on the whole drive as it is.
+    fn uniform(other: &Question) -> Question {
+        Question {
+            loads: vec!["uniform".to_owned()],
+            used: 1.0,
+            more_spare: 0.0,
+            rates: Vec::new(),
+            rated: None,
+            ..*other
+        }
+    }
 }
 
 /// A prediction.
@@ -50,6 +66,9 @@ pub struct Prediction {
     pub waf: [f64; 3],
     /// How far the models are apart, in sigma of the model's error and the measurement's.
     pub separation: f64,
+    /// 5, 50 and 95 % of the host bytes until the rated cycles are used up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub life: Option<[f64; 3]>,
     /// Latency at the rates that were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub latency: Vec<AtRate>,
@@ -68,7 +87,7 @@ pub fn predict(
         let what = format!("this twin knows nothing of its drive: {why}");
         return Err(LabError::refused(what, "fit it to other rows"));
     }
-    let loads = loads(question)?;
+    let loads = loads(question, simulator)?;
     let mut wanted: Vec<Wanted> = Vec::new();
     let mut layouts: Vec<usize> = twin.members.iter().map(|one| one.member.layout).collect();
     layouts.dedup();
@@ -98,10 +117,18 @@ pub fn predict(
             rate: interval(&twin.members, twin.inflation, twin.table.sequential, waf),
             waf: quantiles(&mut wafs, [0.05, 0.5, 0.95]),
             separation: separation(&twin.members, waf),
+            life: None,
             latency: Vec::new(),
         }
     });
     let mut found: Vec<Prediction> = each.collect();
+    if let Some(rated) = question.rated {
+        let uniform = &predict(twin, &Question::uniform(question), simulator)?[0];
+        // Both are of one drive, so the interval of the ratio is narrower than this one.
+        for one in &mut found {
+            one.life = Some([2, 1, 0].map(|at| rated * uniform.waf[1] / one.waf[at]));
+        }
+    }
     if !question.rates.is_empty() {
         latencies(twin, question, simulator, &mut found)?;
     }
@@ -135,6 +162,7 @@ fn latencies(
                     used: one.used,
                     more_spare: 0.0,
                     rates: Vec::new(),
+                    rated: None,
                     ..question.clone()
                 };
                 let own = predict(twin, &own, simulator)?;
@@ -179,19 +207,27 @@ pub fn next<'a>(predictions: &'a [Prediction], question: &Question) -> Option<&'
     open.max_by(|a, b| a.separation.total_cmp(&b.separation))
 }
 
-fn loads(question: &Question) -> Result<Vec<Load>, LabError> {
+fn loads(question: &Question, simulator: &Simulator<'_>) -> Result<Vec<Load>, LabError> {
     let mut loads = Vec::new();
     for text in &question.loads {
-        let pattern = Pattern::parse(text)?;
-        if pattern == Pattern::Sequential {
-            let hint = "it stands in the table: name a load of random writes";
-            return Err(LabError::refused("the sequential rate is measured", hint));
-        }
+        let pattern = match simulator.is_trace(text) {
+            true => text.clone(),
+            false => pattern(text)?,
+        };
         loads.push(Load {
-            pattern: pattern.to_string(),
+            pattern,
             used: question.used,
             overwrites: question.overwrites,
         });
     }
     Ok(loads)
+}
+
+fn pattern(text: &str) -> Result<String, LabError> {
+    let pattern = Pattern::parse(text)?;
+    if pattern == Pattern::Sequential {
+        let hint = "it stands in the table: name a load of random writes";
+        return Err(LabError::refused("the sequential rate is measured", hint));
+    }
+    Ok(pattern.to_string())
 }

@@ -97,8 +97,8 @@ pub fn twin(twin: &Twin) -> String {
     out
 }
 
-/// Predictions as text, with what to measure next.
-pub fn predictions(all: &[Prediction], question: &Question) -> String {
+/// Predictions as text, with what to measure next; lives in years of `per_day` host bytes a day.
+pub fn predictions(all: &[Prediction], question: &Question, per_day: Option<u64>) -> String {
     let mut table = new_table(PLAIN);
     table.set_header(["Load", "MiB/s", "90 %", "WAF", "90 %", "", "Models apart"]);
     for one in all {
@@ -115,6 +115,7 @@ pub fn predictions(all: &[Prediction], question: &Question) -> String {
         ]);
     }
     let mut out = finish(&table);
+    out += &lives(all, per_day);
     out += &latencies(all);
     if let Some(next) = predict::next(all, question) {
         let what = format!(
@@ -126,6 +127,27 @@ pub fn predictions(all: &[Prediction], question: &Question) -> String {
         out += &format!("\n{}", paragraph("Measure next:", &what));
     }
     out
+}
+
+/// Host bytes until the rated cycles are used up.
+fn lives(all: &[Prediction], per_day: Option<u64>) -> String {
+    let mut table = new_table(PLAIN);
+    table.set_header(["Load", "Host TB until worn", "90 %", "Years", "90 %"]);
+    for one in all {
+        let Some(life) = one.life else {
+            return String::new();
+        };
+        let of = |scale: f64, digits: usize| {
+            let [low, middle, high] = life.map(|bytes| format!("{:.digits$}", bytes / scale));
+            [middle, format!("{low} to {high}")]
+        };
+        let [bytes, bytes_range] = of(1e12, 0);
+        let years = per_day.map(|day| of(day as f64 * 365.25, 1));
+        let [years, years_range] = years.unwrap_or_default();
+        let label = text::clean(&one.load.label());
+        table.add_row([label, bytes, bytes_range, years, years_range]);
+    }
+    format!("\n{}", finish(&table))
 }
 
 /// Latency in us, or ms from one on.

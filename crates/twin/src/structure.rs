@@ -9,7 +9,7 @@ pub const SLOT: u64 = 4096;
 /// Mapping units of media of a small drive, whatever its number of superblocks: of the usual
 /// layouts, and of others. With few slots in a superblock, chance makes emptier victims than a real
 /// drive has.
-const MEDIA_SLOTS: (u32, u32) = (131_072, 32_768);
+pub(crate) const MEDIA_SLOTS: (u32, u32) = (131_072, 32_768);
 /// Prior probability that a drive relocates greedily to frontiers of its own: the layout that
 /// agreed best with each of the drives measured (chosen while looking at them).
 const USUAL: f64 = 0.9;

@@ -1,13 +1,14 @@
 //! Write amplification by spare area: simulations at a few spare areas, interpolated between.
 
 use crate::structure::{self, SLOT, Structure};
+use crate::trace::{self, Trace};
 use serde::{Deserialize, Serialize};
 use ssdlab_base::{LabError, parallel};
 use ssdlab_load::distribution::Zipf;
 use ssdlab_load::permutation::Permutation;
 use ssdlab_load::synthetic::Pattern;
 use ssdlab_ssd::rng::Rng;
-use ssdlab_ssd::{Command, CountingDrive};
+use ssdlab_ssd::{Command, CountingDrive, Op};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +24,7 @@ const STRIDE: u64 = 65_536;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
-    /// Where it writes, as `--load` of `ssdlab simulate` has it.
+    /// Where it writes, as `--load` of `ssdlab simulate` has it, or [`trace::NAME`].
     pub pattern: String,
     /// Part of the user capacity that is filled and written, 0 to 1.
     pub used: f64,
@@ -125,7 +126,7 @@ pub fn waf(
     structure: &Structure,
     spare: f64,
     load: &Load,
-    capacity: u64,
+    (capacity, trace): (u64, Option<&Trace>),
     seed: u64,
     stop: &AtomicBool,
 ) -> Result<Option<f64>, LabError> {
@@ -134,24 +135,51 @@ pub fn waf(
     let impossible = |e: ssdlab_ssd::ConfigError| LabError::refused(e.to_string(), "");
     let mut drive = CountingDrive::new(config).map_err(impossible)?;
     let slots = ((user as f64 * load.used) as u64).clamp(2, user);
-    let real = (capacity as f64 * load.used) as u64 / SLOT;
-    let mut rng = Rng::named(seed, "twin: load");
-    let place = Place::new(Pattern::parse(&load.pattern)?, slots, real, &mut rng)?;
     // Through the buffer, so that no write is absorbed: real ones are small against a drive.
     let write = |slot: u64| Command::write_fua(slot * SLOT, SLOT as u32);
-    (0..slots).for_each(|slot| drive.apply(&write(slot)));
     let all = (load.overwrites * user as f64) as u64;
-    let mut before = drive.counters().clone();
-    for n in 0..all {
-        if n == all * 3 / 4 {
-            before = drive.counters().clone();
+    match trace.filter(|_| load.pattern == trace::NAME) {
+        Some(trace) => {
+            let sample = trace.sample(user, slots)?;
+            (0..slots).for_each(|slot| drive.apply(&write(slot)));
+            Ok(last_quarter(&mut drive, sample.commands(), all, stop))
         }
-        if n % STRIDE == 0 && stop.load(Ordering::Relaxed) {
-            return Ok(None);
+        None => {
+            let real = (capacity as f64 * load.used) as u64 / SLOT;
+            let mut rng = Rng::named(seed, "twin: load");
+            let place = Place::new(Pattern::parse(&load.pattern)?, slots, real, &mut rng)?;
+            (0..slots).for_each(|slot| drive.apply(&write(slot)));
+            let writes = std::iter::repeat_with(|| write(place.draw(&mut rng)));
+            Ok(last_quarter(&mut drive, writes, all, stop))
         }
-        drive.apply(&write(place.draw(&mut rng)));
     }
-    Ok(drive.counters().waf_since(&before, SLOT as u32))
+}
+
+/// WAF in the last quarter of `all` writes, with the trims between them.
+fn last_quarter(
+    drive: &mut CountingDrive,
+    commands: impl Iterator<Item = Command>,
+    all: u64,
+    stop: &AtomicBool,
+) -> Option<f64> {
+    let mut before = drive.counters().clone();
+    let mut n = 0;
+    for command in commands {
+        if command.op == Op::Write {
+            if n == all {
+                break;
+            }
+            if n == all * 3 / 4 {
+                before = drive.counters().clone();
+            }
+            if n % STRIDE == 0 && stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            n += 1;
+        }
+        drive.apply(&command);
+    }
+    drive.counters().waf_since(&before, SLOT as u32)
 }
 
 /// ln(WAF - 1) by ln spare, at the spare areas that were simulated.
@@ -188,6 +216,7 @@ pub struct Simulator<'a> {
     pub seed: u64,
     threads: usize,
     stop: &'a AtomicBool,
+    trace: Option<Trace>,
     found: RefCell<BTreeMap<(String, usize, usize), f64>>,
 }
 
@@ -199,8 +228,19 @@ impl<'a> Simulator<'a> {
             seed,
             threads,
             stop,
+            trace: None,
             found: RefCell::default(),
         }
+    }
+
+    /// The same, with a trace as one of the loads.
+    pub fn with_trace(self, trace: Option<Trace>) -> Simulator<'a> {
+        Simulator { trace, ..self }
+    }
+
+    /// Whether a load of this name is that of the trace.
+    pub fn is_trace(&self, name: &str) -> bool {
+        self.trace.is_some() && name == trace::NAME
     }
 
     /// Curves of what is wanted, by load and layout.
@@ -228,10 +268,11 @@ impl<'a> Simulator<'a> {
         let jobs: Vec<(usize, usize, usize)> = jobs
             .filter(|&(load, layout, spare)| !found.contains_key(&key(load, layout, spare)))
             .collect();
-        let (capacity, seed, stop) = (self.capacity, self.seed, self.stop);
+        let of = (self.capacity, self.trace.as_ref());
+        let (seed, stop) = (self.seed, self.stop);
         let work = |&(load, layout, spare): &(usize, usize, usize)| {
             let structure = &structure::ALL[layout];
-            let waf = waf(structure, SPARES[spare], &loads[load], capacity, seed, stop)?;
+            let waf = waf(structure, SPARES[spare], &loads[load], of, seed, stop)?;
             waf.ok_or_else(|| LabError::refused("stopped before the end", "run it again"))
         };
         let wafs = parallel::all(&jobs, self.threads, work)?;
@@ -293,7 +334,7 @@ mod tests {
                 &structure::ALL[1],
                 spare,
                 &load,
-                1 << 40,
+                (1 << 40, None),
                 1,
                 &AtomicBool::new(false),
             )

@@ -124,6 +124,42 @@ fn the_same_table_gives_the_same_bytes_and_its_drive_can_be_used() {
         let outcome = ssdlab(dir.path(), &["twin", "predict", "a", "--spare", bad]);
         assert_eq!(outcome.code, Some(2), "{bad}");
     }
+    trace_and_life(dir.path());
+}
+
+/// Large random writes over most of the drive can be predicted, a small log cannot; a load that
+/// amplifies as uniform writes do has the rated life.
+fn trace_and_life(dir: &std::path::Path) {
+    let mut wide = "t_us,op,offset,length,done_us\n".to_string();
+    let mut small = wide.clone();
+    for n in 0..1_500_u64 {
+        let at = n * 7_919 % 11_900 * (64 << 20);
+        wide += &format!("{n},write,{at},{},{n}\n", 64 << 20);
+        small += &format!("{n},write,{},4096,{n}\n", n * 4096);
+    }
+    fs::write(dir.join("wide.csv"), wide).expect("written");
+    fs::write(dir.join("small.csv"), small).expect("written");
+    let args = ["twin", "predict", "a", "--trace", "wide.csv", "--json"];
+    let outcome = ssdlab(dir, &args);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let found: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    assert_eq!(found.as_array().map(Vec::len), Some(1));
+    assert_eq!(found[0]["load"]["pattern"], "trace");
+    let outcome = ssdlab(dir, &["twin", "predict", "a", "--trace", "small.csv"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(
+        outcome.stderr.contains("too few blocks"),
+        "{}",
+        outcome.stderr
+    );
+    let mut args = vec![
+        "twin", "predict", "a", "--load", "uniform", "--rated", "5PB",
+    ];
+    args.extend(["--per-day", "1TB"]);
+    let outcome = ssdlab(dir, &args);
+    let life = outcome.stdout.lines().find(|line| line.contains(" 5000 "));
+    let life = life.unwrap_or_else(|| panic!("{}{}", outcome.stdout, outcome.stderr));
+    assert!(life.contains(" 13.7 "), "5000 days: {life}");
 }
 
 /// A run directory as `fio --output-format=json` with `write_bw_log=u` would have left it.

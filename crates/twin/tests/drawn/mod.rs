@@ -96,7 +96,15 @@ impl Drawn {
             overwrites: 5.0,
         };
         let seed = 1000 + self.seed;
-        let waf = waf(&self.structure, self.spare, &load, CAPACITY, seed, &stop)?.unwrap_or(1.0);
+        let waf = waf(
+            &self.structure,
+            self.spare,
+            &load,
+            (CAPACITY, None),
+            seed,
+            &stop,
+        )?
+        .unwrap_or(1.0);
         let mut rng = Rng::named(self.seed, pattern);
         let slowdown = 1.0 + self.scattered_cost + self.moved_cost * (waf - 1.0);
         Ok(Row {

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_size;
 use ssdlab_twin::latency::Rate;
 use std::path::PathBuf;
 
@@ -14,6 +15,8 @@ Without --load, loads that usually separate models are predicted. Intervals hold
 Examples:
   ssdlab twin predict twin --load zipf:0.9 --load hotcold:90/10:scattered
   ssdlab twin predict twin --load uniform --spare +20%
+  ssdlab twin predict twin --trace host.blkparse --used-pct 80
+  ssdlab twin predict twin --load zipf:0.9 --rated 7PB --per-day 2TB
   ssdlab twin predict twin --load zipf:0.9 --rate 40k --rate 60%")]
 pub struct Predict {
     /// Directory that `twin fit` has written.
@@ -21,6 +24,13 @@ pub struct Predict {
     /// Load to predict, as --load of simulate (repeatable).
     #[arg(long, value_name = "LOAD")]
     pub load: Vec<String>,
+    /// Predict the writes of a host, recorded from a drive of this capacity (a format of
+    /// `ssdlab trace`); they are repeated.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// The device whose commands are meant, where the trace has several.
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    pub device: Option<String>,
     /// Percentage of the capacity that is filled and written.
     #[arg(long, value_name = "PERCENT", default_value_t = 100,
           value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -35,6 +45,13 @@ pub struct Predict {
     /// drive sustains under the load (repeatable).
     #[arg(long, value_name = "IOPS|PERCENT")]
     pub rate: Vec<String>,
+    /// Life under the load, for a drive rated for so many host bytes (7PB; taken to be
+    /// of uniform 4 KiB writes).
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub rated: Option<u64>,
+    /// Host bytes a day: life in years as well.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "rated")]
+    pub per_day: Option<u64>,
     /// As JSON.
     #[arg(long)]
     pub json: bool,
