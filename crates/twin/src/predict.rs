@@ -6,6 +6,7 @@ use crate::fit::{Twin, waf_of};
 use crate::latency::{self, AtRate, Busy, Rate};
 use crate::spread::{cases, interval};
 use crate::surface::{Load, Simulator, Wanted, enclosing};
+use crate::trace;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_load::synthetic::Pattern;
@@ -25,7 +26,7 @@ pub const CANDIDATES: [&str; 8] = [
 /// A question to an ensemble.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Loads, as `--load` has them, or [`crate::trace::NAME`] for that of the simulator's trace.
+    /// Loads, as `--load` has them, or [`trace::NAME`] for that of the simulator's trace.
     pub loads: Vec<String>,
     /// Part of the user capacity that is filled and written.
     pub used: f64,
@@ -40,6 +41,15 @@ pub struct Question {
 }
 
 impl Question {
+    /// The loads that are given and that of a trace; or the usual ones.
+    pub fn loads(given: &[String], has_trace: bool) -> Vec<String> {
+        let trace = has_trace.then(|| trace::NAME.to_owned());
+        match given.iter().cloned().chain(trace).collect::<Vec<String>>() {
+            none if none.is_empty() => CANDIDATES.map(String::from).to_vec(),
+            some => some,
+        }
+    }
+
     /// The load that ratings are taken to be of, on the whole drive as it is.
     fn uniform(other: &Question) -> Question {
         Question {

@@ -245,8 +245,8 @@ mod tests {
         );
     }
 
-    /// A log that goes round leaves whole superblocks stale, and so does one that is trimmed. Blocks
-    /// drawn one by one would make the WAF of uniform writes.
+    /// A log that goes round leaves whole superblocks stale. Blocks drawn one by one would make the
+    /// WAF of uniform writes; and trims count.
     #[test]
     fn the_order_of_a_trace_is_kept() {
         let mut log = empty();

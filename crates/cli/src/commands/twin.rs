@@ -12,11 +12,9 @@ use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_base::{LabError, parallel};
 use ssdlab_drives::catalogue;
-use ssdlab_load::trace::ReadOptions;
 use ssdlab_twin::latency::{Measured, read};
-use ssdlab_twin::predict::{CANDIDATES, Question};
+use ssdlab_twin::predict::Question;
 use ssdlab_twin::surface::Simulator;
-use ssdlab_twin::trace::{self, Trace};
 use ssdlab_twin::{keep, measured, page, show, table};
 use std::path::Path;
 
@@ -98,22 +96,9 @@ fn latency(given: &str, line: usize) -> Result<Vec<Measured>, LabError> {
 
 fn predict(args: &Predict) -> Result<Exit, Failure> {
     let twin = keep::load(&args.dir)?;
-    let trace = args.trace.as_deref().map(|path| {
-        let options = ReadOptions {
-            device: args.device.clone(),
-            ..ReadOptions::default()
-        };
-        Trace::read(path, &options, twin.capacity)
-    });
-    let trace = trace.transpose()?;
-    let mut loads = args.load.clone();
-    if trace.is_some() {
-        loads.push(trace::NAME.to_owned());
-    } else if loads.is_empty() {
-        loads = CANDIDATES.map(String::from).to_vec();
-    }
+    let trace = args.trace(twin.capacity)?;
     let question = Question {
-        loads,
+        loads: Question::loads(&args.load, trace.is_some()),
         used: f64::from(args.used_pct) / 100.0,
         overwrites: args.overwrites()?,
         more_spare: args.more_spare()?,

@@ -3,7 +3,9 @@
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
+use ssdlab_load::trace::ReadOptions;
 use ssdlab_twin::latency::Rate;
+use ssdlab_twin::trace::Trace;
 use std::path::PathBuf;
 
 /// `ssdlab twin predict`.
@@ -45,8 +47,8 @@ pub struct Predict {
     /// drive sustains under the load (repeatable).
     #[arg(long, value_name = "IOPS|PERCENT")]
     pub rate: Vec<String>,
-    /// Life under the load, for a drive rated for so many host bytes (7PB; taken to be
-    /// of uniform 4 KiB writes).
+    /// Life under the load, of a drive that is rated for these host bytes (7PB; taken
+    /// to be of uniform 4 KiB writes).
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub rated: Option<u64>,
     /// Host bytes a day: life in years as well.
@@ -58,6 +60,17 @@ pub struct Predict {
 }
 
 impl Predict {
+    /// The trace of a drive of `capacity` bytes.
+    pub fn trace(&self, capacity: u64) -> Result<Option<Trace>, LabError> {
+        let options = ReadOptions {
+            device: self.device.clone(),
+            ..ReadOptions::default()
+        };
+        let path = self.trace.as_deref();
+        path.map(|path| Trace::read(path, &options, capacity))
+            .transpose()
+    }
+
     /// Rates of writes.
     pub fn rates(&self) -> Result<Vec<Rate>, LabError> {
         let rate = |text: &String| {
