@@ -134,8 +134,9 @@ impl Small {
         let pages = (full.shape.pages_per_block / (2 * full.shape.bits_per_cell)).max(1);
         let blocks = (full.shape.blocks_per_plane / SUPERBLOCKS).max(1);
         let mut config = Scale { blocks, pages }.apply(full)?;
+        let least = config.free_superblocks_min(true);
         let low = &mut config.ftl.reclaim.free_superblocks_low;
-        *low = (*low).max(2 * config.ftl.reclaim.streams + 2);
+        *low = (*low).max(least);
         config.ftl.compression_pack = 1;
         config.wear = Some(media.tables(config.shape.blocks_per_plane, 0)?);
         let raw = |config: &DriveConfig| Geometry::new(config.shape).raw_bytes() as f64;

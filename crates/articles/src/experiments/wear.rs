@@ -76,11 +76,22 @@ keys! {
         Dwpd = "dwpd",
     }
 
+    /// Terabytes of writes at random until the cycles of a 710 are used up.
+    pub(crate) enum Uniform {
+        Of100By4k = "710_100_uniform_4k_tb",
+        Of100By8k = "710_100_uniform_8k_tb",
+        Of200By4k = "710_200_uniform_4k_tb",
+        Of200By8k = "710_200_uniform_8k_tb",
+        Of300By4k = "710_300_uniform_4k_tb",
+        Of300By8k = "710_300_uniform_8k_tb",
+    }
+
     pub(crate) enum Endurance {
         Least710 = "710_over_rating_least",
         S3700OverConsumer = "s3700_over_consumer",
         ;
         Of((Rated, Lasts)) = "{}",
+        Uniform(Uniform) = "{}",
     }
 }
 
@@ -88,7 +99,8 @@ pub(crate) static ENDURANCE: Experiment<Endurance> = Experiment {
     about: About {
         name: "endurance",
         what: "JESD219's enterprise writes on drives made smaller: filled, two drive writes, and \
-               the write amplification of the third; life = rated cycles x raw capacity over that",
+               the write amplification of the third; life = rated cycles x raw capacity over that; \
+               the 710s also under 4 and 8 KiB writes at random",
         weight: 16,
     },
     run: endurance,
@@ -166,6 +178,16 @@ const RATED: [(Rated, &str); 6] = [
     (Rated::S3700, "intel-dc-s3700-200gb"),
 ];
 
+/// Ratings of writes at random over the whole drive, by their size in bytes.
+const UNIFORM: [(Uniform, &str, u32); 6] = [
+    (Uniform::Of100By4k, "intel-710-100gb", 4096),
+    (Uniform::Of100By8k, "intel-710-100gb", 8192),
+    (Uniform::Of200By4k, "intel-710-200gb", 4096),
+    (Uniform::Of200By8k, "intel-710-200gb", 8192),
+    (Uniform::Of300By4k, "intel-710-300gb", 4096),
+    (Uniform::Of300By8k, "intel-710-300gb", 8192),
+];
+
 /// Life of the cells under JESD219's enterprise writes, over the ratings.
 fn endurance(setup: &Setup<'_>) -> Result<Outcome<Endurance>, LabError> {
     let mut outcome = Outcome::new();
@@ -196,6 +218,11 @@ fn endurance(setup: &Setup<'_>) -> Result<Outcome<Endurance>, LabError> {
         }
     }
     outcome.value(Endurance::Least710, least);
+    for (uniform, name, block) in UNIFORM {
+        let work = Work::parse("uniform", block, setup.seed)?;
+        let found = worn_by(&catalogue::drive(name)?, &work, &asked, setup.stop)?;
+        outcome.value(Endurance::Uniform(uniform), found.bytes / 1e12);
+    }
     let dwpd = |rated| Endurance::Of((rated, Lasts::Dwpd));
     let over = outcome.ratio(dwpd(Rated::S3700), dwpd(Rated::Consumer));
     outcome.value(Endurance::S3700OverConsumer, over);

@@ -129,6 +129,7 @@ table! {
         map_entry: String,
         map_leaf_programs: u32,
         map_serial_misses: bool,
+        map_apart: bool,
         log_superblocks: u32,
         victim: String,
         pace: String,

@@ -46,6 +46,7 @@ pub(super) const ALL: &[(&str, Form, &str)] = &[
     ("ftl.map_entry", Text, "4B"),
     ("ftl.map_leaf_programs", Number, "2"),
     ("ftl.map_serial_misses", Flag, "true"),
+    ("ftl.map_apart", Flag, "true"),
     ("ftl.log_superblocks", Number, "8"),
     ("ftl.victim", Text, "d-choices:10"),
     ("ftl.pace", Text, "whole"),

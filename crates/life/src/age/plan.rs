@@ -116,12 +116,12 @@ impl Plan {
             ));
         }
         config.wear = Some(media.tables(config.shape.blocks_per_plane, manner.seed)?);
+        let least = config.free_superblocks_min(true);
         let low = &mut config.ftl.reclaim.free_superblocks_low;
-        let least = 2 * config.ftl.reclaim.streams + 2;
         if *low < least {
             manner.settings.push(format!(
-                "ftl.free_superblocks_low={least} (raised from {low}: superblocks that are given \
-                 up need R >= 2 K + 2)"
+                "ftl.free_superblocks_low={least} (raised from {low}: superblocks are given \
+                 up)"
             ));
             *low = least;
         }

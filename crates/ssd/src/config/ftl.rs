@@ -131,6 +131,11 @@ pub struct MappingConfig {
     /// `Cached`, `Tree`: whether leaves are loaded into DRAM one at a time, like firmware that
     /// handles its map in one thread, or in parallel where dies allow.
     pub serial_misses: bool,
+    /// `Cached`, `Tree`: whether pages of the map have superblocks of their own, as in DFTL (Gupta,
+    /// Kim, Urgaonkar, ASPLOS 2009), or share those of data. If so, a leaf that is not in DRAM is
+    /// found through as many pages as `leaf_programs` writes, read one after another, and moving
+    /// data does not wait for its leaves.
+    pub apart: bool,
     /// `Hybrid`: log superblocks.
     pub log_superblocks: u32,
 }
@@ -141,10 +146,16 @@ image_of!(MappingConfig {
     entry_bytes,
     leaf_programs,
     serial_misses,
+    apart,
     log_superblocks
 });
 
 impl MappingKind {
+    /// Whether the map is cut into leaves, of which DRAM holds a part.
+    pub fn has_leaves(self) -> bool {
+        matches!(self, MappingKind::Cached | MappingKind::Tree)
+    }
+
     /// Whether regions the size of a superblock are mapped instead of single slots.
     pub fn is_block_mapped(self) -> bool {
         matches!(self, MappingKind::Block | MappingKind::Hybrid)
@@ -159,6 +170,7 @@ impl Default for MappingConfig {
             entry_bytes: 4,
             leaf_programs: 0,
             serial_misses: false,
+            apart: false,
             log_superblocks: 0,
         }
     }

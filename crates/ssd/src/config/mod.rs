@@ -337,6 +337,11 @@ impl DriveConfig {
         self.user_slots().div_ceil(superblock.into())
     }
 
+    /// Whether pages of the map have superblocks of their own.
+    pub fn map_is_apart(&self) -> bool {
+        self.ftl.mapping.apart && self.ftl.mapping.kind.has_leaves()
+    }
+
     /// Maximum number of open superblocks, not counting those of the pSLC cache.
     pub fn open_superblocks(&self) -> u32 {
         let reclaim = &self.ftl.reclaim;
@@ -345,8 +350,16 @@ impl DriveConfig {
         } else {
             reclaim.streams
         };
-        let merges = u32::from(self.ftl.mapping.kind == MappingKind::Extents);
-        reclaim.streams + own + merges
+        let mapping = &self.ftl.mapping;
+        let merges = mapping.kind == MappingKind::Extents;
+        reclaim.streams + own + u32::from(merges || self.map_is_apart())
+    }
+
+    /// The fewest free superblocks with which reclaim makes progress; one more where the media wear,
+    /// because a superblock may be given up.
+    pub fn free_superblocks_min(&self, wears: bool) -> u32 {
+        let apart = self.map_is_apart();
+        2 * self.ftl.reclaim.streams + 1 + u32::from(apart) + u32::from(wears)
     }
 
     /// Superblocks that must exist beyond those full of user data, so that reclaim always has
@@ -357,7 +370,22 @@ impl DriveConfig {
             let logs = u64::from(self.ftl.mapping.log_superblocks);
             return u64::from(self.ftl.reclaim.free_superblocks_low) + logs;
         }
-        u64::from(self.ftl.reclaim.free_superblocks_low) + u64::from(self.open_superblocks()) + 2
+        let kept = self.ftl.reclaim.free_superblocks_low + self.open_superblocks();
+        u64::from(kept) + 2 + self.tree_superblocks()
+    }
+
+    /// Superblocks that the ring of a tree's pages takes where they lie apart: every map slot with
+    /// the nodes written with it, and one at each end.
+    pub(crate) fn tree_superblocks(&self) -> u64 {
+        if !self.map_is_apart() || self.ftl.mapping.kind != MappingKind::Tree {
+            return 0;
+        }
+        let geometry = self.geometry();
+        let dies = u64::from(geometry.die_count);
+        let rows = u64::from(self.shape.pages_per_block);
+        let dies = dies - u64::from(self.ftl.parity);
+        let units = self.map_slots() * u64::from(self.ftl.mapping.leaf_programs.max(1));
+        units.div_ceil((dies * rows).max(1)) + 2
     }
 
     /// Minimum number of native superblocks with which reclaim can still make room for everything
@@ -400,7 +428,8 @@ impl DriveConfig {
         }
         let reclaim = &self.ftl.reclaim;
         let used = u64::from(self.ftl.slc.superblocks + reclaim.free_superblocks_low)
-            + u64::from(reclaim.streams);
+            + u64::from(reclaim.streams)
+            + self.tree_superblocks();
         let usable = u64::from(geometry.superblock_count).saturating_sub(used);
         let slots = u64::from(geometry.slots_per_superblock);
         let parity = if self.ftl.parity {

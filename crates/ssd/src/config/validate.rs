@@ -183,13 +183,15 @@ impl DriveConfig {
             reclaim.streams,
             "1 to 8 is allowed",
         )?;
-        let least = 2 * reclaim.streams + 1;
+        let least = self.free_superblocks_min(false);
+        let map = if self.map_is_apart() { " and a map apart" } else { "" };
         require(
             reclaim.free_superblocks_low >= least,
             "free_superblocks_low",
             reclaim.free_superblocks_low,
             &format!(
-                "at least {least} is allowed with {} streams: reclaim needs them to make progress",
+                "at least {least} is allowed with {} streams{map}: reclaim needs them to make \
+                 progress",
                 reclaim.streams
             ),
         )?;
@@ -429,7 +431,7 @@ impl DriveConfig {
             self.shape.pages_per_block,
             "with wear at least eight program units in a superblock are allowed",
         )?;
-        let least = 2 * self.ftl.reclaim.streams + 2;
+        let least = self.free_superblocks_min(true);
         require(
             self.ftl.reclaim.free_superblocks_low >= least,
             "free_superblocks_low",

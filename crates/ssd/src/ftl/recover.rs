@@ -238,7 +238,7 @@ impl Steps {
             end = end.max(if programmed {
                 nand.read(self.at, unit, 0, Purpose::Map)
             } else {
-                nand.read_blank(self.at, unit.die, unit.row, 0)
+                nand.read_blank(self.at, unit.die, unit.row, 0, Purpose::Host)
             });
         }
         self.add(name, units.len() as u64, end);

@@ -173,7 +173,14 @@ impl<G: Gear> Nand<G> {
 
     /// Reads an empty page: it occupies a die and its channel like any other read, without wear or
     /// correction.
-    pub fn read_blank(&mut self, from: u64, die: u32, row: u32, slots: u32) -> u64 {
+    pub fn read_blank(
+        &mut self,
+        from: u64,
+        die: u32,
+        row: u32,
+        slots: u32,
+        purpose: Purpose,
+    ) -> u64 {
         let kind = self.kind(row, Mode::Native);
         self.work.reads[kind] += 1;
         self.work.slots_moved += u64::from(slots);
@@ -181,7 +188,7 @@ impl<G: Gear> Nand<G> {
             die,
             kind,
             slots,
-            purpose: Purpose::Host,
+            purpose,
             retries: 0,
             retry_ns: 0,
         };

@@ -117,6 +117,7 @@ fn ftl(rng: &mut Rng, media_bytes: u64) -> FtlConfig {
             entry_bytes: one(rng, &[1, 4, 8, 16, 64]),
             leaf_programs: one(rng, &[0, 0, 1, 3]),
             serial_misses: rng.percent(30),
+            apart: false,
             log_superblocks: 0,
         },
         reclaim: reclaim(rng, media_bytes),
@@ -272,7 +273,7 @@ pub fn drive(seed: u64) -> DriveConfig {
             let mut config = with_extents(&config, seed).unwrap_or(config);
             with_heat(&mut config, seed);
             with_handles(&mut config, seed);
-            return config;
+            return with_map_apart(&config, seed).unwrap_or(config);
         }
     }
 }
@@ -297,6 +298,21 @@ fn with_handles(config: &mut DriveConfig, seed: u64) {
     if streams && rng.percent(50) {
         *separation = Separation::InitiallyIsolated;
     }
+}
+
+/// The same drive with pages of the map in superblocks of their own, for one seed in two, where
+/// that is possible and it has such pages.
+fn with_map_apart(config: &DriveConfig, seed: u64) -> Option<DriveConfig> {
+    let mut rng = Rng::named(seed, "swarm drive, map apart");
+    let leaves = config.ftl.mapping.kind.has_leaves();
+    if seed < FIRST_WITH_EXTENTS || !leaves || !rng.percent(50) {
+        return None;
+    }
+    let mut config = config.clone();
+    config.ftl.mapping.apart = true;
+    let low = &mut config.ftl.reclaim.free_superblocks_low;
+    *low += 1;
+    config.validate().is_ok().then_some(config)
 }
 
 /// The same drive with a map of extents and hardly more DRAM than it must have, for one seed in

@@ -5,8 +5,9 @@ use crate::experiments::scale::Scale;
 /// Catalogue name of the drive whose flash, dies and link all drives have.
 pub(super) const FLASH: &str = "intel-dc-s3700-200gb";
 
-/// Differences of the earlier drive's controller, as `--set` takes them. Map and DRAM are those of
-/// the Intel 320 of the catalogue, with a tree in place of the table.
+/// Differences of the earlier drive's controller, as `--set` takes them: a tree in place of the
+/// table, in the DRAM of an Intel 320, its pages among the data. With them apart, as that drive of
+/// the catalogue has them, and its constants, the drive is slow from the start (decision 064).
 pub(super) const EARLIER: [&str; 9] = [
     "op=7%",
     "ftl.pace=whole",

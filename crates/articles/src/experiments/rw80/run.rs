@@ -10,7 +10,6 @@ use ssdlab_bench::engine::devices::{Devices, Done, Source};
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_ssd::counters::DriveCounters;
-use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, Nanos};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,8 +29,6 @@ keys! {
         IopsPerDollar = "iops_per_dollar",
         RatedTb = "rated_tb",
         DaysToRating = "days_to_rating",
-        EnduranceTb = "endurance_tb",
-        Endurance8kTb = "endurance_8k_tb",
     }
 
     pub(crate) enum Line {
@@ -142,8 +139,6 @@ const IDLE_MINUTES: u64 = 10;
 const MINUTES_AFTER_IDLE: usize = 2;
 const DEPTH: u32 = 32;
 const BLOCK: u32 = 4096;
-const LARGE: u32 = 8192;
-const MINUTES_LARGE: usize = 5;
 
 /// Commands are made this many ahead of their turn, so that the drive's memory can be fetched.
 const AHEAD: usize = 32;
@@ -283,53 +278,13 @@ fn run(name: &str, setup: &Setup<'_>) -> Result<Found, LabError> {
     loaded.devices.settle();
     loaded.devices.rest(Nanos(IDLE_MINUTES * MINUTE));
     let again = loaded.minutes(MINUTES_AFTER_IDLE, &mut next)?;
-    let waf_8k = large(&mut loaded, &entry, setup.seed)?;
+    loaded.devices.settle();
     let mut outcome = Outcome::resting_on(entry.rests_on());
     loaded.checks(&mut outcome);
     measure(&mut outcome, &minutes, &again);
     outcome.value(Measure::Waf, waf);
     prices(&mut outcome, &entry);
-    endurance(&mut outcome, &entry, waf, waf_8k);
     Ok(outcome)
-}
-
-/// Where the maker rates 8 KiB writes too: ten minutes of them, and the write amplification of the
-/// last five.
-fn large(
-    loaded: &mut Loaded<'_>,
-    entry: &CatalogueDrive,
-    seed: u64,
-) -> Result<Option<f64>, LabError> {
-    let mut waf = None;
-    if entry.file.documented.rated_writes_8k.is_some() {
-        let blocks = entry.config.user_bytes / u64::from(LARGE);
-        let mut rng = Rng::named(seed, "rw80, 8 KiB");
-        let mut next =
-            Load::new(move || Command::write(rng.below(blocks) * u64::from(LARGE), LARGE));
-        for _ in 0..2 {
-            loaded.devices.settle();
-            let before = loaded.drive().counters().clone();
-            loaded.minutes(MINUTES_LARGE, &mut next)?;
-            let now = loaded.drive().counters();
-            waf = now.waf_since(&before, entry.config.shape.slot_bytes);
-        }
-    }
-    loaded.devices.settle();
-    Ok(waf)
-}
-
-/// What the host may write until the cells' cycles are used up, at these write amplifications.
-fn endurance(outcome: &mut Found, entry: &CatalogueDrive, waf: Option<f64>, waf_8k: Option<f64>) {
-    let cycles = &entry.file.documented.program_erase_cycles;
-    let raw = Geometry::new(entry.config.shape).raw_bytes() as f64;
-    let programmed = cycles.as_ref().map(|cycles| raw * f64::from(cycles.value));
-    for (measure, waf) in [
-        (Measure::EnduranceTb, waf),
-        (Measure::Endurance8kTb, waf_8k),
-    ] {
-        let both = programmed.zip(waf.filter(|waf| *waf > 0.0));
-        outcome.value(measure, both.map(|(bytes, waf)| bytes / waf / 1e12));
-    }
 }
 
 fn measure(outcome: &mut Found, minutes: &[f64], again: &[f64]) {

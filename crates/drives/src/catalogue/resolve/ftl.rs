@@ -107,6 +107,7 @@ fn mapping(r: &Reader<'_>, t: &FtlTable) -> Result<MappingConfig, LabError> {
         },
         leaf_programs: number(t.map_leaf_programs.as_ref()),
         serial_misses: flag(t.map_serial_misses.as_ref(), false),
+        apart: flag(t.map_apart.as_ref(), false),
         log_superblocks: number(t.log_superblocks.as_ref()),
     })
 }

@@ -161,11 +161,12 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             .iter()
             .filter(|&&state| state == State::Full)
             .count();
-        if full != self.candidates.count() + self.slc_full.len() {
+        let (slc, tree) = (self.slc_full.len(), self.map_full.len());
+        if full != self.candidates.count() + slc + tree {
             return Err(format!(
-                "{full} superblocks are full, {} are candidates, {} in the pSLC cache",
+                "{full} superblocks are full, {} are candidates, {slc} in the pSLC cache, {tree} of \
+                 the map",
                 self.candidates.count(),
-                self.slc_full.len()
             ));
         }
         Ok(())

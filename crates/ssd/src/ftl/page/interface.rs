@@ -243,6 +243,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.free_slc = (0..slc).filter(usable).collect();
         self.free = (slc..count).filter(usable).collect();
         self.slc_full.clear();
+        self.map_full.clear();
         self.frontiers.fill(Frontier::default());
         for gather in &mut self.gathers {
             gather.clear();

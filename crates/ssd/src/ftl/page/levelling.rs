@@ -31,6 +31,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             free: self.free,
             free_slc: self.free_slc,
             slc_full: self.slc_full,
+            map_full: self.map_full,
             frontiers: self.frontiers,
             gathers: self.gathers,
             gather_shift: self.gather_shift,
@@ -91,7 +92,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         if !self.wear.levelling.dynamic {
             return self.free.pop_front();
         }
-        let cold = !self.rules.shared && frontier > self.rules.streams as usize;
+        let hot = frontier <= self.rules.streams as usize || self.is_of_tree(frontier);
+        let cold = !self.rules.shared && !hot;
         let wear = |superblock: &u32| self.nand.erase_count[*superblock as usize];
         let free = self.free.iter().enumerate();
         // The first one among equals.

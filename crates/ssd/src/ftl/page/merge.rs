@@ -84,7 +84,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let plan = std::mem::take(&mut self.merging);
         let ready = self.read_for_merge(from, &plan);
         let mut end = ready;
-        let frontier = self.merge_frontier();
+        let frontier = self.map_frontier();
         for lpns in plan.chunks(self.unit_slots() as usize) {
             self.pay_for_move(from);
             let at = self.take_merge_unit(ready, frontier);
@@ -122,10 +122,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             end = end.max(self.read_media(from, slots[0], count, Purpose::Map));
         }
         end
-    }
-
-    fn merge_frontier(&self) -> usize {
-        1 + 2 * self.rules.streams as usize
     }
 
     fn take_merge_unit(&mut self, from: u64, frontier: usize) -> UnitPlace {

@@ -116,6 +116,9 @@ struct Rules {
     slc: SlcConfig,
     journal: JournalConfig,
     leaf_programs: u32,
+    map_apart: bool,
+    /// Superblocks that a tree's own pages may fill.
+    tree_superblocks: u32,
     pack: u32,
     parity: bool,
     refresh_reads: u32,
@@ -139,6 +142,8 @@ image_of!(Rules {
     slc,
     journal,
     leaf_programs,
+    map_apart,
+    tree_superblocks,
     pack,
     parity,
     refresh_reads,
@@ -204,7 +209,9 @@ pub struct PageFtl<G, L> {
     free: VecDeque<u32>,
     free_slc: VecDeque<u32>,
     slc_full: VecDeque<u32>,
-    /// pSLC, host streams, relocation streams.
+    /// Full superblocks of a tree's own, oldest first.
+    map_full: VecDeque<u32>,
+    /// pSLC, host streams, relocation streams, that of the map if it has one.
     frontiers: Vec<Frontier>,
     gathers: Vec<Gather>,
     gather_shift: u32,
@@ -253,6 +260,7 @@ image_of!(PageFtl<G: Gear, L: Layout> {
     free,
     free_slc,
     slc_full,
+    map_full,
     frontiers,
     gathers,
     gather_shift,
@@ -315,6 +323,8 @@ impl Rules {
             slc: ftl.slc,
             journal: ftl.journal,
             leaf_programs: ftl.mapping.leaf_programs,
+            map_apart: config.map_is_apart(),
+            tree_superblocks: config.tree_superblocks() as u32,
             pack: config.pack(),
             parity: ftl.parity,
             refresh_reads: ftl.refresh_reads,
@@ -354,7 +364,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let gather = Gather::new(rules.gather_slots + 1);
         let lifespan = rules.separation == Separation::Lifespan;
         let journal = Journal::new(config);
-        let merges = config.ftl.mapping.kind == MappingKind::Extents;
+        let of_map = config.ftl.mapping.kind == MappingKind::Extents || rules.map_apart;
         PageFtl {
             counters: DriveCounters::default(),
             map: Table::new(config.mapped_slots() as usize),
@@ -378,7 +388,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             free: (slc..count).map(|s| s as u32).collect(),
             free_slc: (0..slc).map(|s| s as u32).collect(),
             slc_full: VecDeque::new(),
-            frontiers: vec![Frontier::default(); 1 + 2 * streams + usize::from(merges)],
+            map_full: VecDeque::new(),
+            frontiers: vec![Frontier::default(); 1 + 2 * streams + usize::from(of_map)],
             gather_shift: gather.size().trailing_zeros(),
             gathers: vec![gather; streams],
             movers: Default::default(),
@@ -405,6 +416,16 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             rules,
             layout: PhantomData,
         }
+    }
+
+    /// Whether a frontier's superblocks are those of a tree's pages.
+    fn is_of_tree(&self, frontier: usize) -> bool {
+        self.rules.map_apart && self.upkeep.counts_extents() && frontier == self.map_frontier()
+    }
+
+    /// The frontier of merges, or of the map's pages where they lie apart.
+    fn map_frontier(&self) -> usize {
+        1 + 2 * self.rules.streams as usize
     }
 
     #[inline(always)]

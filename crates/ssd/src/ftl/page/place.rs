@@ -62,6 +62,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
         match mode {
             Mode::Slc => self.slc_full.push_back(superblock),
+            Mode::Native if L::FULL && self.is_of_tree(frontier) => {
+                self.map_full.push_back(superblock);
+            }
             Mode::Native => self.candidates.close(superblock, self.counters.slots_host),
         }
         if self.wear.is_on() {
@@ -122,12 +125,27 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     /// Takes a unit for data of the host or the map: pays for it and programs parity on the way.
     pub(super) fn take_host_unit(&mut self, from: u64, stream: usize) -> (usize, UnitPlace) {
+        self.take_unit(from, 1 + stream)
+    }
+
+    /// Takes a unit for a page of the map.
+    fn take_map_unit(&mut self, from: u64) -> (usize, UnitPlace) {
+        let frontier = if self.rules.map_apart {
+            self.map_frontier()
+        } else {
+            1
+        };
+        self.take_unit(from, frontier)
+    }
+
+    #[inline(always)]
+    fn take_unit(&mut self, from: u64, native: usize) -> (usize, UnitPlace) {
         loop {
             let frontier = if self.slc_is_open(from) {
                 SLC_FRONTIER
             } else {
-                self.pay_for_unit(from, 1 + stream);
-                1 + stream
+                self.pay_for_unit(from, native);
+                native
             };
             let at = self.frontiers[frontier].take(&self.nand);
             let parity = self.holds_parity(at);
@@ -310,7 +328,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Programs the map slots that have been due longest as one unit.
     pub(super) fn program_map_unit(&mut self, from: u64) {
         let per_unit = self.upkeep.together();
-        let (frontier, at) = self.take_host_unit(from, 0);
+        let (frontier, at) = self.take_map_unit(from);
         let mut batch = std::mem::take(&mut self.batch);
         let weight = self.rules.pack;
         while (batch.len() as u32) < per_unit {
@@ -327,7 +345,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.batch = batch;
         self.close_if_full(frontier);
         for _ in 1..self.rules.leaf_programs {
-            let (frontier, at) = self.take_host_unit(from, 0);
+            let (frontier, at) = self.take_map_unit(from);
             self.program(from, at, &[], Purpose::Map, false);
             self.close_if_full(frontier);
         }
@@ -408,6 +426,24 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         ready
     }
 
+    /// Loads the map pages of moved slots for a change, beside other work: the spare areas tell what
+    /// the slots are, so nothing waits for it.
+    pub(super) fn keep_up_beside(&mut self, from: u64, batch: &[Entry]) {
+        for entry in batch {
+            if entry.lpn >= self.user_slots {
+                continue;
+            }
+            let Some(missing) = self.upkeep.touch(entry.lpn, true) else {
+                continue;
+            };
+            self.counters.map_misses += 1;
+            if let Some(ppn) = self.map[missing as usize].checked_sub(1) {
+                let from = self.read_nodes(from, ppn);
+                self.read_media(from, ppn, self.rules.pack, Purpose::Map);
+            }
+        }
+    }
+
     /// Loads the map page of a slot into DRAM; returns the end.
     #[inline]
     pub(super) fn look_up(&mut self, from: u64, lpn: u32, change: bool) -> u64 {
@@ -422,11 +458,31 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             UNMAPPED => from,
             value => {
                 let from = self.upkeep.may_read(from);
+                let from = self.read_nodes(from, value - 1);
                 let end = self.read_media(from, value - 1, self.rules.pack, Purpose::Map);
                 self.upkeep.brought(end);
                 end
             }
         }
+    }
+
+    /// Reads the nodes that lead to the leaf at `ppn`, one after another, where the map lies apart.
+    /// They are where a leaf's are written: on the dies after its own.
+    fn read_nodes(&mut self, from: u64, ppn: u32) -> u64 {
+        let place = self.nand.geometry.place(ppn);
+        let at_hand = self.nand.is_pending(place.superblock, place.row, place.die);
+        if at_hand || !self.rules.map_apart {
+            return from;
+        }
+        let dies = self.nand.geometry.die_count;
+        let slots = self.rules.pack;
+        let mut end = from;
+        for level in 1..self.rules.leaf_programs {
+            self.counters.nand_reads_internal += 1;
+            let die = (place.die + level) % dies;
+            end = self.nand.read_blank(end, die, place.row, slots, Purpose::Map);
+        }
+        end
     }
 
     /// Prefetches the map entry of a slot's map page, if it must be read.
@@ -467,6 +523,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     pub(super) fn read_blank(&mut self, from: u64, ppn: u32, slots: u32) -> u64 {
         self.counters.nand_reads_host += 1;
         let place = self.nand.geometry.place(ppn);
-        self.nand.read_blank(from, place.die, place.row, slots)
+        let (die, row) = (place.die, place.row);
+        self.nand.read_blank(from, die, row, slots, Purpose::Host)
     }
 }

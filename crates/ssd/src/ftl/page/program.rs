@@ -112,7 +112,10 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         batch: &[Entry],
         purpose: Purpose,
     ) -> Ticket {
-        let from = if L::FULL {
+        let from = if L::FULL && self.rules.map_apart {
+            self.keep_up_beside(from, batch);
+            from
+        } else if L::FULL {
             self.keep_up(from, batch)
         } else {
             from

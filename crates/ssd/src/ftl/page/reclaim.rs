@@ -19,6 +19,9 @@ use crate::nand::{Erased, Mode, Purpose, UnitPlace};
 /// scan, in slots. Many at once, so that their memory accesses overlap.
 pub(super) const AHEAD: u32 = 128;
 
+/// One over the part of a superblock that is hardly worth waiting for.
+const HARDLY: u32 = 32;
+
 /// Calls `f` for each valid slot from `first` up to `last`, a word at a time.
 #[inline(always)]
 fn each_valid(valid: &[u64], first: u32, last: u32, mut f: impl FnMut(u32)) {
@@ -168,6 +171,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             }
         }
         self.candidates.set_now(self.counters.slots_host);
+        if let Some(victim) = self.pick_of_tree() {
+            return Some(victim);
+        }
         let victim = if self.is_short() {
             self.candidates.fewest_valid()?
         } else {
@@ -175,6 +181,22 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         };
         self.candidates.withdraw(victim);
         Some(victim)
+    }
+
+    /// The oldest superblock of a tree's pages, when nearly all of them have been written anew, for
+    /// they are written as a ring; the emptiest, when they fill more than the ring takes.
+    #[inline(always)]
+    fn pick_of_tree(&mut self) -> Option<u32> {
+        let &oldest = self.map_full.front()?;
+        if self.candidates.valid(oldest) <= self.candidates.capacity() / HARDLY {
+            return self.map_full.pop_front();
+        }
+        if self.map_full.len() < self.rules.tree_superblocks as usize {
+            return None;
+        }
+        let valid = |at: &usize| self.candidates.valid(self.map_full[*at]);
+        let at = (0..self.map_full.len()).min_by_key(valid)?;
+        self.map_full.remove(at)
     }
 
     fn pick_for_refresh(&mut self) -> Option<u32> {
@@ -393,8 +415,12 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
     }
 
-    /// Relocated data goes to the stream that it came from, or all of it to one.
+    /// Relocated data goes to the stream that it came from, or all of it to one; the map's pages
+    /// to their own superblocks where they have them.
     fn relocation_frontier(&self, batch: &[Entry]) -> usize {
+        if L::FULL && self.rules.map_apart && batch[0].lpn >= self.user_slots {
+            return self.map_frontier();
+        }
         let superblock = self.nand.geometry.superblock_of(batch[0].old - 1);
         let stream = match self.rules.separation {
             Separation::InitiallyIsolated => 0,

@@ -149,6 +149,7 @@ impl<L: Layout> Recoverable for PageFtl<Recorder, L> {
                 self.free.iter().copied().collect(),
                 self.free_slc.iter().copied().collect(),
                 self.slc_full.iter().copied().collect(),
+                self.map_full.iter().copied().collect(),
                 self.frontiers.iter().map(open).collect(),
             ],
             journal_next: self.journal.next,
@@ -173,6 +174,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         self.free.clear();
         self.free_slc.clear();
         self.slc_full.clear();
+        self.map_full.clear();
         self.frontiers.fill(Frontier::default());
         for gather in &mut self.gathers {
             gather.clear();
@@ -298,6 +300,9 @@ impl<L: Layout> PageFtl<Recorder, L> {
         self.stream_of[s] = ((seen.tag.max(1) as usize - 1) % streams) as u8;
         match self.mode[s] {
             Mode::Slc => self.slc_full.push_back(superblock),
+            Mode::Native if self.is_of_tree(seen.tag as usize) => {
+                self.map_full.push_back(superblock);
+            }
             Mode::Native => {
                 // Its age, from the order of programming.
                 let newest = self.nand.media().map_or(0, Media::last_seq);

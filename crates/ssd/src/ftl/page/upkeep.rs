@@ -113,7 +113,7 @@ fn together(config: &DriveConfig) -> u32 {
 impl Upkeep {
     pub fn new(config: &DriveConfig) -> Upkeep {
         let mapping = &config.ftl.mapping;
-        let on = matches!(mapping.kind, MappingKind::Cached | MappingKind::Tree);
+        let on = mapping.kind.has_leaves();
         let slot_bytes = config.shape.slot_bytes;
         let slots_per_leaf = slot_bytes / mapping.entry_bytes;
         let leaves = config.user_slots().div_ceil(slots_per_leaf.into()) as usize;
