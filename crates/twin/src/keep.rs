@@ -128,7 +128,10 @@ pub fn drive_file(twin: &Twin, from: &CatalogueDrive) -> Result<Option<String>, 
     };
     ftl.separation = Some(sourced(separation.into(), &of_layout));
     let apart = u32::from(from.config.map_is_apart());
-    let low = ftl.free_superblocks_low.value.max(2 * own.streams() + 1 + apart);
+    let low = ftl
+        .free_superblocks_low
+        .value
+        .max(2 * own.streams() + 1 + apart);
     ftl.free_superblocks_low.value = low;
     let ns = |bytes: f64| format!("{:.0} ns", bytes / twin.table.sequential * 1e9);
     let write = ns(SLOT as f64 * (1.0 + best.scattered_cost));

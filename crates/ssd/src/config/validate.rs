@@ -184,7 +184,11 @@ impl DriveConfig {
             "1 to 8 is allowed",
         )?;
         let least = self.free_superblocks_min(false);
-        let map = if self.map_is_apart() { " and a map apart" } else { "" };
+        let map = if self.map_is_apart() {
+            " and a map apart"
+        } else {
+            ""
+        };
         require(
             reclaim.free_superblocks_low >= least,
             "free_superblocks_low",

@@ -157,8 +157,9 @@ const JOURNAL: [Change; 13] = [
     }),
 ];
 
-/// Changes of each kind of map of extents to [`journal`]. They come last in [`all`].
-const EXTENTS: [Change; 3] = [
+/// Changes of each kind of map of extents, and of maps apart from data, to [`journal`]. They come
+/// last in [`all`].
+const EXTENTS: [Change; 6] = [
     ("map of extents", |c| extents(c, 204)),
     ("map of extents, idle reclaim, checkpoints", |c| {
         extents(c, 210);
@@ -172,6 +173,12 @@ const EXTENTS: [Change; 3] = [
         c.ftl.reclaim.pace = Pace::Whole;
         extents(c, 200);
     }),
+    ("tree map apart", |c| apart(c, MappingKind::Tree, 3)),
+    ("tree map apart, gathered leaves, checkpoints", |c| {
+        apart(c, MappingKind::Tree, 0);
+        c.ftl.journal.checkpoint_pages = 4;
+    }),
+    ("cached map apart", |c| apart(c, MappingKind::Cached, 2)),
 ];
 
 /// A map of extents, with DRAM for this many.
@@ -195,6 +202,15 @@ fn slc(c: &mut DriveConfig, superblocks: u32, dynamic_above_free: u32, full: Slc
 }
 
 /// A map on media, of leaves of 64 slots.
+/// Pages of the map in superblocks of their own.
+fn apart(c: &mut DriveConfig, kind: MappingKind, leaf_programs: u32) {
+    mapping(c, kind, 512);
+    c.ftl.mapping.apart = true;
+    c.ftl.mapping.leaf_programs = leaf_programs;
+    c.ftl.reclaim.free_superblocks_low = 5;
+    c.user_bytes = 140 * SLOT;
+}
+
 fn mapping(c: &mut DriveConfig, kind: MappingKind, dram_bytes: u64) {
     c.ftl.mapping = MappingConfig {
         kind,

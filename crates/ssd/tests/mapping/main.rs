@@ -2,11 +2,11 @@
 //!
 //! `model` compares random commands with a plain set. This file compares the cost of writes with
 //! arithmetic by hand and with an independent model of the log, which consists of segments in
-//! first-in, first-out order.
+//! first-in, first-out order; and reclaim beside a tree that lies apart with reclaim beside a table.
 
 mod model;
 
-use ssdlab_ssd::config::{MappingKind, Pace};
+use ssdlab_ssd::config::{MappingConfig, MappingKind, Pace};
 use ssdlab_ssd::counters::DriveCounters;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, Nanos};
@@ -355,4 +355,48 @@ fn the_spare_area_of_a_block_map_is_its_logs() {
     let mut hybrid = plain(MappingKind::Hybrid, 64, 10, 2);
     hybrid.shape.blocks_per_plane += 20;
     assert!((hybrid.effective_op() - 0.2).abs() < 1e-12);
+}
+
+/// Slots that reclaim moves for each that the host writes, under writes at random to a drive of
+/// which a fifth is spare.
+fn moved(mapping: MappingConfig) -> f64 {
+    let mut config = plain(MappingKind::Flat, 32, 1, 0);
+    config.shape.dies_per_channel = 4;
+    config.shape.blocks_per_plane = 256;
+    config.user_bytes = 26_000 * PAGE;
+    config.ftl.reclaim.free_superblocks_low = 4;
+    config.ftl.mapping = mapping;
+    let mut drive = CountingDrive::new(config).expect("possible");
+    let mut rng = Rng::named(1, "moved");
+    fill(&mut drive, 0..26_000);
+    let mut random = |drive: &mut CountingDrive| {
+        for _ in 0..78_000 {
+            write(drive, rng.below(26_000));
+        }
+    };
+    random(&mut drive);
+    let before = drive.counters().clone();
+    random(&mut drive);
+    drive.check().expect("consistent");
+    let now = drive.counters();
+    let host = now.slots_host - before.slots_host;
+    (now.slots_relocated - before.slots_relocated) as f64 / host as f64
+}
+
+/// Were the map's pages among the data, superblocks would be half stale as soon as they are full,
+/// reclaim would move data that is not, and each move would change the map again.
+#[test]
+fn the_upkeep_of_a_tree_apart_moves_no_data() {
+    let tree = |apart| MappingConfig {
+        kind: MappingKind::Tree,
+        dram_bytes: 80 << 10,
+        entry_bytes: 32,
+        leaf_programs: 4,
+        apart,
+        ..MappingConfig::default()
+    };
+    let flat = moved(MappingConfig::default());
+    let (apart, among) = (moved(tree(true)), moved(tree(false)));
+    assert!((apart / flat - 1.0).abs() < 0.1, "{apart}, flat {flat}");
+    assert!(among > 2.0 * flat, "{among}, flat {flat}");
 }

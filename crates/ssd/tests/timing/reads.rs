@@ -107,6 +107,21 @@ fn a_lookup_that_misses_dram_reads_the_map_before_the_data() {
 }
 
 #[test]
+fn a_leaf_apart_is_found_through_its_nodes() {
+    for pages in [1, 3] {
+        let mut config = cached_map();
+        config.ftl.mapping.apart = true;
+        config.ftl.mapping.leaf_programs = pages;
+        config.ftl.reclaim.free_superblocks_low = 4;
+        let mut drive = written(config, 250);
+        let hit = OVERHEAD + SENSE + MOVE + LINK + LATENCY;
+        let miss = hit + u64::from(pages) * (SENSE + MOVE);
+        assert_eq!(alone(&mut drive, &read(3, 1), LATER), miss);
+        assert_eq!(alone(&mut drive, &read(60, 1), 2 * LATER), hit);
+    }
+}
+
+#[test]
 fn a_lookup_of_nothing_costs_the_map_only_where_there_is_one() {
     let mut drive = written(cached_map(), 250);
     alone(&mut drive, &Command::trim(0, 8 * 4096), LATER);

@@ -480,7 +480,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         for level in 1..self.rules.leaf_programs {
             self.counters.nand_reads_internal += 1;
             let die = (place.die + level) % dies;
-            end = self.nand.read_blank(end, die, place.row, slots, Purpose::Map);
+            end = self
+                .nand
+                .read_blank(end, die, place.row, slots, Purpose::Map);
         }
         end
     }
