@@ -140,15 +140,33 @@ pub struct MappingConfig {
     pub log_superblocks: u32,
 }
 
-image_of!(MappingConfig {
-    kind,
-    dram_bytes,
-    entry_bytes,
-    leaf_programs,
-    serial_misses,
-    apart,
-    log_superblocks
-});
+/// Set in `leaf_programs` as saved where the map lies apart: directories of drives made before that
+/// was possible are read as they are.
+const APART: u32 = 1 << 31;
+
+impl Image for MappingConfig {
+    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        let apart = if self.apart { APART } else { 0 };
+        (self.kind, self.dram_bytes).save(out)?;
+        (self.entry_bytes, self.leaf_programs | apart).save(out)?;
+        (self.serial_misses, self.log_superblocks).save(out)
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<MappingConfig, ImageError> {
+        let (kind, dram_bytes) = Image::load(from)?;
+        let (entry_bytes, programs): (u32, u32) = Image::load(from)?;
+        let (serial_misses, log_superblocks) = Image::load(from)?;
+        Ok(MappingConfig {
+            kind,
+            dram_bytes,
+            entry_bytes,
+            leaf_programs: programs & !APART,
+            serial_misses,
+            apart: programs & APART != 0,
+            log_superblocks,
+        })
+    }
+}
 
 impl MappingKind {
     /// Whether the map is cut into leaves, of which DRAM holds a part.

@@ -13,6 +13,9 @@ use ssdlab_ssd::nand::media::{Content, Event, Numbers, Page, SlotBytes, SlotCont
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Image format since which a configuration has the same bytes.
+const CONFIG_SINCE: u32 = 11;
+
 /// What a frame holds.
 #[derive(Clone, Debug)]
 pub enum Record {
@@ -299,9 +302,10 @@ impl Record {
             0 => {
                 let version = u32::load(from)?;
                 let image = u32::load(from)?;
-                if image != IMAGE_VERSION {
+                if !(CONFIG_SINCE..=IMAGE_VERSION).contains(&image) {
                     return Err(ImageError::Unknown(format!(
-                        "it was made by a build of image format {image}, this is {IMAGE_VERSION}"
+                        "it was made by a build of image format {image}, this one knows \
+                         {CONFIG_SINCE} to {IMAGE_VERSION}"
                     )));
                 }
                 let config = Box::new(DriveConfig::load(from)?);
@@ -360,6 +364,28 @@ mod tests {
         record.save(&mut out, said).expect("saved");
         out.flush().expect("saved");
         bytes
+    }
+
+    #[test]
+    fn the_configuration_of_an_earlier_format_is_read_and_no_other() {
+        let places = Arc::new(Places::of(std::path::Path::new("none"), false));
+        let mut said = Said::of(&places);
+        let header = Record::Header(6, Box::new(DriveConfig::tiny()));
+        let mut bytes = bytes_of(&header, &mut said);
+        let mut read = |image: u32| {
+            bytes[5..9].copy_from_slice(&image.to_le_bytes());
+            let mut from = bytes.as_slice();
+            let mut reader = Reader::new(&mut from, bytes.len() as u64);
+            Record::load(&mut reader, &mut said)
+        };
+        for image in CONFIG_SINCE..=IMAGE_VERSION {
+            let back = read(image).expect("known");
+            assert_eq!(format!("{back:?}"), format!("{header:?}"));
+        }
+        for image in [CONFIG_SINCE - 1, IMAGE_VERSION + 1] {
+            let error = read(image).expect_err("unknown").to_string();
+            assert!(error.contains(&format!("format {image}")), "{error}");
+        }
     }
 
     #[test]
