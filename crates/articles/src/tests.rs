@@ -137,7 +137,7 @@ fn a_limit_loosened_until_its_null_model_meets_it_shows() {
         Some(!figure.rule?.holds(figure.published, null))
     });
     let (tests, all) = constant.fold((0, 0), |(t, n), is| (t + usize::from(is), n + 1));
-    assert_eq!((tests, all), (51, 98));
+    assert_eq!((tests, all), (50, 97));
 }
 
 fn run(chosen: &[&Figure], seed: u64, threads: usize, stop: bool) -> Reproduction {
