@@ -355,8 +355,8 @@ impl DriveConfig {
         reclaim.streams + own + u32::from(merges || self.map_is_apart())
     }
 
-    /// The fewest free superblocks with which reclaim makes progress; one more where the media wear,
-    /// because a superblock may be given up.
+    /// The fewest free superblocks with which reclaim makes progress; one more where the media
+    /// wear, because a superblock may be given up.
     pub fn free_superblocks_min(&self, wears: bool) -> u32 {
         let apart = self.map_is_apart();
         2 * self.ftl.reclaim.streams + 1 + u32::from(apart) + u32::from(wears)

@@ -183,22 +183,7 @@ impl DriveConfig {
             reclaim.streams,
             "1 to 8 is allowed",
         )?;
-        let least = self.free_superblocks_min(false);
-        let map = if self.map_is_apart() {
-            " and a map apart"
-        } else {
-            ""
-        };
-        require(
-            reclaim.free_superblocks_low >= least,
-            "free_superblocks_low",
-            reclaim.free_superblocks_low,
-            &format!(
-                "at least {least} is allowed with {} streams{map}: reclaim needs them to make \
-                 progress",
-                reclaim.streams
-            ),
-        )?;
+        self.validate_free()?;
         let pack = self.pack();
         require(
             pack.is_power_of_two() && pack <= 16 && self.shape.slot_bytes / pack >= 256,
@@ -245,6 +230,26 @@ impl DriveConfig {
                 given,
                 allowed,
             })
+    }
+
+    fn validate_free(&self) -> Result<(), ConfigError> {
+        let reclaim = &self.ftl.reclaim;
+        let least = self.free_superblocks_min(false);
+        let apart = if self.map_is_apart() {
+            " and a map apart"
+        } else {
+            ""
+        };
+        require(
+            reclaim.free_superblocks_low >= least,
+            "free_superblocks_low",
+            reclaim.free_superblocks_low,
+            &format!(
+                "at least {least} is allowed with {} streams{apart}: reclaim needs them to make \
+                 progress",
+                reclaim.streams
+            ),
+        )
     }
 
     /// Merging must always make room: a range that was merged has up to three extents, being cut

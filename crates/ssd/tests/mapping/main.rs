@@ -2,7 +2,8 @@
 //!
 //! `model` compares random commands with a plain set. This file compares the cost of writes with
 //! arithmetic by hand and with an independent model of the log, which consists of segments in
-//! first-in, first-out order; and reclaim beside a tree that lies apart with reclaim beside a table.
+//! first-in, first-out order; and reclaim beside a tree that lies apart with reclaim beside a
+//! table.
 
 mod model;
 

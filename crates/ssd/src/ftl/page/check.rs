@@ -164,8 +164,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let (slc, tree) = (self.slc_full.len(), self.map_full.len());
         if full != self.candidates.count() + slc + tree {
             return Err(format!(
-                "{full} superblocks are full, {} are candidates, {slc} in the pSLC cache, {tree} of \
-                 the map",
+                "{full} superblocks are full, {} are candidates, {slc} in the pSLC cache, {tree} \
+                 of the map",
                 self.candidates.count(),
             ));
         }

@@ -426,8 +426,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         ready
     }
 
-    /// Loads the map pages of moved slots for a change, beside other work: the spare areas tell what
-    /// the slots are, so nothing waits for it.
+    /// Loads the map pages of moved slots for a change, beside other work: the spare areas tell
+    /// what the slots are, so nothing waits for it.
     pub(super) fn keep_up_beside(&mut self, from: u64, batch: &[Entry]) {
         for entry in batch {
             if entry.lpn >= self.user_slots {

@@ -183,8 +183,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         Some(victim)
     }
 
-    /// The oldest superblock of a tree's pages, when nearly all of them have been written anew, for
-    /// they are written as a ring; the emptiest, when they fill more than the ring takes.
+    /// The oldest superblock of a tree's pages, when nearly all of them have been written again,
+    /// for they are written as a ring; the emptiest, when they fill more than the ring takes.
     #[inline(always)]
     fn pick_of_tree(&mut self) -> Option<u32> {
         let &oldest = self.map_full.front()?;
