@@ -159,7 +159,7 @@ const JOURNAL: [Change; 13] = [
 
 /// Changes of each kind of map of extents, and of maps apart from data, to [`journal`]. They come
 /// last in [`all`].
-const EXTENTS: [Change; 6] = [
+const EXTENTS: [Change; 7] = [
     ("map of extents", |c| extents(c, 204)),
     ("map of extents, idle reclaim, checkpoints", |c| {
         extents(c, 210);
@@ -179,6 +179,13 @@ const EXTENTS: [Change; 6] = [
         c.ftl.journal.checkpoint_pages = 4;
     }),
     ("cached map apart", |c| apart(c, MappingKind::Cached, 2)),
+    ("wear, tree map apart", |c| {
+        apart(c, MappingKind::Tree, 3);
+        c.shape.pages_per_block = 12;
+        c.ftl.reclaim.free_superblocks_low = 6;
+        c.ftl.refresh_reads = 20;
+        wear(c);
+    }),
 ];
 
 /// A map of extents, with DRAM for this many.

@@ -210,7 +210,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
     }
 
     fn request_refresh(&mut self, superblock: u32) -> bool {
-        let full = self.candidates.holds(superblock);
+        let full = self.may_empty(superblock);
         if full && !self.refresh_queue.contains(&superblock) {
             self.refresh_queue.push_back(superblock);
         }

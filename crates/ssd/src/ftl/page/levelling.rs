@@ -180,8 +180,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     pub(super) fn pick_for_level(&mut self) -> Option<u32> {
         while let Some((superblock, levelling)) = self.wear.queue.pop_front() {
-            if self.candidates.holds(superblock) {
-                self.candidates.withdraw(superblock);
+            if self.claim(superblock) {
                 self.wear.levelling_now = levelling;
                 return Some(superblock);
             }
@@ -217,7 +216,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     fn queue_refresh(&mut self, superblock: u32) {
-        let queue = self.candidates.holds(superblock) && !self.wear.at_end;
+        let queue = self.may_empty(superblock) && !self.wear.at_end;
         if queue && !self.refresh_queue.contains(&superblock) {
             self.refresh_queue.push_back(superblock);
         }
@@ -253,7 +252,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         while self.wear.patrol_left > 0 {
             let superblock = count - self.wear.patrol_left;
             self.wear.patrol_left -= 1;
-            if self.candidates.holds(superblock) {
+            if self.may_empty(superblock) {
                 return Some(self.patrol(from, superblock));
             }
         }

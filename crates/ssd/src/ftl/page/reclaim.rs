@@ -199,10 +199,24 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.map_full.remove(at)
     }
 
+    /// Whether a superblock is full of data, or of a tree's pages.
+    pub(super) fn may_empty(&self, superblock: u32) -> bool {
+        self.candidates.holds(superblock) || self.map_full.contains(&superblock)
+    }
+
+    /// Takes a superblock to be emptied, if it may be.
+    pub(super) fn claim(&mut self, superblock: u32) -> bool {
+        if self.candidates.holds(superblock) {
+            self.candidates.withdraw(superblock);
+            return true;
+        }
+        let at = self.map_full.iter().position(|&s| s == superblock);
+        at.is_some_and(|at| self.map_full.remove(at).is_some())
+    }
+
     fn pick_for_refresh(&mut self) -> Option<u32> {
         while let Some(superblock) = self.refresh_queue.pop_front() {
-            if self.candidates.holds(superblock) {
-                self.candidates.withdraw(superblock);
+            if self.claim(superblock) {
                 return Some(superblock);
             }
         }
