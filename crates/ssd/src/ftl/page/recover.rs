@@ -149,8 +149,8 @@ impl<L: Layout> Recoverable for PageFtl<Recorder, L> {
                 self.free.iter().copied().collect(),
                 self.free_slc.iter().copied().collect(),
                 self.slc_full.iter().copied().collect(),
-                self.map_full.iter().copied().collect(),
                 self.frontiers.iter().map(open).collect(),
+                self.map_full.iter().copied().collect(),
             ],
             journal_next: self.journal.next,
         }
