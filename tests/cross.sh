@@ -43,7 +43,7 @@ use_it() {
   mkdir "$to"
   cp examples/drives/small.toml "$to/"
   (cd "$to"
-    "$@" drives list --json
+    "$@" list drives --json
     "$@" simulate --drive small.toml --load zipf:1.2 --until 2x --quiet --json --out simulated
     "$@" run --profile jesd219-enterprise --runtime 1s --target drive:small.toml --quiet \
       --format json --out run

@@ -191,7 +191,7 @@ contained() {
   cp Containerfile "$work/context/" && cp "$static" "$work/context/target/release/ssdlab"
   build build -q --isolation chroot -t ssdlab -f Containerfile "$work/context" &&
     build from --name ssdlab-run ssdlab &&
-    build run --isolation chroot ssdlab-run -- ssdlab drives list
+    build run --isolation chroot ssdlab-run -- ssdlab list drives
 }
 if [ "$(id -u)" != 0 ] || ! command -v buildah >/dev/null; then
   skip "packages: container" "needs root and buildah"

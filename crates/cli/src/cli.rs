@@ -2,8 +2,8 @@
 
 use crate::commands::{
     age, check, compare, conform, crashtest, create, diagnose, drives, endurance, fingerprint,
-    generate, inspect, mark, mirror, months, oltp, policies, power, profiles, pull, qualify,
-    report, reproduce, run, serve, simulate, smart, snia, theory, tier, trace, twin, zil,
+    generate, host, inspect, list, mark, power, pull, qualify, report, reproduce, run, serve,
+    simulate, snia, theory, trace, twin,
 };
 use crate::failure::{Exit, Failure};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -15,14 +15,10 @@ use std::path::PathBuf;
     name = "ssdlab",
     version,
     max_term_width = 80,
-    after_help = "\
-Targets:
-  drive:NAME   a modelled drive of the catalogue, in virtual time (drives list)
-  drive:X.toml a modelled drive of your own
-  drive:PATH   one that `age` or `simulate --save` left, or a checkpoint
-  null:SIZE    completes everything at once: measures ssdlab itself
-  PATH         a file (created, or overwritten with --overwrite) or a block
-               device (writes need its serial number: --serial)
+    after_long_help = "\
+Targets: drive:NAME of the catalogue (`ssdlab list drives`) or drive:FILE.toml,
+drive:PATH that `age` or `simulate --save` left, null:SIZE (measures ssdlab
+itself), a file (--overwrite), or a block device (writes need --serial).
 
 Exit codes: 0 pass or done, 1 the drive fails the role or `check` found damage,
 2 an error or a failed self-check, 3 the evidence does not decide, 130 stopped
@@ -47,7 +43,7 @@ pub enum Command {
     Create(create::Create),
     /// Serve a drive directory to other programs: over NBD, or as a file for losetup.
     Serve(serve::Serve),
-    /// Look for damage in a drive directory or a saved drive, and have back what can be had.
+    /// Look for damage in a drive directory or a saved drive, and recover what is readable.
     Check(check::Check),
     /// The power switch of a served drive: off, on, or off at a chosen moment.
     Power(power::PowerArgs),
@@ -58,23 +54,18 @@ pub enum Command {
     /// Boot guests, and hold what their hypervisor promised against what reached the drive.
     Conform(conform::Conform),
     /// In a workload of crashtest: report the writes acknowledged so far.
+    #[command(hide = true)]
     Mark(mark::MarkArgs),
-    /// The catalogue of modelled drives.
+    /// The catalogue of modelled drives: show one, check, make or add your own.
     Drives(drives::Drives),
-    /// Read the health that a real drive reports, and forecast when it will be worn out.
+    /// What has a name: drives, profiles, policies, options of fio and DISKSPD.
+    List(list::List),
+    /// Read the health that a drive reports, real or modelled, and forecast when it is worn out.
     Inspect(inspect::Inspect),
     /// Print a run directory's results again, and rewrite its report.html.
     Report(report::Report),
     /// Put several runs side by side.
     Compare(compare::Compare),
-    /// The workloads that have a name, with their sources.
-    Profiles {
-        /// Print this one, a fio job file.
-        name: Option<String>,
-        /// As JSON.
-        #[arg(long, conflicts_with = "name")]
-        json: bool,
-    },
     /// Run the SNIA Performance Test Specification on a modelled drive.
     Snia(snia::Snia),
     /// Look at a trace, or turn it into another format.
@@ -89,41 +80,21 @@ pub enum Command {
     Age(Box<age::Age>),
     /// Endurance of drives under JESD219's enterprise stream, against their ratings.
     Endurance(endurance::Endurance),
-    /// Do two mirrored drives wear out together? The gap between their deaths, over seeds.
-    Mirror(mirror::MirrorArgs),
-    /// The health that a saved modelled drive reports by SMART.
-    Smart(smart::Smart),
-    /// Every policy of reclaim and placement, with its parameter and its paper.
-    Policies {
-        /// As JSON.
-        #[arg(long)]
-        json: bool,
-    },
     /// Compare write amplification with closed forms and a reference simulator.
     Theory(theory::Theory),
     /// Run the experiments of five articles and put every published figure beside ours.
     Reproduce(reproduce::Reproduce),
-    /// Load a target as the intent log of ZFS does, and show the access pattern.
-    Zil(zil::Zil),
-    /// Age a drive under a file system with TRIM at once, in batches, or never.
-    Months(Box<months::MonthsArgs>),
-    /// A write-back cache tier of drives in front of slow disks, as in Storage Spaces Direct.
-    Tier(Box<tier::TierArgs>),
-    /// Transactions of a database, month after month, as a drive ages under it.
-    Oltp(Box<oltp::OltpArgs>),
-    /// The options of fio and DISKSPD that are understood.
-    Options {
-        /// Which language.
-        #[arg(value_enum)]
-        language: generate::WorkloadLanguage,
-    },
+    /// Hosts as loads: ZFS's intent log, a cache tier, a file system, a database.
+    Host(host::Host),
     /// Shell completions, on standard output.
+    #[command(hide = true)]
     Completions {
         /// Which shell.
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
     /// Man pages, into a directory.
+    #[command(hide = true)]
     Man {
         /// Where to; created if needed.
         directory: PathBuf,
@@ -149,10 +120,10 @@ impl Command {
             Command::Conform(args) => conform::run(&args),
             Command::Mark(args) => mark::make_mark(&args),
             Command::Drives(args) => drives::drives(&args.action),
+            Command::List(args) => list::list(&args),
             Command::Inspect(args) => inspect::inspect(&args),
             Command::Report(args) => report::report(&args),
             Command::Compare(args) => compare::compare(&args),
-            Command::Profiles { name, json } => profiles::profiles(name.as_deref(), json),
             Command::Snia(args) => snia::snia(&args),
             Command::Trace(args) => trace::trace(&args.action),
             Command::Simulate(args) => simulate::simulate(&args),
@@ -160,16 +131,9 @@ impl Command {
             Command::Fingerprint(args) => fingerprint::fingerprint(&args),
             Command::Age(args) => age::age(&args),
             Command::Endurance(args) => endurance::endurance(&args),
-            Command::Mirror(args) => mirror::mirror(&args),
-            Command::Smart(args) => smart::smart(&args),
-            Command::Policies { json } => policies::policies(json),
             Command::Theory(args) => theory::theory(&args),
             Command::Reproduce(args) => reproduce::reproduce(&args),
-            Command::Zil(args) => zil::zil(&args),
-            Command::Months(args) => months::months(&args),
-            Command::Tier(args) => tier::tier(&args),
-            Command::Oltp(args) => oltp::oltp(&args),
-            Command::Options { language } => generate::options(language),
+            Command::Host(args) => host::host(&args),
             Command::Completions { shell } => generate::completions(shell, &mut Cli::command()),
             Command::Man { directory } => generate::man(&directory, Cli::command()),
         }

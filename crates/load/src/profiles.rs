@@ -86,8 +86,11 @@ impl Profile {
                 .filter(|known| known.split('-').any(|part| name.contains(part)))
                 .collect();
             let hint = match near[..] {
-                [] => "`ssdlab profiles` lists them".to_owned(),
-                _ => format!("there are {}; `ssdlab profiles` lists all", near.join(", ")),
+                [] => "`ssdlab list profiles` lists them".to_owned(),
+                _ => format!(
+                    "there are {}; `ssdlab list profiles` lists all",
+                    near.join(", ")
+                ),
             };
             LabError::refused(format!("`{name}` is no profile"), hint)
         })

@@ -23,7 +23,7 @@ pub struct Run {
     /// A fio job file.
     #[arg(value_name = "JOB.fio")]
     pub job: Option<PathBuf>,
-    /// A workload by name (see `ssdlab profiles`).
+    /// A workload by name (see `ssdlab list profiles`).
     #[arg(long, value_name = "NAME", conflicts_with = "job")]
     pub profile: Option<String>,
     /// Commands outstanding: of a profile's last phase, or of a trace (32 unless given).

@@ -23,7 +23,7 @@ pub struct Create {
     /// The directory; must be new or empty.
     #[arg(value_name = "DRIVE_DIR")]
     pub directory: PathBuf,
-    /// Which drive: a name of the catalogue (`ssdlab drives list`) or a TOML file.
+    /// Which drive: a name of the catalogue (`ssdlab list drives`) or a TOML file.
     #[arg(long, value_name = "NAME")]
     pub drive: Option<String>,
     /// An aged drive instead: a saved one, the results of `ssdlab age`, or a checkpoint. It is as

@@ -1,6 +1,7 @@
 //! `ssdlab endurance`: what drives last for under JESD219 or your own work, against their ratings.
 
 mod args;
+mod mirror;
 
 pub use args::Endurance;
 
@@ -22,6 +23,9 @@ use std::sync::atomic::AtomicBool;
 /// # Errors
 /// When a drive is unknown or cannot be modelled.
 pub fn endurance(args: &Endurance) -> Result<Exit, Failure> {
+    if args.mirror {
+        return mirror::mirror(args);
+    }
     let study = Study {
         drives: drives(args)?,
         works: works(args)?,
@@ -75,8 +79,12 @@ fn asked(args: &Endurance) -> Result<Asked, LabError> {
     Ok(Asked {
         capacity,
         warm: args.warm,
-        seed: args.seed,
+        seed: seed(args),
     })
+}
+
+fn seed(args: &Endurance) -> u64 {
+    args.seed.unwrap_or(0)
 }
 
 /// The drives as they are, and with other over-provisioning.
@@ -107,6 +115,6 @@ fn works(args: &Endurance) -> Result<Vec<Work>, LabError> {
         return Ok(vec![Work::Enterprise, Work::Client]);
     }
     let each = args.workload.iter();
-    each.map(|text| Work::parse(text, block, args.seed))
+    each.map(|text| Work::parse(text, block, seed(args)))
         .collect()
 }

@@ -20,7 +20,7 @@ fn request(args: &Snia, now: Utc) -> Result<snia::Request, LabError> {
     let drive = args.target.strip_prefix("drive:").ok_or_else(|| {
         LabError::refused(
             format!("`{}` is no modelled drive", args.target),
-            "name one as drive:NAME (see `ssdlab drives list`); for a real drive, `ssdlab run \
+            "name one as drive:NAME (see `ssdlab list drives`); for a real drive, `ssdlab run \
              --profile pts-iops` and its like run one round of each test",
         )
     })?;

@@ -96,7 +96,7 @@ pub fn drive(name: &str) -> Result<CatalogueDrive, LabError> {
     };
     Err(LabError::refused(
         format!("there is no drive `{name}` in the catalogue{nearest}"),
-        "`ssdlab drives list` lists all; a path ending in .toml reads your own",
+        "`ssdlab list drives` lists all; a path ending in .toml reads your own",
     ))
 }
 
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn an_unknown_name_leads_to_the_list_of_known_ones() {
         let error = drive("nonesuch").unwrap_err();
-        assert!(error.advice().contains("ssdlab drives list"), "{error}");
+        assert!(error.advice().contains("ssdlab list drives"), "{error}");
     }
 
     /// A misspelt drive was answered with the whole catalogue.

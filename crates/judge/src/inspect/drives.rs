@@ -17,14 +17,16 @@ pub struct Inspected {
     pub forecasts: Vec<Forecast>,
 }
 
-/// The drives that `paths` lead to, devices or files of reports; `kind` is smartctl's `-d`.
+/// The drives in `reports`: those of each device or file, or why it could not be read.
 ///
 /// # Errors
-/// When one cannot be read, is no SSD, or two reports of a drive do not fit together.
-pub fn drives(paths: &[PathBuf], kind: Option<&str>) -> Result<Vec<Inspected>, LabError> {
+/// When one cannot be read, is not an SSD, or two reports of a drive do not fit together.
+pub fn drives(
+    reports: impl IntoIterator<Item = Result<Vec<DriveReport>, LabError>>,
+) -> Result<Vec<Inspected>, LabError> {
     let mut drives: Vec<Drive> = Vec::new();
-    for path in paths {
-        for report in reports(path, kind)? {
+    for reports in reports {
+        for report in reports? {
             add(&mut drives, inspect(&report)?);
         }
     }
@@ -38,7 +40,8 @@ pub fn drives(paths: &[PathBuf], kind: Option<&str>) -> Result<Vec<Inspected>, L
     drives.into_iter().map(inspected).collect()
 }
 
-/// The reports that a path leads to: one of the device itself, or those in a file.
+/// The reports that a path leads to: one of the device itself, or those in a file; `kind` is
+/// smartctl's `-d`.
 ///
 /// # Errors
 /// When it cannot be read.

@@ -26,7 +26,7 @@ pub mod text;
 pub mod watch;
 
 pub use collect::collect;
-pub use drives::{Inspected, drives};
+pub use drives::{Inspected, drives, reports};
 pub use forecast::{Forecast, forecasts};
 pub use inspection::{
     Cache, DriveIdentity, Events, FORMAT_VERSION, Inspection, Life, Protection, TimedWorkload,

@@ -105,7 +105,7 @@ pub fn drive_name(args: &Simulate) -> Result<&str, LabError> {
     let name = args.drive.as_deref().ok_or_else(|| {
         LabError::refused(
             "no drive was given",
-            "--drive NAME (see `ssdlab drives list`), --drive FILE.toml or --from FILE",
+            "--drive NAME (see `ssdlab list drives`), --drive FILE.toml or --from FILE",
         )
     })?;
     Ok(name.strip_prefix("drive:").unwrap_or(name))

@@ -1,10 +1,10 @@
-//! `ssdlab zil`: the intent log of ZFS as a load.
+//! `ssdlab host zil`: the intent log of ZFS as a load.
 
 mod args;
 
 pub use args::Zil;
 
-use super::hosts::run_scenario;
+use super::run::run_scenario;
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json};
 use crate::progress::stop_on_signal;
@@ -25,7 +25,7 @@ use std::sync::atomic::AtomicBool;
 /// Maximum number of outstanding commands on a real target.
 const DEPTH: u32 = 64;
 
-/// Carries out `ssdlab zil`.
+/// Carries out `ssdlab host zil`.
 ///
 /// # Errors
 /// When the request is wrong or the target fails.

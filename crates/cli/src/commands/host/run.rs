@@ -1,4 +1,4 @@
-//! The one way of `tier`, `months`, `oltp` and `zil`: specs, a run, results, an exit code.
+//! What all hosts share: specs, a run, results, an exit code.
 
 use crate::args::OutputArgs;
 use crate::failure::{Exit, Failure};

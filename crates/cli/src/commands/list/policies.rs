@@ -1,6 +1,6 @@
-//! `ssdlab policies`: what the registries of the software SSD hold.
+//! `ssdlab list policies`: what the registries of the software SSD hold.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::output::{print, print_json, wrap};
 use serde::Serialize;
 use ssdlab_ssd::ftl::policies::{PolicyInfo, SEPARATIONS, VICTIM_POLICIES};
@@ -45,12 +45,11 @@ impl From<&PolicyInfo> for Policy {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn policies(json: bool) -> Result<Exit, Failure> {
+pub fn policies(json: bool) -> Result<(), Failure> {
     let victims: Vec<Policy> = VICTIM_POLICIES.iter().map(|e| (&e.info).into()).collect();
     let separations: Vec<Policy> = SEPARATIONS.iter().map(|(_, info)| info.into()).collect();
     if json {
-        print_json(&serde_json::json!({ "victim": victims, "separation": separations }))?;
-        return Ok(Exit::Good);
+        return print_json(&serde_json::json!({ "victim": victims, "separation": separations }));
     }
     let mut text = String::new();
     group(
@@ -67,8 +66,7 @@ pub fn policies(json: bool) -> Result<Exit, Failure> {
     );
     text += "\nTry one: ssdlab simulate --drive NAME --set ftl.victim=d-choices:4\n\
              Write one: docs/adding-a-policy.md";
-    print(&text)?;
-    Ok(Exit::Good)
+    print(&text)
 }
 
 fn group(text: &mut String, title: &str, policies: &[Policy]) {

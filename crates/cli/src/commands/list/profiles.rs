@@ -1,6 +1,6 @@
-//! `ssdlab profiles`: the workloads that have a name.
+//! `ssdlab list profiles`: the workloads that have a name.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::output::{print, print_json};
 use ssdlab_base::LabError;
 use ssdlab_load::profiles::{PROFILES, Profile, Summary};
@@ -10,19 +10,17 @@ use std::fmt::Write as _;
 ///
 /// # Errors
 /// When there is no such profile, or standard output cannot be written.
-pub fn profiles(name: Option<&str>, json: bool) -> Result<Exit, Failure> {
+pub fn profiles(name: Option<&str>, json: bool) -> Result<(), Failure> {
     if let Some(name) = name {
-        print(Profile::named(name)?.text)?;
-        return Ok(Exit::Good);
+        return print(Profile::named(name)?.text);
     }
-    let all: Result<Vec<Summary>, LabError> = PROFILES.iter().map(Profile::summary).collect();
-    let all = all?;
+    let summaries = PROFILES.iter().map(Profile::summary);
+    let summaries = summaries.collect::<Result<Vec<Summary>, LabError>>()?;
     if json {
-        print_json(&all)?;
-        return Ok(Exit::Good);
+        return print_json(&summaries);
     }
     let mut out = String::new();
-    for profile in &all {
+    for profile in &summaries {
         let _ = writeln!(out, "{}{}", profile.name, length(profile));
         wrapped(&mut out, &profile.what);
         wrapped(&mut out, &format!("[{}]", profile.source));
@@ -31,9 +29,8 @@ pub fn profiles(name: Option<&str>, json: bool) -> Result<Exit, Failure> {
         }
     }
     out += "\nRun one: ssdlab run --profile NAME --target TARGET\n\
-            Read one, a fio job file: ssdlab profiles NAME\n";
-    print(&out)?;
-    Ok(Exit::Good)
+            Read one, a fio job file: ssdlab list profiles NAME\n";
+    print(&out)
 }
 
 /// Jobs and time, where they say something.
