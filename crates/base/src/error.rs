@@ -141,6 +141,11 @@ impl LabError {
                 "sizes are written 4KiB or 1.6TB, times 500ms or 30m; `ssdlab list options fio` and \
                  `ssdlab list options diskspd` list what the workload languages take"
             }
+            LabError::File {
+                action: "reading",
+                source,
+                ..
+            } if source.kind() == std::io::ErrorKind::NotFound => "check the path",
             LabError::File { source, .. } | LabError::Io { source, .. } => {
                 usual_hint(source.kind())
             }

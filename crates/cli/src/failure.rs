@@ -17,6 +17,13 @@ pub enum Exit {
     Unknown = 3,
 }
 
+impl Exit {
+    /// `Good` if the condition holds, else `otherwise`.
+    pub fn good_if(condition: bool, otherwise: Exit) -> Exit {
+        if condition { Exit::Good } else { otherwise }
+    }
+}
+
 impl From<Outcome> for Exit {
     fn from(outcome: Outcome) -> Exit {
         match outcome {

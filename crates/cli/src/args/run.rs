@@ -95,10 +95,12 @@ impl ReplayArgs {
 
     /// What to do with addresses beyond the target's end.
     pub fn fit(&self) -> Fit {
-        match (self.wrap, self.scale) {
-            (true, _) => Fit::Wrap,
-            (_, true) => Fit::Scale,
-            _ => Fit::Refuse,
+        if self.wrap {
+            Fit::Wrap
+        } else if self.scale {
+            Fit::Scale
+        } else {
+            Fit::Refuse
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `ssdlab check`: what is in a drive directory or a saved drive, and what can be had back.
+//! `ssdlab check`: what is in a drive directory or a saved drive, and what of it is readable.
 
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_json};
@@ -20,12 +20,12 @@ Examples:
   ssdlab check aged.ssd              a drive saved by `age` or `simulate --save`
 
 Exit codes: 0 whole, 1 damaged (repaired or not), 2 it cannot be read, or
-nothing can be had back.")]
+nothing can be recovered.")]
 pub struct Check {
     /// A drive directory, a saved drive, or the results of `ssdlab age`.
     #[arg(value_name = "DRIVE_DIR|FILE")]
     pub path: PathBuf,
-    /// Write what can be had back of a damaged drive directory to this new directory. The damaged
+    /// Write what is readable of a damaged drive directory to this new directory. The damaged
     /// one is not changed.
     #[arg(long, value_name = "NEW_DIR")]
     pub repair: Option<PathBuf>,
@@ -37,7 +37,7 @@ pub struct Check {
 /// Looks at a drive and changes nothing.
 ///
 /// # Errors
-/// When it cannot be read, is none, or nothing of it can be had back.
+/// When it cannot be read, is not a drive, or cannot be recovered.
 pub fn check(args: &Check) -> Result<Exit, Failure> {
     if let Some(file) = left::saved_file(&args.path) {
         return check_saved(args, &file);
@@ -51,10 +51,10 @@ pub fn check(args: &Check) -> Result<Exit, Failure> {
     };
     let repaired = repaired.as_ref();
     if args.json {
-        let mut found = directory::json(&checked);
-        found["repaired"] =
+        let mut result = directory::json(&checked);
+        result["repaired"] =
             json!(repaired.map(|(to, wrong)| json!({"directory": to, "wrong": wrong})));
-        print_json(&found)?;
+        print_json(&result)?;
     } else {
         let mut text = directory::text(&args.path, &checked);
         if let Some((to, wrong)) = repaired {
@@ -69,10 +69,10 @@ pub fn check(args: &Check) -> Result<Exit, Failure> {
         print(&text)?;
     }
     let wrong = repaired.is_some_and(|(_, wrong)| wrong.is_some());
-    Ok(match checked.damages.is_empty() && !wrong {
-        true => Exit::Good,
-        false => Exit::Fails,
-    })
+    Ok(Exit::good_if(
+        checked.damages.is_empty() && !wrong,
+        Exit::Fails,
+    ))
 }
 
 fn check_saved(args: &Check, file: &Path) -> Result<Exit, Failure> {

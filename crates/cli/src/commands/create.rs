@@ -66,14 +66,14 @@ pub fn create(args: &Create) -> Result<Exit, Failure> {
 
 /// Returns the drive's title, and the bytes that it offers.
 fn fresh(directory: &Path, name: &str, size: Option<&str>) -> Result<(String, u64), LabError> {
-    let found = catalogue::open(name)?;
+    let drive = catalogue::open(name)?;
     let size = size.map(parse_size).transpose()?;
     let config = match size {
-        Some(bytes) => scaling::sized(&found.config, bytes)?.config,
-        None => found.config.clone(),
+        Some(bytes) => scaling::sized(&drive.config, bytes)?.config,
+        None => drive.config.clone(),
     };
-    DriveDir::create(directory, &config, &found.file.title)?;
-    Ok((found.file.title, config.user_bytes))
+    DriveDir::create(directory, &config, &drive.file.title)?;
+    Ok((drive.file.title, config.user_bytes))
 }
 
 fn used(directory: &Path, file: &Path) -> Result<(String, u64), LabError> {

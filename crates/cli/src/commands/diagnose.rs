@@ -5,7 +5,7 @@ mod args;
 pub use args::Diagnose;
 
 use crate::failure::{Exit, Failure};
-use crate::output::{print, print_json, say};
+use crate::output::{print_result, say};
 use crate::progress::stop_on_signal;
 use crate::target::kept;
 use ssdlab_base::LabError;
@@ -42,11 +42,12 @@ impl Progress for Lines {
 
     fn begins(&mut self, experiment: Experiment, asked_by: &[Cause]) {
         let names: Vec<_> = asked_by.iter().map(|cause| cause.name()).collect();
-        let by = match names.is_empty() {
-            true => String::new(),
-            false => format!(", to look at: {}", names.join(", ")),
+        let reason = if names.is_empty() {
+            String::new()
+        } else {
+            format!(", to look at: {}", names.join(", "))
         };
-        say(self.quiet, &format!("{}{by}", experiment.name()));
+        say(self.quiet, &format!("{}{reason}", experiment.name()));
     }
 }
 
@@ -60,14 +61,13 @@ fn by_experiment(args: &Diagnose, target: Name) -> Result<Exit, Failure> {
         seed: args.seed,
     };
     let quiet = args.quiet;
-    let (facts, found) = look_into(&request, &mut Lines { quiet }, &*stop_on_signal()?)?;
-    match args.json {
-        true => print_json(&found)?,
-        false => print(&experiment::text(&facts, &found))?,
-    }
-    Ok(match found.answer {
+    let (facts, diagnosis) = look_into(&request, &mut Lines { quiet }, &*stop_on_signal()?)?;
+    print_result(args.json, &diagnosis, || {
+        experiment::text(&facts, &diagnosis)
+    })?;
+    Ok(match diagnosis.answer {
         Answer::Cause { .. } => Exit::Fails,
-        Answer::NothingShown if found.is_complete() => Exit::Good,
+        Answer::NothingShown if diagnosis.is_complete() => Exit::Good,
         Answer::OneOf(_) | Answer::NothingShown => Exit::Unknown,
     })
 }
@@ -99,16 +99,10 @@ pub fn diagnose(args: &Diagnose) -> Result<Exit, Failure> {
         _ if args.trace.is_some() => return Err(no_model(&args.target).into()),
         other => return by_experiment(args, other),
     };
-    let found = match &args.trace {
+    let diagnosis = match &args.trace {
         Some(trace) => under_trace(args, &name, trace)?,
         None => ablate::diagnose(&drive(args, &name)?, args.seed)?,
     };
-    match args.json {
-        true => print_json(&found)?,
-        false => print(&ablate::text(&found))?,
-    }
-    Ok(match found.faults.is_empty() {
-        true => Exit::Good,
-        false => Exit::Fails,
-    })
+    print_result(args.json, &diagnosis, || ablate::text(&diagnosis))?;
+    Ok(Exit::good_if(diagnosis.faults.is_empty(), Exit::Fails))
 }

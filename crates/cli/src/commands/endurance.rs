@@ -35,12 +35,12 @@ pub fn endurance(args: &Endurance) -> Result<Exit, Failure> {
         jobs: args.jobs.unwrap_or_else(ssdlab_base::parallel::cores),
     };
     // Ctrl-C ends the process: there is nothing to keep.
-    let found = study.run(&AtomicBool::new(false))?;
+    let results = study.run(&AtomicBool::new(false))?;
     if args.json {
-        print_json(&found)?;
+        print_json(&results)?;
         return Ok(Exit::Good);
     }
-    let (rows, money) = (&found.endurance, &found.money);
+    let (rows, money) = (&results.endurance, &results.money);
     print(&endurance::table(rows))?;
     for remark in endurance::remarks(rows) {
         print(&remark)?;
@@ -114,7 +114,8 @@ fn works(args: &Endurance) -> Result<Vec<Work>, LabError> {
     if args.workload.is_empty() {
         return Ok(vec![Work::Enterprise, Work::Client]);
     }
-    let each = args.workload.iter();
-    each.map(|text| Work::parse(text, block, seed(args)))
+    args.workload
+        .iter()
+        .map(|text| Work::parse(text, block, seed(args)))
         .collect()
 }

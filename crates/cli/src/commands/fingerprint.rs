@@ -5,7 +5,7 @@ mod args;
 pub use args::Fingerprint;
 
 use crate::failure::{Exit, Failure};
-use crate::output::{Reserved, print, print_json, run_dir, say, write_file, write_json};
+use crate::output::{Reserved, print_result, run_dir, say, write_file, write_json};
 use crate::progress::{Bar, stop_on_signal};
 use crate::target::kept;
 use ssdlab_base::clock::Utc;
@@ -55,23 +55,21 @@ pub fn fingerprint(args: &Fingerprint) -> Result<Exit, Failure> {
     let _reserved = Reserved::new(&dir, existing)?;
     let quiet = args.output.quiet;
     let stop = stop_on_signal()?;
-    let found = take(&request, &mut Lines { quiet, bar: None }, &stop)?;
-    write_json(&dir.join("fingerprint.json"), &found)?;
-    write_file(&dir.join("report.html"), &page::fingerprint_page(&found))?;
-    write_file(&dir.join(file::FILE), &file::drive_file(&found)?)?;
-    match args.output.json {
-        true => print_json(&found)?,
-        false => print(&show::text(&found))?,
-    }
+    let fingerprint = take(&request, &mut Lines { quiet, bar: None }, &stop)?;
+    write_json(&dir.join("fingerprint.json"), &fingerprint)?;
+    write_file(
+        &dir.join("report.html"),
+        &page::fingerprint_page(&fingerprint),
+    )?;
+    write_file(&dir.join(file::FILE), &file::drive_file(&fingerprint)?)?;
+    print_result(args.output.json, &fingerprint, || show::text(&fingerprint))?;
     let place = dir.display();
     say(
         quiet,
         &format!("drive: {place}/{}  page: {place}/report.html", file::FILE),
     );
-    Ok(
-        match found.values.iter().any(|value| value.value.is_some()) {
-            true => Exit::Good,
-            false => Exit::Unknown,
-        },
-    )
+    Ok(Exit::good_if(
+        fingerprint.values.iter().any(|value| value.value.is_some()),
+        Exit::Unknown,
+    ))
 }

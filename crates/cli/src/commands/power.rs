@@ -14,7 +14,7 @@ use std::io::Write as _;
 /// Asks the switch.
 ///
 /// # Errors
-/// When nobody listens, or the drive refuses.
+/// When no server listens at the socket, or the drive refuses.
 pub fn power(args: &PowerArgs) -> Result<Exit, Failure> {
     let (ask, switch) = match &args.action {
         Action::Off(switch) => (Ask::Off {}, switch),
@@ -26,13 +26,13 @@ pub fn power(args: &PowerArgs) -> Result<Exit, Failure> {
             (Ask::CutWhen { at, wait }, &when.switch)
         }
     };
-    let mut said = Ok(());
+    let mut printed = Ok(());
     switch::ask(&switch.control, &ask, |answer| {
-        if said.is_ok() {
-            said = say(&answer, switch.json);
+        if printed.is_ok() {
+            printed = say(&answer, switch.json);
         }
     })?;
-    said.map(|()| Exit::Good)
+    printed.map(|()| Exit::Good)
 }
 
 fn say(answer: &Answer, json: bool) -> Result<(), Failure> {

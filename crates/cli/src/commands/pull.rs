@@ -6,7 +6,7 @@ mod run_args;
 pub use args::{Action, PullArgs};
 
 use crate::failure::{Exit, Failure};
-use crate::output::{print, print_json, say};
+use crate::output::{print, print_result, say};
 use crate::progress::{Bar, stop_on_signal};
 use args::{Check, Ledger, Status};
 use run_args::Run;
@@ -22,10 +22,7 @@ fn exit(standing: Standing) -> Exit {
 }
 
 fn finish(record: &PullRecord, json: bool, text: &str) -> Result<Exit, Failure> {
-    match json {
-        true => print_json(record)?,
-        false => print(text)?,
-    }
+    print_result(json, record, || text)?;
     Ok(exit(record.standing))
 }
 
@@ -55,16 +52,17 @@ fn run(args: &Run) -> Result<Exit, Failure> {
             if let Some(bar) = filling.take() {
                 bar.finish();
             }
-            match by_hand {
-                true => tell!("pull {number}: writing. Take the power of {target} away now."),
-                false => say(args.quiet, &format!("pull {number}: writing")),
+            if by_hand {
+                tell!("pull {number}: writing. Take the power of {target} away now.");
+            } else {
+                say(args.quiet, &format!("pull {number}: writing"));
             }
         }
         Event::Struck(strike) => say(args.quiet, &format!("  {}", text::strike(strike))),
         Event::PlugIn => tell!("Bring the power of {target} back, then press Enter."),
         Event::Checking(..) => {}
-        Event::Checked(found) => say(args.quiet, &format!("checked: {}", text::found(found))),
-        Event::Pulled(pull, found) => say(args.quiet, &text::pulled(pull, found)),
+        Event::Checked(checked) => say(args.quiet, &format!("checked: {}", text::found(checked))),
+        Event::Pulled(pull, checked) => say(args.quiet, &text::pulled(pull, checked)),
     };
     let record = pull::run(&plan, &mut hear, &stop)?;
     finish(&record, args.json, &text::record(&record))
@@ -74,16 +72,10 @@ fn check(args: &Check) -> Result<Exit, Failure> {
     let ledger = Place::parse(&args.ledger)?;
     let mut bar = Bar::new("reading", 0.0, args.json);
     let mut progress = |done, total| bar.bytes(done, total);
-    let found = pull::check_target(&args.target, &ledger, &mut progress)?;
+    let checked = pull::check_target(&args.target, &ledger, &mut progress)?;
     bar.finish();
-    match args.json {
-        true => print_json(&found.losses)?,
-        false => print(&text::found(&found))?,
-    }
-    Ok(match found.losses.is_empty() {
-        true => Exit::Good,
-        false => Exit::Fails,
-    })
+    print_result(args.json, &checked.losses, || text::found(&checked))?;
+    Ok(Exit::good_if(checked.losses.is_empty(), Exit::Fails))
 }
 
 fn status(args: &Status) -> Result<Exit, Failure> {

@@ -68,7 +68,7 @@ pub fn report(args: &Report) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// The files that were asked for, in formats of other tools.
+/// Writes the requested files in formats of other tools.
 fn export(args: &Report) -> Result<(), Failure> {
     if let Some(file) = &args.openmetrics {
         write_file(file, &metrics(&args.run_dir)?)?;

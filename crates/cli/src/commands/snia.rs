@@ -16,10 +16,10 @@ use ssdlab_judge::snia;
 use ssdlab_judge::snia::{Suite, Test};
 use std::path::Path;
 
-fn request(args: &Snia, now: Utc) -> Result<snia::Request, LabError> {
+fn request(args: &Snia, started: Utc) -> Result<snia::Request, LabError> {
     let drive = args.target.strip_prefix("drive:").ok_or_else(|| {
         LabError::refused(
-            format!("`{}` is no modelled drive", args.target),
+            format!("`{}` is not a modelled drive", args.target),
             "name one as drive:NAME (see `ssdlab list drives`); for a real drive, `ssdlab run \
              --profile pts-iops` and its like run one round of each test",
         )
@@ -29,13 +29,14 @@ fn request(args: &Snia, now: Utc) -> Result<snia::Request, LabError> {
     Ok(snia::Request {
         drive: drive.to_owned(),
         class: args.class.into(),
-        tests: match named.is_empty() {
-            true => Test::ALL.to_vec(),
-            false => named,
+        tests: if named.is_empty() {
+            Test::ALL.to_vec()
+        } else {
+            named
         },
         to: args.to.as_deref().map(parse_size).transpose()?,
         seed: args.seed,
-        started_at: now.rfc3339(),
+        started_at: started.rfc3339(),
         arguments: arguments(),
     })
 }
@@ -45,9 +46,9 @@ fn request(args: &Snia, now: Utc) -> Result<snia::Request, LabError> {
 /// # Errors
 /// When the drive or a test is not known, or results cannot be written.
 pub fn snia(args: &Snia) -> Result<Exit, Failure> {
-    let now = Utc::now();
-    let request = request(args, now)?;
-    let (directory, existing) = run_dir(&args.output, "snia", now);
+    let started = Utc::now();
+    let request = request(args, started)?;
+    let (directory, existing) = run_dir(&args.output, "snia", started);
     let stop = stop_on_signal()?;
     let _reserved = Reserved::new(&directory, existing)?;
     let mut watch = Watch::new(args.output.quiet);
@@ -60,12 +61,12 @@ pub fn snia(args: &Snia) -> Result<Exit, Failure> {
             Err(LabError::refused(text, ""))
         }
     };
-    let found = snia::suite(&request, &mut watch, &stop, &mut keep);
+    let outcome = snia::suite(&request, &mut watch, &stop, &mut keep);
     drop(watch);
     if let Some(failure) = failed {
         return Err(failure);
     }
-    let suite = found?;
+    let suite = outcome?;
     if args.output.json {
         print_json(&suite)?;
     } else {

@@ -166,6 +166,10 @@ fn hint(option: &str) -> &'static str {
              dies program at once"
         }
         Some("energy") => "each power state is entered later than the one before, and draws less",
+        Some("user capacity") => {
+            "raw capacity (channels x dies x planes x blocks x pages x page size) must hold the \
+             user capacity, the pSLC cache and the superblocks kept free: lower one of these"
+        }
         _ => "raw capacity is channels x dies x planes x blocks x pages x page size",
     }
 }

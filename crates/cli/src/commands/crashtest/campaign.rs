@@ -2,7 +2,7 @@
 
 use crate::args::crashtest::CampaignArgs;
 use crate::failure::{Exit, Failure};
-use crate::output::{print, print_json, say};
+use crate::output::{print_result, say};
 use ssdlab_base::parallel;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_power::crashtest::Occasion;
@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// Removes the drives of campaigns that were killed.
 pub fn remove_dead(quiet: bool) {
     for folder in clear_dead() {
-        let what = "the drive of a campaign that was killed";
-        say(quiet, &format!("removed {}: {what}", folder.display()));
+        let drive = "the drive of a campaign that was killed";
+        say(quiet, &format!("removed {}: {drive}", folder.display()));
     }
 }
 
@@ -37,10 +37,7 @@ pub fn judge(
             say(args.quiet, &format!("{done} of {all} cuts"));
         }
     })?;
-    match args.json {
-        true => print_json(&report.to_json())?,
-        false => print(&report.render())?,
-    }
+    print_result(args.json, &report.to_json(), || report.render())?;
     Ok(verdict(out, &report))
 }
 
@@ -55,10 +52,7 @@ fn verdict(out: &Path, report: &ScriptReport) -> Exit {
         );
         return Exit::Error;
     }
-    match report.has_passed() {
-        true => Exit::Good,
-        false => Exit::Fails,
-    }
+    Exit::good_if(report.has_passed(), Exit::Fails)
 }
 
 /// Settings of a campaign without its scripts.

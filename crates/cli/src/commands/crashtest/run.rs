@@ -37,13 +37,13 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
 fn file_system(name: &str) -> Result<FileSystem, LabError> {
     let names = FileSystem::ALL.map(FileSystem::name).join(", ");
     FileSystem::named(name).ok_or_else(|| {
-        let what = format!("`{name}` is no file system that can be mounted");
-        LabError::refused(what, format!("allowed are {names}"))
+        let message = format!("`{name}` is not a file system that can be mounted");
+        LabError::refused(message, format!("allowed are {names}"))
     })
 }
 
 fn of_program(args: &RunArgs, kind: FileSystem) -> Result<Scripts, Failure> {
-    let here = std::env::current_dir()?;
+    let directory = std::env::current_dir()?;
     let marks = match args.marks.as_str() {
         "stdout" => Marks::Stdout,
         _ => Marks::Socket,
@@ -54,7 +54,9 @@ fn of_program(args: &RunArgs, kind: FileSystem) -> Result<Scripts, Failure> {
         (None, None) => return Err(LabError::refused("neither --check nor --found", "").into()),
     };
     let program = &args.program;
-    Ok(Scripts::of_program(kind, program, marks, judged_by, &here))
+    Ok(Scripts::of_program(
+        kind, program, marks, judged_by, &directory,
+    ))
 }
 
 /// Does in a script of `run` what its task is; ends this process with the script's exit code.

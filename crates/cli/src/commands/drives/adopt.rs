@@ -83,9 +83,9 @@ fn checked(file: &str, text: &str) -> Result<CatalogueDrive, LabError> {
     catalogue::check(&drive, text, file)?;
     let mut members = vec![drive.clone()];
     for name in catalogue::names()? {
-        let other = catalogue::drive(&name)?;
-        if other.family() == drive.family() && name != drive.file.name {
-            members.push(other);
+        let member = catalogue::drive(&name)?;
+        if member.family() == drive.family() && name != drive.file.name {
+            members.push(member);
         }
     }
     catalogue::check_family(drive.family(), &members.iter().collect::<Vec<_>>())?;

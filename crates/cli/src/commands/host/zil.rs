@@ -6,7 +6,7 @@ pub use args::Zil;
 
 use super::run::run_scenario;
 use crate::failure::{Exit, Failure};
-use crate::output::{print, print_json};
+use crate::output::print_result;
 use crate::progress::stop_on_signal;
 use crate::target;
 use ssdlab_base::LabError;
@@ -32,15 +32,14 @@ const DEPTH: u32 = 64;
 pub fn zil(args: &Zil) -> Result<Exit, Failure> {
     let preset = Preset::named(&args.preset)?;
     if args.parameters {
-        match args.json {
-            true => print_json(&preset.parameters_json())?,
-            false => print(&preset.parameters_text())?,
-        }
+        print_result(args.json, &preset.parameters_json(), || {
+            preset.parameters_text()
+        })?;
         return Ok(Exit::Good);
     }
     let size = args.device.as_deref().map(parse_size).transpose()?;
     let duration = args.duration.as_deref().map(parse_duration).transpose()?;
-    let given = ZilSpec {
+    let unfitted = ZilSpec {
         preset,
         writers: args.writers,
         datasets: args.datasets.unwrap_or(args.writers),
@@ -52,12 +51,12 @@ pub fn zil(args: &Zil) -> Result<Exit, Failure> {
         fit: None,
     };
     let spec = match &args.fit {
-        None => given,
+        None => unfitted,
         Some(path) => {
             let fit = Fit::of(path, size.unwrap_or(LogDevice::USUAL), args.seed)?;
             ZilSpec {
                 duration: duration.unwrap_or(fit.duration(fit.structure.blocks as u64)),
-                ..given.fitted(fit)
+                ..unfitted.fitted(fit)
             }
         }
     };

@@ -15,7 +15,7 @@ use ssdlab_load::synthetic::{Load, Pattern};
 use ssdlab_ssd::{Bytes, Drive};
 use std::time::Instant;
 
-/// The life asked for, without a drive: it is put in by [`Plan::on`].
+/// The life that the arguments describe, without a drive: [`Plan::on`] adds it.
 pub fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<Plan, LabError> {
     let bytes = parse_size(&args.block)?;
     let block = u32::try_from(bytes).map_err(|_| {
