@@ -138,8 +138,8 @@ impl LabError {
         match self {
             _ if !self.hint().is_empty() => self.hint(),
             LabError::BadValue { .. } => {
-                "sizes are written 4KiB or 1.6TB, times 500ms or 30m; `ssdlab list options fio` and \
-                 `ssdlab list options diskspd` list what the workload languages take"
+                "sizes are written 4KiB or 1.6TB, times 500ms or 30m; `ssdlab list options \
+                 fio` and `ssdlab list options diskspd` list what the workload languages take"
             }
             LabError::File {
                 action: "reading",

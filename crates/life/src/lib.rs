@@ -1,5 +1,6 @@
 //! Whole lives of modelled drives: simulation, ageing, endurance, theory.
 
+pub mod adopt;
 pub mod age;
 pub mod draft;
 pub mod endurance;

@@ -79,12 +79,8 @@ fn asked(args: &Endurance) -> Result<Asked, LabError> {
     Ok(Asked {
         capacity,
         warm: args.warm,
-        seed: seed(args),
+        seed: args.stream_seed(),
     })
-}
-
-fn seed(args: &Endurance) -> u64 {
-    args.seed.unwrap_or(0)
 }
 
 /// The drives as they are, and with other over-provisioning.
@@ -116,6 +112,6 @@ fn works(args: &Endurance) -> Result<Vec<Work>, LabError> {
     }
     args.workload
         .iter()
-        .map(|text| Work::parse(text, block, seed(args)))
+        .map(|text| Work::parse(text, block, args.stream_seed()))
         .collect()
 }

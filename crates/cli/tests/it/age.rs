@@ -335,7 +335,7 @@ fn a_stand_in_is_called_one_where_it_is_shown() {
     }
 }
 
-/// `age --out old --save elsewhere` left results that `inspect old` refused: the drive was not there.
+/// `age --out old --save elsewhere` left results that `inspect old` refused: they had no drive.
 #[test]
 fn results_lead_to_a_drive_that_was_saved_elsewhere() {
     let dir = with_own_drive();

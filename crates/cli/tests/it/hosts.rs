@@ -172,7 +172,9 @@ fn an_interrupted_run_keeps_what_it_has() {
     ] {
         let dir = tempfile::tempdir().expect("a directory");
         let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("ssdlab"));
-        command.current_dir(dir.path()).args([model, &small]);
+        command
+            .current_dir(dir.path())
+            .args(["host", model, &small]);
         command
             .args(words.split_whitespace())
             .args(["--out", "kept"]);

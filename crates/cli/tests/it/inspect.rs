@@ -124,7 +124,7 @@ fn bad_input_is_refused_with_a_hint() {
         (&["other.json"], "no report of smartctl"),
         (&["empty.json"], "empty"),
         (&["nonesuch.json"], "nonesuch.json"),
-        (&["."], "reading ."),
+        (&["."], "no saved drive"),
         (
             &["--watch", "10ms", "--out", "o", "/dev/null"],
             "once a second",

@@ -1,4 +1,4 @@
-//! `ssdlab simulate` and `ssdlab list policies` end to end: what a person gets, and what is refused.
+//! `ssdlab simulate` and `ssdlab list policies` end to end: results, screens, refusals.
 
 use crate::run::{Outcome, small, ssdlab};
 use serde_json::Value;

@@ -64,3 +64,10 @@ pub struct Endurance {
     #[arg(long, short)]
     pub quiet: bool,
 }
+
+impl Endurance {
+    /// Seed of the stream.
+    pub fn stream_seed(&self) -> u64 {
+        self.seed.unwrap_or(0)
+    }
+}

@@ -1,20 +1,14 @@
-//! Modelled drives of `ssdlab inspect`: the health that each reports, as smartctl's JSON has it.
+//! Modelled drives of `ssdlab inspect`: their own reports, and those of real drives made of them.
 
 use crate::failure::Failure;
 use crate::output::{print, print_json};
 use clap::ValueEnum;
-use serde_json::Value;
 use ssdlab_base::LabError;
-use ssdlab_drives::catalogue::{self, CatalogueDrive};
-use ssdlab_drives::keep::saved::About;
-use ssdlab_drives::smart::json::{DeviceName, ata_report, nvme_report};
-use ssdlab_drives::smart::{AttributeSet, Health, Identity, ata, nvme, replay, text};
+use ssdlab_drives::smart::{ata, nvme, replay, text};
 use ssdlab_judge::inspect::{DriveReport, report};
-use ssdlab_life::age::health::{Page, health, identity, page, time_from};
-use ssdlab_life::age::left;
-use ssdlab_ssd::Drive;
+use ssdlab_life::age::health::Page;
+use ssdlab_life::age::modelled::ModelledHealth;
 use std::io::Write;
-use std::path::Path;
 
 /// How a modelled drive's own report is printed.
 #[derive(ValueEnum, Clone, Copy, Debug)]
@@ -29,152 +23,36 @@ pub enum ReportFormat {
     Replay,
 }
 
-/// A modelled drive and the health that it reports.
-pub struct ModelledHealth {
-    source: String,
-    about: About,
-    identity: Identity,
-    health: Health,
-}
-
-impl ModelledHealth {
-    /// The modelled drive that `source` names: `drive:NAME` as in targets, the results of `age`, a
-    /// saved drive, or a checkpoint; `None` when it is a device or another file.
-    ///
-    /// # Errors
-    /// When the drive is unknown, cannot be read, or is damaged.
-    pub fn find(source: &Path) -> Result<Option<ModelledHealth>, LabError> {
-        let text = source.to_string_lossy();
-        if let Some(name) = text.strip_prefix("drive:") {
-            return Ok(Some(match left::kept(name) {
-                Some(_) => ModelledHealth::saved(source, Path::new(name))?,
-                None => ModelledHealth::new(source, &catalogue::open(name)?)?,
-            }));
-        }
-        if source.is_dir() || left::is_saved(source) {
-            return ModelledHealth::saved(source, source).map(Some);
-        }
-        refuse_bare_name(source, &text)?;
-        Ok(None)
-    }
-
-    /// The saved drive at `path`.
-    ///
-    /// # Errors
-    /// When it is not a saved drive, or is damaged.
-    pub fn saved(source: &Path, path: &Path) -> Result<ModelledHealth, LabError> {
-        let (drive, about) = left::open(path)?;
-        Ok(ModelledHealth::of(source, &drive, about))
-    }
-
-    /// A drive of the catalogue as it leaves the factory.
-    fn new(source: &Path, drive: &CatalogueDrive) -> Result<ModelledHealth, LabError> {
-        let about = About {
-            name: drive.file.name.clone(),
-            title: drive.file.title.clone(),
-            interface: Some(drive.file.interface.clone()),
-            attributes: Some(drive.attribute_set()),
-            ..About::default()
-        };
-        let modelled = Drive::new(drive.config.clone());
-        let modelled = modelled.map_err(|error| LabError::refused(error.to_string(), ""))?;
-        Ok(ModelledHealth::of(source, &modelled, about))
-    }
-
-    fn of(source: &Path, drive: &Drive, about: About) -> ModelledHealth {
-        ModelledHealth {
-            source: source.display().to_string(),
-            identity: identity(&about, drive.config()),
-            health: health(drive, &about),
-            about,
-        }
-    }
-
-    /// Counts the timed workload (E2 to E4 of Intel's attributes) from an earlier state of the
-    /// drive.
-    ///
-    /// # Errors
-    /// When the drive counts none, or `earlier` is not an earlier state of it.
-    pub fn time_since(&mut self, earlier: &Path) -> Result<(), LabError> {
-        let about = &self.about;
-        if page(about) != Page::Ata(AttributeSet::Intel) {
-            return Err(LabError::refused(
-                format!("{} counts no timed workload", about.name),
-                "Intel's SATA drives do; leave out --timed-since",
-            ));
-        }
-        let before = ModelledHealth::saved(earlier, earlier)?;
-        if before.about.name != about.name {
-            return Err(LabError::refused(
-                format!(
-                    "{} is {}, not {}",
-                    earlier.display(),
-                    before.about.name,
-                    about.name
-                ),
-                "--timed-since takes an earlier state of the same drive, such as a checkpoint",
-            ));
-        }
-        time_from(&mut self.health, &before.health)
-    }
-
-    /// The report of smartctl on it.
-    fn smartctl_json(&self) -> Value {
-        let device = |kind: &str| DeviceName {
-            name: self.source.clone(),
-            kind: kind.into(),
-        };
-        match page(&self.about) {
-            Page::Ata(set) => ata_report(&device("sat"), &self.identity, set, &self.health),
-            Page::Nvme => nvme_report(&device("nvme"), &self.identity, &self.health),
-        }
-    }
-
-    /// The report as one of a real drive.
-    pub fn report(&self) -> DriveReport {
-        DriveReport {
-            ssdlab_report: report::REPORT_VERSION,
-            source: self.source.clone(),
-            smartctl: self.smartctl_json(),
-            ..DriveReport::default()
-        }
-    }
-
-    /// Prints the drive's own report.
-    ///
-    /// # Errors
-    /// When the drive has no report in this format, or standard output cannot be written.
-    pub fn print(&self, format: ReportFormat) -> Result<(), Failure> {
-        let (identity, health) = (&self.identity, &self.health);
-        match (page(&self.about), format) {
-            (_, ReportFormat::SmartctlJson) => print_json(&self.smartctl_json()),
-            (Page::Ata(set), ReportFormat::Text) => print(&text::ata_text(identity, set, health)),
-            (Page::Ata(set), ReportFormat::Bytes) => write_bytes(&ata::data(set, health)),
-            (Page::Ata(set), ReportFormat::Replay) => {
-                print(&replay::smartctl_log(identity, set, health))
-            }
-            (Page::Nvme, ReportFormat::Bytes) => write_bytes(&nvme::health_page(health)),
-            (Page::Nvme, ReportFormat::Text) => print(&text::nvme_text(health)),
-            (Page::Nvme, ReportFormat::Replay) => Err(LabError::refused(
-                "smartctl replays ATA commands only, and this drive is NVMe",
-                "--format bytes gives the health page, --format smartctl-json the report",
-            )
-            .into()),
-        }
+/// The report of a modelled drive as one of a real drive.
+pub fn drive_report(drive: &ModelledHealth) -> DriveReport {
+    DriveReport {
+        ssdlab_report: report::REPORT_VERSION,
+        source: drive.source.clone(),
+        smartctl: drive.smartctl_json(),
+        ..DriveReport::default()
     }
 }
 
-/// A name of the catalogue without `drive:` would be read as a file.
-fn refuse_bare_name(source: &Path, text: &str) -> Result<(), LabError> {
-    if source.exists() || text.contains(['/', '.', ':']) {
-        return Ok(());
-    }
-    match catalogue::meant(text) {
-        None => Ok(()),
-        Some(name) => Err(LabError::refused(
-            format!("no file is called `{text}`, but a modelled drive is called `{name}`"),
-            format!("ssdlab inspect drive:{name}"),
-        )),
+/// Prints a modelled drive's own report.
+///
+/// # Errors
+/// When the drive has no report in this format, or standard output cannot be written.
+pub fn print_report(drive: &ModelledHealth, format: ReportFormat) -> Result<(), Failure> {
+    let (identity, health) = (&drive.identity, &drive.health);
+    match (drive.page(), format) {
+        (_, ReportFormat::SmartctlJson) => print_json(&drive.smartctl_json()),
+        (Page::Ata(set), ReportFormat::Text) => print(&text::ata_text(identity, set, health)),
+        (Page::Ata(set), ReportFormat::Bytes) => write_bytes(&ata::data(set, health)),
+        (Page::Ata(set), ReportFormat::Replay) => {
+            print(&replay::smartctl_log(identity, set, health))
+        }
+        (Page::Nvme, ReportFormat::Bytes) => write_bytes(&nvme::health_page(health)),
+        (Page::Nvme, ReportFormat::Text) => print(&text::nvme_text(health)),
+        (Page::Nvme, ReportFormat::Replay) => Err(LabError::refused(
+            "smartctl replays ATA commands only, and this drive is NVMe",
+            "--format bytes gives the health page, --format smartctl-json the report",
+        )
+        .into()),
     }
 }
 
