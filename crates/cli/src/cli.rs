@@ -21,8 +21,8 @@ drive:PATH that `age` or `simulate --save` left, null:SIZE (measures ssdlab
 itself), a file (--overwrite), or a block device (writes need --serial).
 
 Exit codes: 0 pass or done, 1 the drive fails the role or `check` found damage,
-2 an error or a failed self-check, 3 the evidence does not decide, 130 stopped
-by a second Ctrl-C (the first one ends the run and keeps what was measured)."
+2 an error or a failed self-check, 3 the evidence does not decide or the run was
+stopped (Ctrl-C keeps what was measured), 130 a second Ctrl-C quit at once."
 )]
 pub struct Cli {
     /// What to do.

@@ -80,7 +80,7 @@ pub fn grouped(command: Command) -> Command {
         "{{about-with-newline}}\n\
          Usage: ssdlab COMMAND ...     `ssdlab COMMAND --help` has options and examples\n\n\
          {}{{after-help}}",
-        listed()
+        listed().trim_end()
     );
     command.help_template(template)
 }
