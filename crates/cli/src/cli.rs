@@ -5,7 +5,7 @@ use crate::commands::{
     generate, host, inspect, list, mark, power, pull, qualify, report, reproduce, run, serve,
     simulate, snia, theory, trace, twin,
 };
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ pub enum Command {
     /// Take a modelled drive apart, one cost at a time, and say what makes it slow.
     Diagnose(diagnose::Diagnose),
     /// Run a fio job file, a DISKSPD command line, a profile or a trace on a target.
-    Run(Box<crate::args::run::Run>),
+    Run(Box<crate::args::run::RunArgs>),
     /// Make a directory with a modelled drive that holds data.
     Create(create::Create),
     /// Serve a drive directory to other programs: over NBD, or as a file for losetup.
@@ -63,13 +63,13 @@ pub enum Command {
     /// Read the health that a drive reports, real or modelled, and forecast when it is worn out.
     Inspect(inspect::Inspect),
     /// Print a run directory's results again, and rewrite its report.html.
-    Report(report::Report),
+    Report(report::ReportArgs),
     /// Put several runs side by side.
     Compare(compare::Compare),
     /// Run the SNIA Performance Test Specification on a modelled drive.
     Snia(snia::Snia),
     /// Look at a trace, or turn it into another format.
-    Trace(crate::args::trace::Trace),
+    Trace(crate::args::trace::TraceArgs),
     /// Run a modelled drive under a load: WAF, wear, IOPS and latency.
     Simulate(Box<simulate::Simulate>),
     /// Fit models to what was measured of a drive, and predict other loads with intervals.
@@ -106,7 +106,7 @@ impl Command {
     ///
     /// # Errors
     /// What its function in [`crate::commands`] says.
-    pub fn run(self) -> Result<Exit, Failure> {
+    pub fn run(self) -> Result<CommandExit, CliFailure> {
         match self {
             Command::Qualify(args) => qualify::qualify(&args),
             Command::Diagnose(args) => diagnose::diagnose(&args),

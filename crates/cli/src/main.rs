@@ -15,7 +15,7 @@ mod target;
 
 use clap::{CommandFactory, FromArgMatches};
 use cli::Cli;
-use failure::Failure;
+use failure::CliFailure;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -27,14 +27,14 @@ fn main() -> ExitCode {
     commands::conform::guest_if_called();
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     if let Err(refusal) = renamed::refuse_former_names(&arguments) {
-        tell!("{}", Failure::Lab(refusal));
+        tell!("{}", CliFailure::Lab(refusal));
         return ExitCode::from(2);
     }
     let matches = groups::grouped(Cli::command()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match cli.command.run() {
         Ok(exit) => ExitCode::from(exit as u8),
-        Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
+        Err(CliFailure::BrokenPipe) => ExitCode::SUCCESS,
         Err(failure) => {
             tell!("{failure}");
             ExitCode::from(2)

@@ -1,7 +1,7 @@
 //! Where results go: data to standard output, talk to standard error, files to a run directory.
 
 use crate::args::OutputArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use ssdlab_bench::run_dir::{Existing, write_text};
@@ -91,7 +91,7 @@ pub fn terminal_width() -> usize {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<(), CliFailure> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     if !text.ends_with('\n') {
@@ -104,7 +104,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), CliFailure> {
     print(&pretty(value)?)
 }
 
@@ -116,7 +116,7 @@ pub fn print_result<T: AsRef<str>>(
     json: bool,
     value: &impl serde::Serialize,
     text: impl FnOnce() -> T,
-) -> Result<(), Failure> {
+) -> Result<(), CliFailure> {
     if json {
         return print_json(value);
     }
@@ -132,7 +132,7 @@ fn pretty(value: &impl serde::Serialize) -> Result<String, LabError> {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+pub fn write_file(path: &Path, text: &str) -> Result<(), CliFailure> {
     Ok(write_text(path, text)?)
 }
 
@@ -140,18 +140,18 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Failure> {
+pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), CliFailure> {
     write_file(path, &(pretty(value)? + "\n"))
 }
 
 /// Says which self-checks failed, and returns the exit code for that.
-pub fn self_checked(failures: &[String]) -> Exit {
+pub fn self_checked(failures: &[String]) -> CommandExit {
     for failure in failures {
         tell!("error: self-check failed: {failure}");
     }
     match failures {
-        [] => Exit::Good,
-        _ => Exit::Error,
+        [] => CommandExit::Good,
+        _ => CommandExit::Error,
     }
 }
 

@@ -10,7 +10,7 @@ use ssdlab_ssd::Command;
 pub(super) const FILE: Fixed = Fixed(0);
 
 /// How commands are put to the kernel, and what their completions say.
-pub trait Way {
+pub trait UringBackend {
     /// What the ring takes.
     type Entry: squeue::EntryMarker;
     /// What it gives back.

@@ -5,7 +5,7 @@ mod plan;
 
 pub use args::Age;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{
     Reserved, print, print_json, run_dir, say, self_checked, write_file, write_json,
 };
@@ -14,11 +14,11 @@ use plan::{fresh, keep};
 use ssdlab_base::LabError;
 use ssdlab_base::check::failures;
 use ssdlab_base::clock::Utc;
-use ssdlab_drives::keep::saved::{Over, Place};
+use ssdlab_drives::keep::saved::{OverwritePolicy, SaveTarget};
 use ssdlab_life::age::live::Ageing;
 use ssdlab_life::age::result::summary;
-use ssdlab_life::age::row::{Row, Series, csv};
-use ssdlab_life::age::{Plan, Until, checkpoint, left};
+use ssdlab_life::age::row::{AgeingSample, AgeingSeriesFile, csv};
+use ssdlab_life::age::{AgeingPlan, LifeEnd, checkpoint, left};
 use ssdlab_view::units;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -27,13 +27,13 @@ use std::time::{Duration, Instant};
 ///
 /// # Errors
 /// When the life is impossible, or results cannot be written.
-pub fn age(args: &Age) -> Result<Exit, Failure> {
-    let until = Until::parse(&args.until)?;
+pub fn age(args: &Age) -> Result<CommandExit, CliFailure> {
+    let until = LifeEnd::parse(&args.until)?;
     let (plan, begun) = match &args.resume {
         None => (fresh(args, until)?, None),
         Some(path) => {
             let (drive, standing) = checkpoint::load(path)?;
-            let plan = Plan::resumed(drive.config(), &standing, until)?;
+            let plan = AgeingPlan::resumed(drive.config(), &standing, until)?;
             (plan, Some((drive, standing)))
         }
     };
@@ -49,8 +49,8 @@ pub fn age(args: &Age) -> Result<Exit, Failure> {
     };
     let mut last_said = Instant::now();
     let quiet = args.output.quiet;
-    let mut series = Series::begin(&dir.join("series.csv"), ageing.rows())?;
-    let mut watch = |row: &Row| {
+    let mut series = AgeingSeriesFile::begin(&dir.join("series.csv"), ageing.rows())?;
+    let mut watch = |row: &AgeingSample| {
         series.push(row);
         if last_said.elapsed() > Duration::from_secs(5) {
             last_said = Instant::now();
@@ -82,8 +82,8 @@ pub fn age(args: &Age) -> Result<Exit, Failure> {
             &format!("stopped; go on with `ssdlab age --resume {path} --until ...`"),
         );
     }
-    if self_checked(&failures(&lifetime.life.checks)) == Exit::Error {
-        return Ok(Exit::Error);
+    if self_checked(&failures(&lifetime.life.checks)) == CommandExit::Error {
+        return Ok(CommandExit::Error);
     }
     let stopped = lifetime.life.stopped;
     let bytes = lifetime.save(place, &plan)?;
@@ -94,16 +94,20 @@ pub fn age(args: &Age) -> Result<Exit, Failure> {
     if let Some(path) = &args.save {
         left::note_place(&dir, path)?;
     }
-    Ok(if stopped { Exit::Unknown } else { Exit::Good })
+    Ok(if stopped {
+        CommandExit::Unknown
+    } else {
+        CommandExit::Good
+    })
 }
 
 /// Where the drive goes that the life leaves behind.
-fn place(args: &Age, dir: &Path) -> Result<Place, LabError> {
+fn place(args: &Age, dir: &Path) -> Result<SaveTarget, LabError> {
     let over = if args.output.replace {
-        Over::Replace
+        OverwritePolicy::Replace
     } else {
-        Over::Refuse
+        OverwritePolicy::Refuse
     };
     let usual = dir.join(left::DRIVE_FILE);
-    Place::reserve(args.save.as_ref().unwrap_or(&usual), over)
+    SaveTarget::reserve(args.save.as_ref().unwrap_or(&usual), over)
 }

@@ -1,6 +1,6 @@
 //! `ssdlab check`: what is in a drive directory or a saved drive, and what of it is readable.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use clap::Args;
 use serde_json::json;
@@ -38,7 +38,7 @@ pub struct Check {
 ///
 /// # Errors
 /// When it cannot be read, is not a drive, or cannot be recovered.
-pub fn check(args: &Check) -> Result<Exit, Failure> {
+pub fn check(args: &Check) -> Result<CommandExit, CliFailure> {
     if let Some(file) = left::saved_file(&args.path) {
         return check_saved(args, &file);
     }
@@ -69,13 +69,13 @@ pub fn check(args: &Check) -> Result<Exit, Failure> {
         print(&text)?;
     }
     let wrong = repaired.is_some_and(|(_, wrong)| wrong.is_some());
-    Ok(Exit::good_if(
+    Ok(CommandExit::good_if(
         checked.damages.is_empty() && !wrong,
-        Exit::Fails,
+        CommandExit::Fails,
     ))
 }
 
-fn check_saved(args: &Check, file: &Path) -> Result<Exit, Failure> {
+fn check_saved(args: &Check, file: &Path) -> Result<CommandExit, CliFailure> {
     if args.repair.is_some() {
         return Err(LabError::refused(
             format!(
@@ -89,11 +89,11 @@ fn check_saved(args: &Check, file: &Path) -> Result<Exit, Failure> {
     let bytes = left::verify(file);
     if let Err(LabError::File { .. }) = bytes {
         bytes?;
-        return Ok(Exit::Error);
+        return Ok(CommandExit::Error);
     }
     let (what, exit) = match &bytes {
-        Ok(bytes) => (format!("whole, {}", Bytes(*bytes)), Exit::Good),
-        Err(error) => (error.to_string(), Exit::Fails),
+        Ok(bytes) => (format!("whole, {}", Bytes(*bytes)), CommandExit::Good),
+        Err(error) => (error.to_string(), CommandExit::Fails),
     };
     if args.json {
         let damages: Vec<String> = bytes.err().iter().map(ToString::to_string).collect();

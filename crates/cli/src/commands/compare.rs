@@ -1,7 +1,7 @@
 //! `ssdlab compare`: several runs beside each other, or a row each.
 
 use super::report::label;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, print_result, say, write_file};
 use clap::Args;
 use ssdlab_base::LabError;
@@ -36,7 +36,7 @@ pub struct Compare {
 ///
 /// # Errors
 /// When one of them is not a run directory.
-pub fn compare(args: &Compare) -> Result<Exit, Failure> {
+pub fn compare(args: &Compare) -> Result<CommandExit, CliFailure> {
     if args.fleet {
         return fleet(args);
     }
@@ -71,10 +71,10 @@ pub fn compare(args: &Compare) -> Result<Exit, Failure> {
         write_file(page, &ssdlab_bench::report::run_page(&runs))?;
         say(false, &format!("\npage: {}", page.display()));
     }
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
-fn fleet(args: &Compare) -> Result<Exit, Failure> {
+fn fleet(args: &Compare) -> Result<CommandExit, CliFailure> {
     let rows = page::fleet::fleet(&args.run_dirs);
     print_result(args.json, &rows, || page::fleet::fleet_text(&rows))?;
     if let Some(file) = &args.html {
@@ -82,8 +82,8 @@ fn fleet(args: &Compare) -> Result<Exit, Failure> {
         say(false, &format!("\npage: {}", file.display()));
     }
     // A fleet without a readable run is an error; its rows say why.
-    Ok(Exit::good_if(
+    Ok(CommandExit::good_if(
         rows.iter().any(page::fleet::FleetRow::is_readable),
-        Exit::Error,
+        CommandExit::Error,
     ))
 }

@@ -6,7 +6,7 @@ mod new;
 mod references;
 mod validate;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use adopt::Adopt;
 use clap::{Args, Subcommand};
@@ -80,13 +80,13 @@ pub enum DrivesAction {
 ///
 /// # Errors
 /// When a drive is unknown or its file wrong.
-pub fn drives(action: &DrivesAction) -> Result<Exit, Failure> {
+pub fn drives(action: &DrivesAction) -> Result<CommandExit, CliFailure> {
     match action {
         DrivesAction::Check { files } => {
             let report = show::check_files(files)?;
             print(&report.text)?;
             if report.wrong > 0 {
-                return Ok(Exit::Error);
+                return Ok(CommandExit::Error);
             }
         }
         DrivesAction::Known(args) => known::known(args)?,
@@ -105,5 +105,5 @@ pub fn drives(action: &DrivesAction) -> Result<Exit, Failure> {
             }
         }
     }
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }

@@ -1,6 +1,6 @@
 //! Texts made from the command line itself: completions and man pages.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::print;
 use ssdlab_base::LabError;
 use std::path::Path;
@@ -12,20 +12,20 @@ use std::path::Path;
 pub fn completions(
     shell: clap_complete::Shell,
     command: &mut clap::Command,
-) -> Result<Exit, Failure> {
+) -> Result<CommandExit, CliFailure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, command, "ssdlab", &mut text);
     print(&String::from_utf8_lossy(&text))?;
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
 /// Writes the man pages.
 ///
 /// # Errors
 /// When the directory cannot be written.
-pub fn man(directory: &Path, command: clap::Command) -> Result<Exit, Failure> {
+pub fn man(directory: &Path, command: clap::Command) -> Result<CommandExit, CliFailure> {
     std::fs::create_dir_all(directory)
         .and_then(|()| clap_mangen::generate_to(command, directory))
         .map_err(|error| LabError::file("writing", directory, error))?;
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }

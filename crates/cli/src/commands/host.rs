@@ -6,7 +6,7 @@ mod run;
 mod tier;
 mod zil;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use clap::{Args, Subcommand};
 
 /// `ssdlab host`.
@@ -40,7 +40,7 @@ pub enum HostModel {
 ///
 /// # Errors
 /// When the request is impossible, the target fails, or results cannot be written.
-pub fn host(args: &Host) -> Result<Exit, Failure> {
+pub fn host(args: &Host) -> Result<CommandExit, CliFailure> {
     match &args.model {
         HostModel::Zil(args) => zil::zil(args),
         HostModel::Tier(args) => tier::tier(args),

@@ -5,7 +5,7 @@ mod modelled;
 
 pub use args::Inspect;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, say};
 use crate::progress::stop_on_signal;
 use modelled::{drive_report, print_report};
@@ -13,7 +13,7 @@ use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_duration;
 use ssdlab_judge::inspect;
-use ssdlab_judge::inspect::watch::Watch;
+use ssdlab_judge::inspect::watch::WatchPlan;
 use ssdlab_life::age::modelled::ModelledHealth;
 use std::path::Path;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// When one cannot be read, is not an SSD, or two reports of a drive do not fit together.
-pub fn inspect(args: &Inspect) -> Result<Exit, Failure> {
+pub fn inspect(args: &Inspect) -> Result<CommandExit, CliFailure> {
     if let (Some(interval), Some(out)) = (&args.watch, &args.out) {
         return watch(args, interval, out);
     }
@@ -41,7 +41,7 @@ pub fn inspect(args: &Inspect) -> Result<Exit, Failure> {
 
 /// What only a modelled drive has: its own report, and a timed workload that begins where the user
 /// says.
-fn inspect_modelled(args: &Inspect) -> Result<Exit, Failure> {
+fn inspect_modelled(args: &Inspect) -> Result<CommandExit, CliFailure> {
     let [source] = args.sources.as_slice() else {
         return Err(LabError::refused(
             "--format and --timed-since take one modelled drive",
@@ -57,7 +57,7 @@ fn inspect_modelled(args: &Inspect) -> Result<Exit, Failure> {
         modelled.time_since(earlier)?;
     }
     match args.format {
-        Some(format) => print_report(&modelled, format).map(|()| Exit::Good),
+        Some(format) => print_report(&modelled, format).map(|()| CommandExit::Good),
         None => show(
             &inspect::drives([Ok(vec![drive_report(&modelled)])])?,
             args.json,
@@ -65,26 +65,27 @@ fn inspect_modelled(args: &Inspect) -> Result<Exit, Failure> {
     }
 }
 
-fn show(drives: &[inspect::Inspected], json: bool) -> Result<Exit, Failure> {
+fn show(drives: &[inspect::InspectedDrive], json: bool) -> Result<CommandExit, CliFailure> {
     if json {
-        let value = |drive: &inspect::Inspected| {
+        let value = |drive: &inspect::InspectedDrive| {
             let (inspection, forecasts) = (&drive.inspection, &drive.forecasts);
             serde_json::json!({ "inspection": inspection, "forecasts": forecasts })
         };
         print_json(&drives.iter().map(value).collect::<Vec<_>>())?;
     } else {
-        let text =
-            |drive: &inspect::Inspected| inspect::text::text(&drive.inspection, &drive.forecasts);
+        let text = |drive: &inspect::InspectedDrive| {
+            inspect::text::text(&drive.inspection, &drive.forecasts)
+        };
         print(&drives.iter().map(text).collect::<Vec<_>>().join("\n"))?;
     }
-    let fails = |drive: &inspect::Inspected| drive.inspection.passed == Some(false);
+    let fails = |drive: &inspect::InspectedDrive| drive.inspection.passed == Some(false);
     if drives.iter().any(fails) {
-        return Ok(Exit::Fails);
+        return Ok(CommandExit::Fails);
     }
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
-fn watch(args: &Inspect, interval: &str, out: &Path) -> Result<Exit, Failure> {
+fn watch(args: &Inspect, interval: &str, out: &Path) -> Result<CommandExit, CliFailure> {
     let interval = parse_duration(interval)?;
     let [device] = args.sources.as_slice() else {
         return Err(LabError::refused(
@@ -93,7 +94,7 @@ fn watch(args: &Inspect, interval: &str, out: &Path) -> Result<Exit, Failure> {
         )
         .into());
     };
-    let watched = Watch {
+    let watched = WatchPlan {
         device: device.clone(),
         kind: args.device_type.clone(),
         interval: Duration::from_nanos(interval.0),
@@ -107,5 +108,5 @@ fn watch(args: &Inspect, interval: &str, out: &Path) -> Result<Exit, Failure> {
         say(args.quiet, &record);
     };
     inspect::watch::watch(&watched, &mut recorded, &stop)?;
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }

@@ -5,7 +5,7 @@ mod options;
 mod policies;
 mod profiles;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use clap::{Args, Subcommand};
 use ssdlab_drives::catalogue::show;
@@ -59,17 +59,17 @@ pub enum ListTable {
 ///
 /// # Errors
 /// When it has no entry of the given name, or standard output cannot be written.
-pub fn list(args: &List) -> Result<Exit, Failure> {
+pub fn list(args: &List) -> Result<CommandExit, CliFailure> {
     match &args.table {
         ListTable::Drives { json } => drives(*json)?,
         ListTable::Profiles { name, json } => profiles::profiles(name.as_deref(), *json)?,
         ListTable::Policies { json } => policies::policies(*json)?,
         ListTable::Options { language } => options::options(*language)?,
     }
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
-fn drives(json: bool) -> Result<(), Failure> {
+fn drives(json: bool) -> Result<(), CliFailure> {
     if json {
         return print_json(&show::list_json()?);
     }

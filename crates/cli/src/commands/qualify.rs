@@ -4,28 +4,28 @@ mod args;
 
 pub use args::Qualify;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{Reserved, arguments, print, print_json, run_dir, say, terminal_width};
-use crate::progress::{Steps, stop_on_signal};
+use crate::progress::{QualifyBars, stop_on_signal};
 use crate::target::kept;
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
-use ssdlab_bench::device::named::Name;
-use ssdlab_judge::qualify::files::Recorder;
-use ssdlab_judge::qualify::{QualifyPlan, References, references, role, terminal};
+use ssdlab_bench::device::named::TargetName;
+use ssdlab_judge::qualify::files::QualifyRecorder;
+use ssdlab_judge::qualify::{QualifyPlan, ReferenceSelection, references, role, terminal};
 
 fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
     let references = if args.no_reference {
-        References::None
+        ReferenceSelection::None
     } else if args.all_references {
-        References::Measured(references(&["all".to_owned()])?)
+        ReferenceSelection::Measured(references(&["all".to_owned()])?)
     } else if args.reference.is_empty() {
-        References::Kept
+        ReferenceSelection::Kept
     } else {
-        References::Measured(references(&args.reference)?)
+        ReferenceSelection::Measured(references(&args.reference)?)
     };
     Ok(QualifyPlan {
-        target: args.target.as_deref().map(Name::parse).transpose()?,
+        target: args.target.as_deref().map(TargetName::parse).transpose()?,
         role: role(&args.role)?,
         profile: args.profile.into(),
         seed: args.seed,
@@ -40,7 +40,7 @@ fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
 ///
 /// # Errors
 /// When the role or target cannot be used, nothing could be measured, or results cannot be written.
-pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
+pub fn qualify(args: &Qualify) -> Result<CommandExit, CliFailure> {
     let plan = plan(args)?;
     let started = Utc::now();
     let stop = stop_on_signal()?;
@@ -53,9 +53,10 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
         started,
     );
     let _reserved = Reserved::new(&path, existing)?;
-    let mut steps = Steps::new(quiet);
+    let mut steps = QualifyBars::new(quiet);
     let place = (path.clone(), existing);
-    let mut recorder = Recorder::new(&plan, place, &started.rfc3339(), &arguments(), &mut steps);
+    let mut recorder =
+        QualifyRecorder::new(&plan, place, &started.rfc3339(), &arguments(), &mut steps);
     let qualification = ssdlab_judge::qualify(&plan, &mut recorder, &stop)?;
     recorder.finish(&qualification)?;
     drop(steps);

@@ -5,7 +5,7 @@ mod checkout;
 
 pub use checkout::Checkout;
 
-use crate::validate::{self, Row, Validation};
+use crate::validate::{self, Validation, ValidationRow};
 use ssdlab_base::LabError;
 use ssdlab_base::check::failures;
 use ssdlab_drives::catalogue::{self, CatalogueDrive};
@@ -103,7 +103,7 @@ fn source<'a>(drive: &'a CatalogueDrive, validation: &'a Validation) -> &'a str 
 }
 
 /// "random read +23 %"
-fn miss(row: &Row) -> String {
+fn miss(row: &ValidationRow) -> String {
     format!(
         "{} {:+.0} %",
         row.documented.figure.name(),

@@ -1,13 +1,13 @@
 //! The health that modelled drives report, by the names that a user gives them.
 
-use super::health::{Page, health, identity, page, time_from};
+use super::health::{SmartInterface, health, identity, page, time_from};
 use super::left;
 use serde_json::Value;
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue::{self, CatalogueDrive};
-use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::keep::saved::SavedDriveInfo;
 use ssdlab_drives::smart::json::{DeviceName, ata_report, nvme_report};
-use ssdlab_drives::smart::{AttributeSet, Health, Identity};
+use ssdlab_drives::smart::{AttributeSet, Identity, SmartHealth};
 use ssdlab_ssd::Drive;
 use std::path::Path;
 
@@ -18,8 +18,8 @@ pub struct ModelledHealth {
     /// Who it says it is.
     pub identity: Identity,
     /// What it counts.
-    pub health: Health,
-    about: About,
+    pub health: SmartHealth,
+    about: SavedDriveInfo,
 }
 
 impl ModelledHealth {
@@ -54,19 +54,19 @@ impl ModelledHealth {
 
     /// A drive of the catalogue as it leaves the factory.
     fn new(source: &Path, drive: &CatalogueDrive) -> Result<ModelledHealth, LabError> {
-        let about = About {
+        let about = SavedDriveInfo {
             name: drive.file.name.clone(),
             title: drive.file.title.clone(),
             interface: Some(drive.file.interface.clone()),
             attributes: Some(drive.attribute_set()),
-            ..About::default()
+            ..SavedDriveInfo::default()
         };
         let modelled = Drive::new(drive.config.clone());
         let modelled = modelled.map_err(|error| LabError::refused(error.to_string(), ""))?;
         Ok(ModelledHealth::of(source, &modelled, about))
     }
 
-    fn of(source: &Path, drive: &Drive, about: About) -> ModelledHealth {
+    fn of(source: &Path, drive: &Drive, about: SavedDriveInfo) -> ModelledHealth {
         ModelledHealth {
             source: source.display().to_string(),
             identity: identity(&about, drive.config()),
@@ -82,7 +82,7 @@ impl ModelledHealth {
     /// When the drive counts none, or `earlier` is not an earlier state of it.
     pub fn time_since(&mut self, earlier: &Path) -> Result<(), LabError> {
         let about = &self.about;
-        if self.page() != Page::Ata(AttributeSet::Intel) {
+        if self.page() != SmartInterface::Ata(AttributeSet::Intel) {
             return Err(LabError::refused(
                 format!("{} counts no timed workload", about.name),
                 "Intel's SATA drives do; leave out --timed-since",
@@ -104,7 +104,7 @@ impl ModelledHealth {
     }
 
     /// How it serves SMART.
-    pub fn page(&self) -> Page {
+    pub fn page(&self) -> SmartInterface {
         page(&self.about)
     }
 
@@ -115,8 +115,10 @@ impl ModelledHealth {
             kind: kind.into(),
         };
         match self.page() {
-            Page::Ata(set) => ata_report(&device("sat"), &self.identity, set, &self.health),
-            Page::Nvme => nvme_report(&device("nvme"), &self.identity, &self.health),
+            SmartInterface::Ata(set) => {
+                ata_report(&device("sat"), &self.identity, set, &self.health)
+            }
+            SmartInterface::Nvme => nvme_report(&device("nvme"), &self.identity, &self.health),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `ssdlab drives adopt`: a drive file becomes a drive of the catalogue.
 
 use super::references;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, say};
 use crate::progress::stop_on_signal;
 use clap::Args;
@@ -38,7 +38,7 @@ pub struct Adopt {
 /// # Errors
 /// When the file breaks a rule, its name is taken, no checkout is found, a self-check fails, a file
 /// cannot be written, or the user stops it.
-pub fn adopt(args: &Adopt) -> Result<Exit, Failure> {
+pub fn adopt(args: &Adopt) -> Result<CommandExit, CliFailure> {
     let checkout = Checkout::find(args.into.as_deref())?;
     let text = catalogue::read(&args.file)?;
     let drive = checked(&args.file, &text)?;
@@ -57,5 +57,5 @@ pub fn adopt(args: &Adopt) -> Result<Exit, Failure> {
     };
     let written = checkout.add(name, &text, &rows(&validation), reference.as_deref())?;
     print(&summary(&drive, &validation, &written))?;
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }

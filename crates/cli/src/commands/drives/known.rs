@@ -1,6 +1,6 @@
 //! `ssdlab drives known`: published facts of real drives.
 
-use crate::failure::Failure;
+use crate::failure::CliFailure;
 use crate::output::print_result;
 use clap::Args;
 use ssdlab_drives::known::list;
@@ -22,7 +22,7 @@ pub struct Known {
 ///
 /// # Errors
 /// When no drive has that name, or standard output cannot be written.
-pub fn known(args: &Known) -> Result<(), Failure> {
+pub fn known(args: &Known) -> Result<(), CliFailure> {
     let models = list::matching(args.name.as_deref())?;
     print_result(args.json, &models, || list::text(&models, args.verbose))
 }

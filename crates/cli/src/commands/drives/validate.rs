@@ -1,6 +1,6 @@
 //! `ssdlab drives validate`: modelled drives against their own data sheets.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::print_result;
 use crate::progress::stop_on_signal;
 use clap::Args;
@@ -9,7 +9,7 @@ use ssdlab_base::check::failures;
 use ssdlab_base::parallel;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue;
-use ssdlab_life::validate::{self, Row, Validation};
+use ssdlab_life::validate::{self, Validation, ValidationRow};
 use std::path::PathBuf;
 
 /// `ssdlab drives validate`.
@@ -40,7 +40,7 @@ pub struct Validate {
 /// # Errors
 /// When a drive is unknown or cannot be made so small, a file cannot be written, or the user stops
 /// it.
-pub fn validate(args: &Validate) -> Result<Exit, Failure> {
+pub fn validate(args: &Validate) -> Result<CommandExit, CliFailure> {
     let names = match args.drives.as_slice() {
         [] => catalogue::names()?,
         names => names.to_vec(),
@@ -60,9 +60,12 @@ pub fn validate(args: &Validate) -> Result<Exit, Failure> {
     }
     print_result(args.json, &validations, || validate::text(&validations))?;
     let is_sound = |drive: &Validation| failures(&drive.checks).is_empty();
-    let holds = |drive: &Validation| drive.rows.iter().all(Row::holds);
+    let holds = |drive: &Validation| drive.rows.iter().all(ValidationRow::holds);
     if !validations.iter().all(is_sound) {
-        return Ok(Exit::Error);
+        return Ok(CommandExit::Error);
     }
-    Ok(Exit::good_if(validations.iter().all(holds), Exit::Fails))
+    Ok(CommandExit::good_if(
+        validations.iter().all(holds),
+        CommandExit::Fails,
+    ))
 }

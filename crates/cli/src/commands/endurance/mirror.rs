@@ -1,11 +1,13 @@
 //! `ssdlab endurance --mirror`: do two mirrored drives wear out together?
 
 use super::args::Endurance;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, say, self_checked};
 use crate::progress::stop_on_signal;
 use comfy_table::{Table, presets};
-use ssdlab_articles::experiments::mirror::{Mirror, MirrorSettings, mirror as live, percentile};
+use ssdlab_articles::experiments::mirror::{
+    MirrorPairs, MirrorSettings, mirror as live, percentile,
+};
 use ssdlab_base::LabError;
 use ssdlab_view::units::decimal_bytes;
 
@@ -16,7 +18,7 @@ const SEED_USUAL: u64 = 1;
 ///
 /// # Errors
 /// When there are not two drives, one is unknown, or one cannot wear.
-pub fn mirror(args: &Endurance) -> Result<Exit, Failure> {
+pub fn mirror(args: &Endurance) -> Result<CommandExit, CliFailure> {
     let [first, second] = args.drives.as_slice() else {
         return Err(LabError::refused(
             format!(
@@ -48,7 +50,7 @@ pub fn mirror(args: &Endurance) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-fn text(lives: &Mirror) -> String {
+fn text(lives: &MirrorPairs) -> String {
     let [a, b] = lives.mean_bytes();
     let (gaps, rated) = (lives.gaps_pct(), lives.rated_gaps_pct());
     let mut table = Table::new();

@@ -4,7 +4,7 @@ use crate::args::{OutputArgs, TargetArgs};
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::{parse_duration, parse_size};
-use ssdlab_twin::fingerprint::Budget;
+use ssdlab_twin::fingerprint::ProbeBudget;
 
 /// `ssdlab fingerprint`.
 #[derive(Args, Debug)]
@@ -43,8 +43,8 @@ pub struct Fingerprint {
 
 impl Fingerprint {
     /// The budget: every text is a size or a time.
-    pub fn budget(&self) -> Result<Budget, LabError> {
-        let mut budget = Budget::default();
+    pub fn budget(&self) -> Result<ProbeBudget, LabError> {
+        let mut budget = ProbeBudget::default();
         for text in &self.budget {
             let unit = |c: char| c.is_ascii_alphabetic();
             let is_size = text.ends_with(['B', 'b']);

@@ -1,12 +1,12 @@
 //! Modelled drives of `ssdlab inspect`: their own reports, and those of real drives made of them.
 
-use crate::failure::Failure;
+use crate::failure::CliFailure;
 use crate::output::{print, print_json};
 use clap::ValueEnum;
 use ssdlab_base::LabError;
 use ssdlab_drives::smart::{ata, nvme, replay, text};
 use ssdlab_judge::inspect::{DriveReport, report};
-use ssdlab_life::age::health::Page;
+use ssdlab_life::age::health::SmartInterface;
 use ssdlab_life::age::modelled::ModelledHealth;
 use std::io::Write;
 
@@ -37,18 +37,20 @@ pub fn drive_report(drive: &ModelledHealth) -> DriveReport {
 ///
 /// # Errors
 /// When the drive has no report in this format, or standard output cannot be written.
-pub fn print_report(drive: &ModelledHealth, format: ReportFormat) -> Result<(), Failure> {
+pub fn print_report(drive: &ModelledHealth, format: ReportFormat) -> Result<(), CliFailure> {
     let (identity, health) = (&drive.identity, &drive.health);
     match (drive.page(), format) {
         (_, ReportFormat::SmartctlJson) => print_json(&drive.smartctl_json()),
-        (Page::Ata(set), ReportFormat::Text) => print(&text::ata_text(identity, set, health)),
-        (Page::Ata(set), ReportFormat::Bytes) => write_bytes(&ata::data(set, health)),
-        (Page::Ata(set), ReportFormat::Replay) => {
+        (SmartInterface::Ata(set), ReportFormat::Text) => {
+            print(&text::ata_text(identity, set, health))
+        }
+        (SmartInterface::Ata(set), ReportFormat::Bytes) => write_bytes(&ata::data(set, health)),
+        (SmartInterface::Ata(set), ReportFormat::Replay) => {
             print(&replay::smartctl_log(identity, set, health))
         }
-        (Page::Nvme, ReportFormat::Bytes) => write_bytes(&nvme::health_page(health)),
-        (Page::Nvme, ReportFormat::Text) => print(&text::nvme_text(health)),
-        (Page::Nvme, ReportFormat::Replay) => Err(LabError::refused(
+        (SmartInterface::Nvme, ReportFormat::Bytes) => write_bytes(&nvme::health_page(health)),
+        (SmartInterface::Nvme, ReportFormat::Text) => print(&text::nvme_text(health)),
+        (SmartInterface::Nvme, ReportFormat::Replay) => Err(LabError::refused(
             "smartctl replays ATA commands only, and this drive is NVMe",
             "--format bytes gives the health page, --format smartctl-json the report",
         )
@@ -56,7 +58,7 @@ pub fn print_report(drive: &ModelledHealth, format: ReportFormat) -> Result<(), 
     }
 }
 
-fn write_bytes(bytes: &[u8]) -> Result<(), Failure> {
+fn write_bytes(bytes: &[u8]) -> Result<(), CliFailure> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes)?;
     out.flush()?;

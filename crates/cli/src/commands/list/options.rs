@@ -1,6 +1,6 @@
 //! `ssdlab list options`: what is understood of the workload languages.
 
-use crate::failure::Failure;
+use crate::failure::CliFailure;
 use crate::output::{print, wrap};
 use clap::ValueEnum;
 use ssdlab_load::{diskspd, fio};
@@ -18,7 +18,7 @@ pub enum WorkloadLanguage {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn options(language: WorkloadLanguage) -> Result<(), Failure> {
+pub fn options(language: WorkloadLanguage) -> Result<(), CliFailure> {
     match language {
         WorkloadLanguage::Fio => {
             for option in fio::supported_options() {
@@ -42,7 +42,7 @@ pub fn options(language: WorkloadLanguage) -> Result<(), Failure> {
     Ok(())
 }
 
-fn entry(name: &str, unit: &str, what: &str, default: &str) -> Result<(), Failure> {
+fn entry(name: &str, unit: &str, what: &str, default: &str) -> Result<(), CliFailure> {
     let head = if unit.is_empty() {
         name.to_owned()
     } else {

@@ -1,6 +1,6 @@
 //! `ssdlab list policies`: what the registries of the software SSD hold.
 
-use crate::failure::Failure;
+use crate::failure::CliFailure;
 use crate::output::{print, print_json, wrap};
 use serde::Serialize;
 use ssdlab_ssd::ftl::policies::{PolicyInfo, SEPARATIONS, VICTIM_POLICIES};
@@ -45,7 +45,7 @@ impl From<&PolicyInfo> for Policy {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn policies(json: bool) -> Result<(), Failure> {
+pub fn policies(json: bool) -> Result<(), CliFailure> {
     let victims: Vec<Policy> = VICTIM_POLICIES.iter().map(|e| (&e.info).into()).collect();
     let separations: Vec<Policy> = SEPARATIONS.iter().map(|(_, info)| info.into()).collect();
     if json {

@@ -1,21 +1,21 @@
 //! `ssdlab list profiles`: the workloads that have a name.
 
-use crate::failure::Failure;
+use crate::failure::CliFailure;
 use crate::output::{print, print_json};
 use ssdlab_base::LabError;
-use ssdlab_load::profiles::{PROFILES, Profile, Summary};
+use ssdlab_load::profiles::{PROFILES, ProfileSummary, WorkloadProfile};
 use std::fmt::Write as _;
 
 /// Lists the profiles, or prints the one called `name`.
 ///
 /// # Errors
 /// When there is no such profile, or standard output cannot be written.
-pub fn profiles(name: Option<&str>, json: bool) -> Result<(), Failure> {
+pub fn profiles(name: Option<&str>, json: bool) -> Result<(), CliFailure> {
     if let Some(name) = name {
-        return print(Profile::named(name)?.text);
+        return print(WorkloadProfile::named(name)?.text);
     }
-    let summaries = PROFILES.iter().map(Profile::summary);
-    let summaries = summaries.collect::<Result<Vec<Summary>, LabError>>()?;
+    let summaries = PROFILES.iter().map(WorkloadProfile::summary);
+    let summaries = summaries.collect::<Result<Vec<ProfileSummary>, LabError>>()?;
     if json {
         return print_json(&summaries);
     }
@@ -34,7 +34,7 @@ pub fn profiles(name: Option<&str>, json: bool) -> Result<(), Failure> {
 }
 
 /// Jobs and time, where they say something.
-fn length(profile: &Summary) -> String {
+fn length(profile: &ProfileSummary) -> String {
     let minutes = profile.timed_s / 60.0;
     let time = match minutes {
         0.0 => return String::new(),
